@@ -9,8 +9,9 @@ from bayesdp.accounting.ledger import Preview
 from bayesdp.accounting.rounded import up_words
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery
 from bayesdp.release.proposals import inaccurate
-from bayesdp.release.results import cost_words, counted
+from bayesdp.release.results import cost_words
 from bayesdp.release.wide import wide_warnings
+from bayesdp.tables.refusals import counted
 
 
 @dataclass(frozen=True, slots=True)

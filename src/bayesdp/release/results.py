@@ -13,6 +13,7 @@ from bayesdp.errors import InputError, UnsupportedError, first_names, unknown_na
 from bayesdp.numbers import UpperBound
 from bayesdp.release.noise import Noise, kind_of
 from bayesdp.release.program_results import ProgramAnswer, around
+from bayesdp.tables.refusals import counted
 
 if TYPE_CHECKING:
     import pandas
@@ -312,8 +313,3 @@ def cost_words(dp_epsilon: float, dp_rho: float) -> str:
     """A pure cost, a cost in zCDP, or both, in words; each is rounded up."""
     pure = [f"DP cost {up_words(dp_epsilon)}"] if dp_epsilon > 0.0 or dp_rho == 0.0 else []
     return " and ".join([*pure, *([f"zCDP cost {up_words(dp_rho)}"] if dp_rho > 0.0 else [])])
-
-
-def counted(count: int, singular: str, plural: str) -> str:
-    """A count with its noun, such as "1 query" or "2 queries"."""
-    return f"{count} {singular if count == 1 else plural}"

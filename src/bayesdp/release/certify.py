@@ -50,7 +50,8 @@ def certify(
         "data_set": data_set_state(plan, before, derivation),
         "not_protected": list(kernel.NOT_PROTECTED),
     }
-    plain = plain_details(body)
+    population = body["population"]  # plain data already, and long where it is a large network
+    plain = plain_details(body | {"population": None}) | {"population": population}
     allowance = {"derivation": {"evidence": plain_details(derivation.evidence)}}
     assuming = kernel.assumptions(plain | allowance)
     return Certificate(plain | {"assumptions": assuming}, derivation)

@@ -47,8 +47,13 @@ ROUNDS = 40
 """How often a study is priced anew until the level that the kernel proves is within its budget."""
 
 
-def provable_plan(study: StudySpec, n: int | None = None) -> Plan:
+def provable_plan(
+    study: StudySpec, n: int | None = None, *, reading: Reading | None = None
+) -> Plan:
     """The price of a study, with the level that the kernel proves, within its budget.
+
+    `n` is the number of records where the study takes it from the data, and `reading` that of the
+    study, where it is at hand.
 
     The kernel's level may lie above the fast one, by a rounding or where its rule is simpler (large
     Gaussian fields and graphs): the study then spends that much less. The plan's level and the best
@@ -56,24 +61,24 @@ def provable_plan(study: StudySpec, n: int | None = None) -> Plan:
     `too_slow` says what the kernel had no time to prove, and how much noise that costs. Raises as
     `make_plan` does, and `Refusal` where the kernel proves no level within the budget.
     """
-    within, chosen, reading = None, None, reading_of(study)
+    within, chosen, reading = None, None, reading or reading_of(study)
     late: tuple[str, ...] = ()
     for _ in range(ROUNDS):
         plan = make_plan(
             study, n, within=within, noise=chosen.noise if chosen else None, reading=reading
         )
         chosen = chosen or plan
-        own = _own_step(plan, (), late)
+        own = _own_step(plan, late)
         proved = UpperBound(own.step.conclusion["epsilon"])
         late = own.too_slow
         if proved <= plan.target:
-            report = plan.report and _as_proved(plan.report, own.step)
             return replace(
                 plan,
                 choice=chosen.choice,
                 level=proved,
-                report=report,
-                unproved=certified(own.step).reason if report is not None else "",
+                report=plan.report and _as_proved(plan.report, own.step),
+                unproved=own.unproved,
+                proof=own.step,
                 too_slow=TooSlow(late, error_ratio(plan, chosen)) if late else None,
             )
         within = (within or plan.target) * plan.target / proved * (1.0 - 1e-9)
@@ -109,7 +114,7 @@ def derive(plan: Plan, before: Sequence[Spend] = ()) -> Step:
             *(_program_step(program) for program in plan.programs),
         ),
     )
-    premises = [_own_step(plan, (composition,)).step]
+    premises = [_own_level(plan, composition)]
     if before:
         together = [*before, *plan.spends]
         premises.append(_data_set(plan.reading, together, plan.study.budget.seconds))
@@ -156,31 +161,36 @@ def allowed(plan: Plan) -> dict[str, float]:
 class ProvedStep:
     """A step with the level that the kernel proves.
 
-    `too_slow` are the theorems with lower levels that the kernel had no time to prove.
+    `too_slow` are the theorems with lower levels that the kernel had no time to prove. `unproved`
+    says why it has no say about the level itself; it is empty where it proves it.
     """
 
     step: Step
     too_slow: tuple[str, ...] = ()
+    unproved: str = ""
 
 
-def _own_step(plan: Plan, premises: tuple[Step, ...], too_slow: tuple[str, ...] = ()) -> ProvedStep:
-    """The step of the study's own spends: a conversion, or for the notion DP the composition."""
+def _own_level(plan: Plan, composition: Step) -> Step:
+    """The study's own level over its composition, which itself is a level of the notion DP."""
+    if plan.report is None and plan.delta == 0.0:
+        return composition
+    proof = plan.proof or _own_step(plan).step
+    return replace(proof, premises=(composition, *proof.premises))
+
+
+def _own_step(plan: Plan, too_slow: tuple[str, ...] = ()) -> ProvedStep:
+    """The step of the study's own spends, without the composition under it."""
     if plan.report is not None:
         seconds = plan.study.budget.seconds
-        return proved_step(plan.reading, plan.report, premises, seconds=seconds, too_slow=too_slow)
+        return proved_step(plan.reading, plan.report, seconds=seconds, too_slow=too_slow)
     bound = dp_bound(plan.reading, plan.spends, fixed=True)
-    if bound.delta == 0.0:
-        return ProvedStep(premises[0] if premises else _pure_dp(plan.spends))
-    return ProvedStep(_approximate_dp(plan.reading, bound, plan.spends, premises))
+    return ProvedStep(_dp_step(plan.reading, bound, plan.spends))
 
 
 def _data_set(reading: Reading, spends: Sequence[Spend], seconds: float) -> Step:
     """The reading over all spends of the data set."""
     if reading.notion == "dp":
-        bound = dp_bound(reading, spends)
-        if bound.delta == 0.0:
-            return _pure_dp(spends)
-        return _approximate_dp(reading, bound, spends, ())
+        return _dp_step(reading, dp_bound(reading, spends), spends)
     report = converted(reading, spends, seconds=seconds)
     return conversion_step(reading, report, total=reading.total, seconds=seconds)
 
@@ -207,25 +217,21 @@ def _names(bound: Bound, step: Step) -> bool:
     return bound.theorem == step.rule and same_delta and delta == step.evidence.get("delta")
 
 
-def _pure_dp(spends: Sequence[Spend]) -> Step:
-    return Step("data-set", {"notion": "dp", "epsilon": total_cost(spends).dp_epsilon})
-
-
-def _approximate_dp(
-    reading: Reading, bound: Bound, spends: Sequence[Spend], premises: tuple[Step, ...]
-) -> Step:
-    """The DP level of costs at a delta."""
+def _dp_step(reading: Reading, bound: Bound, spends: Sequence[Spend]) -> Step:
+    """The DP level of costs, at the reading's delta where the bound has one."""
+    if bound.delta == 0.0:
+        return Step("data-set", {"notion": "dp", "epsilon": total_cost(spends).dp_epsilon})
     counted = bound.proof["counted"] == "zcdp"
     cost = zcdp_cost(spends) if counted else total_cost(spends)
     conclusion = {"notion": "dp", "epsilon": bound.epsilon, "delta": reading.delta}
     evidence = {"cost": _cost_evidence(cost, True), "delta": _delta_evidence(bound)}
-    step = Step(bound.theorem, conclusion, evidence, premises)
+    step = Step(bound.theorem, conclusion, evidence)
     proved = certified(step)
     if proved.level is None:
         why = proved.reason or "please report this mistake of ours"
         raise Refusal(f"The kernel doesn't prove the DP level: {why}.")
     level = largest(bound.epsilon, proved.level)
-    return Step(step.rule, conclusion | {"epsilon": level}, evidence, premises)
+    return replace(step, conclusion=conclusion | {"epsilon": level})
 
 
 def _cost_evidence(cost: Cost, with_rho: bool) -> dict[str, Any]:
@@ -248,19 +254,17 @@ def _delta_evidence(bound: Bound) -> dict[str, Any]:
 def conversion_step(
     reading: Reading,
     report: LeakageReport,
-    premises: tuple[Step, ...] = (),
     *,
     total: float | None = None,
     seconds: float = SECONDS,
 ) -> Step:
     """The step of the best theorem whose level the kernel proves: see `proved_step`."""
-    return proved_step(reading, report, premises, total=total, seconds=seconds).step
+    return proved_step(reading, report, total=total, seconds=seconds).step
 
 
 def proved_step(
     reading: Reading,
     report: LeakageReport,
-    premises: tuple[Step, ...] = (),
     *,
     total: float | None = None,
     seconds: float = SECONDS,
@@ -274,7 +278,7 @@ def proved_step(
     may take.
     """
     about: dict[str, Any] = {
-        "population": reading.population,
+        "population": json.loads(reading.population_text or "null"),  # nobody else's
         "covers": list(reading.covers),
         "independent": list(reading.independent),
         "secrets": reading.secrets,
@@ -293,18 +297,19 @@ def proved_step(
         counted = bound.proof.get("counted") == "zcdp"
         cost = report.zcdp_cost if counted and report.zcdp_cost is not None else report.cost
         evidence = about | {"cost": _cost_evidence(cost, bound.delta > 0.0), "details": details}
-        under = premises
+        under: tuple[Step, ...] = ()
         if bound.theorem == "family":
             with_delta = bound.delta > 0.0 and not bound.proof
             members = _members(reading, report, total, with_delta, seconds, too_slow)
-            under = (*premises, *(member.step for member in members))
+            under = tuple(member.step for member in members)
             slow += [
                 f"{_MEMBER.format(i)}{theorem}"
                 for i, member in enumerate(members)
                 for theorem in member.too_slow
             ]
         if bound.proof.get("way") == "stated":
-            pure = certified(Step(bound.theorem, conclusion, evidence, under))
+            stated = Step(bound.theorem, conclusion, evidence, under)
+            pure = certified(stated, reading.population_text)
             if pure.level is None:
                 slow += [bound.theorem] if pure.reason == TOO_SLOW else []
                 continue
@@ -315,11 +320,11 @@ def proved_step(
         if bound.proof:
             evidence["delta"] = _delta_evidence(bound)
         step = Step(bound.theorem, conclusion, evidence, under)
-        proved = certified(step)
+        proved = certified(step, reading.population_text)
         if proved.level is not None:
-            conclusion["epsilon"] = largest(bound.epsilon, proved.level)
-            own = Step(step.rule, conclusion, step.evidence, under)
-            return ProvedStep(own, tuple(dict.fromkeys(slow)))
+            level = largest(bound.epsilon, proved.level)
+            own = replace(step, conclusion=conclusion | {"epsilon": level})
+            return ProvedStep(own, tuple(dict.fromkeys(slow)), proved.reason)
         slow += [bound.theorem] if proved.reason == TOO_SLOW else []
     if slow:
         raise Refusal(
@@ -398,25 +403,33 @@ class Certified:
 TOO_SLOW = "its proof takes longer than a verdict may"
 
 
-def certified(step: Step) -> Certified:
-    """What level the kernel proves of a step, whatever level the step claims."""
+def certified(step: Step, population: str = "") -> Certified:
+    """What level the kernel proves of a step, whatever level the step claims.
+
+    `population` is that of the step's evidence as JSON, where it is at hand: it may be long.
+    """
     under = step.premises if step.rule == "family" else ()
     conclusion = {name: value for name, value in step.conclusion.items() if name != "epsilon"}
-    about = Step(step.rule, conclusion, step.evidence, under)
+    evidence = dict(step.evidence) | ({"population": None} if population else {})
+    about = Step(step.rule, conclusion, evidence, under)
     try:
-        return _certified(json.dumps(about.to_dict(), default=_listed))
+        return _certified(json.dumps(about.to_dict(), default=_listed), population)
     except kernel.TooSlowError:
         return Certified(None, TOO_SLOW)
 
 
 @lru_cache(maxsize=256)
-def _certified(step: str) -> Certified:
+def _certified(step: str, population: str) -> Certified:
     """The kernel is asked once about a step, and not again at the release.
 
+    `population` is that of the evidence, unless it is empty.
     That it had no time is not kept: it may have been a busy moment.
     """
+    plain = json.loads(step)
+    if population:
+        plain["evidence"]["population"] = json.loads(population)
     try:
-        return Certified(kernel.certified_level(json.loads(step)))
+        return Certified(kernel.certified_level(plain))
     except kernel.TooSlowError:
         raise
     except kernel.UnknownError as unknown:

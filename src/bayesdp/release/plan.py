@@ -23,6 +23,7 @@ from bayesdp.accounting.composition import (
 )
 from bayesdp.accounting.rounded import keeps
 from bayesdp.accounting.spend import Reading, Spend, total_cost
+from bayesdp.certificate import Step
 from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.notions import LeakageReport, Refused, left_out_for_time
 from bayesdp.numbers import UpperBound
@@ -113,7 +114,8 @@ class Plan:
     theorems that time alone kept out: with more seconds (`budget.seconds`) there may be less noise.
     `unproved` says why the kernel has no say about the level, so that a certificate of it verifies
     as UNKNOWN; it is empty where the kernel proves it. `too_slow` are theorems with lower levels
-    that the kernel had no time to prove.
+    that the kernel had no time to prove. `proof` is the step that states the level, without what is
+    under it.
     """
 
     study: StudySpec
@@ -129,6 +131,7 @@ class Plan:
     left_out: tuple[Refused, ...] = ()
     unproved: str = ""
     too_slow: TooSlow | None = None
+    proof: Step | None = None
 
     @property
     def spends(self) -> tuple[Spend, ...]:
@@ -335,7 +338,7 @@ def _plan(
     report = (
         converted(reading, spends, fixed=True, seconds=seconds) if reading.notion == "bdp" else None
     )
-    reached = own_level(reading, spends, seconds)
+    reached = report.best.epsilon if report else own_level(reading, spends, seconds)
     if not keeps(reached, target, reading.delta):
         raise BudgetExceededError(
             f"The study would reach the level {reached:.6g}, above its budget of {target:.6g}. Ask "

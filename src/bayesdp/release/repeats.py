@@ -12,7 +12,7 @@ from typing import Any
 
 from bayesdp.accounting.canonical import canonical_json
 from bayesdp.accounting.ledger import Ledger
-from bayesdp.accounting.spend import Spend, total_cost
+from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.errors import LedgerError, Refusal
 from bayesdp.release.results import cost_words
 from bayesdp.release.spec import StudySpec, describe_column
@@ -34,17 +34,25 @@ def require_new(study: str, ledger: Ledger) -> None:
             raise Refusal(_words(kept))
 
 
-def digest(study: StudySpec) -> str:
-    """A digest that is the same for identical studies."""
+def digest(study: StudySpec, reading: Reading) -> str:
+    """A digest that is the same for identical studies. `reading` is that of the study."""
     plain = {
         "data": study.data.model_dump(exclude={"source"}),
         "columns": {name: describe_column(column) for name, column in study.columns.items()},
-        "population": None if study.population is None else study.population.spec(),
+        "population": _population(study, reading),
         "budget": study.budget.model_dump(exclude={"ledger", "analyst"}),
         "queries": [query.model_dump(mode="json") for query in study.queries],
         "programs": {name: file.text for name, file in study.programs.items()},
     }
     return hashlib.sha256(canonical_json(plain).encode()).hexdigest()
+
+
+def _population(study: StudySpec, reading: Reading) -> Any:
+    """What the study declares of its population. The reading has it as text, which may be long."""
+    population = study.population
+    if population is None or reading.notion == "dp":
+        return None if population is None else population.spec()
+    return [reading.population_text, population.source, population.covers]
 
 
 def _kept(ledger: Ledger, release: str) -> dict[str, Any] | None:

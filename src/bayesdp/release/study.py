@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from bayesdp.accounting.composition import level
 from bayesdp.accounting.ledger import Ledger
-from bayesdp.accounting.spend import Spend
+from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.accounting.transaction import LedgerEntry, PartialResult, Transaction, refusals_noted
 from bayesdp.errors import (
     BudgetExceededError,
@@ -141,6 +141,15 @@ class Study:
             if query.kind != "program":
                 shape(spec, position)
 
+    @cached_property
+    def _reading(self) -> Reading:
+        """The reading that the study declares. Its population may be long."""
+        return reading_of(self.spec)
+
+    def _plan(self, n: int | None = None) -> Plan:
+        """The price of the study; `n` where the number of records comes from the data."""
+        return provable_plan(self.spec, n, reading=self._reading)
+
     @property
     def ledger_url(self) -> str:
         """Where the budget is kept: relative to the study, `ledger.db` beside it by default."""
@@ -173,7 +182,7 @@ class Study:
         its budget or the kernel proves no level.
         """
         self._require_programs()
-        plan = provable_plan(self.spec)
+        plan = self._plan()
         return Check(plan, self._entry(plan).preview(self.ledger()))
 
     def sweep(self, targets: Sequence[float]) -> Sweep:
@@ -190,7 +199,7 @@ class Study:
         def check(target: float) -> Check:
             plan = provable_plan(spending(self.spec, target))
             # What it does to the budget is asked of the reading that the study declares.
-            declared = replace(plan, reading=reading_of(self.spec))
+            declared = replace(plan, reading=self._reading)
             return Check(plan, self._entry(declared).preview(ledger))
 
         return sweep(check, targets)
@@ -205,7 +214,7 @@ class Study:
         is about no population.
         """
         self._require_programs()
-        return stress(provable_plan(self.spec))
+        return stress(self._plan())
 
     def what_would_help(self) -> Proposals:
         """Changes that would make errors smaller, or a refused study possible, with their prices.
@@ -218,7 +227,7 @@ class Study:
         self._require_programs()
         plan: Plan | None = None
         with suppress(BudgetExceededError):
-            plan = provable_plan(self.spec)
+            plan = self._plan()
         return proposals(self.spec, plan)
 
     def inspect(self) -> list[Finding]:
@@ -228,7 +237,7 @@ class Study:
         `InputError` for a study without a table, `TableError` for a table that can't be read at
         all.
         """
-        plan = provable_plan(self.spec)
+        plan = self._plan()
         queries = [query.table_query() for query in plan.queries]
         try:
             table = self._open()
@@ -259,7 +268,7 @@ class Study:
         its kin for wrong input, and `FailedError` for what goes wrong after the debit: what was
         drawn until then is kept in the ledger.
         """
-        ledger, identity = self.ledger(), digest(self.spec)
+        ledger, identity = self.ledger(), digest(self.spec, self._reading)
         if not again:
             require_new(identity, ledger)
         who = self.spec.data.dataset, self.name
@@ -281,7 +290,7 @@ class Study:
         """The priced study behind a release of it. That of the last one is at hand."""
         if self._priced is not None and self._priced[0] == release.id:
             return self._priced[1]
-        return provable_plan(self.spec, release.certificate.body["n"])
+        return self._plan(release.certificate.body["n"])
 
     @contextmanager
     def _naming_inspect(self) -> Iterator[None]:
@@ -311,13 +320,13 @@ class Study:
         data = self.spec.data
         self._require_programs()
         if data.n != FROM_DATA:  # refused without a look at the table
-            plan = provable_plan(self.spec)
+            plan = self._plan()
             self._require_proofs(plan)
             self._require_budget(ledger, plan)
             table = self._open()
         else:
             table = self._open()
-            plan = provable_plan(self.spec, count_records(table, data.unit))
+            plan = self._plan(count_records(table, data.unit))
             self._require_proofs(plan)
             self._require_budget(ledger, plan)
         totals = self._totals(table, plan)

@@ -88,7 +88,9 @@ def stated_population(plain: Any) -> Any:
     text = as_text(law)
     if len(law) == len(plain) and text in _READ:
         return _READ[text]
-    population = _read(json.loads(as_text(plain)))  # what is kept can't change in anybody's hands
+    beside = {key: value for key, value in plain.items() if key not in law}
+    # Read from text, so that what is kept can't change in anybody's hands.
+    population = _read(json.loads(text) | json.loads(as_text(beside)))
     while len(_READ) >= MOST_KEPT:
         del _READ[next(iter(_READ))]
     _READ[text] = population.model_copy(update={"source": "", "covers": ()})

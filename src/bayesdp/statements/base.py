@@ -101,7 +101,8 @@ def _path(location: tuple[int | str, ...], plain: object, *, missing: bool) -> s
 
 def is_shown(text: str) -> bool:
     """Whether a text is one line of letters that are shown as they stand."""
-    return not any(category(letter) in HIDDEN for letter in text)
+    # Nothing hidden is printable, and most texts are printable throughout.
+    return text.isprintable() or not any(category(letter) in HIDDEN for letter in text)
 
 
 def visible(text: str) -> str:

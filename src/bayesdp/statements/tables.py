@@ -12,6 +12,7 @@ OFF = 1e-9
 
 MOST_AXES = 60
 MOST_CELLS = 10_000_000
+_NESTED = (list, tuple)
 
 
 def shape(table: object) -> tuple[int, ...]:
@@ -21,7 +22,7 @@ def shape(table: object) -> tuple[int, ...]:
     """
     sides: list[int] = []
     layer = [table]
-    while isinstance(layer[0], list | tuple):
+    while isinstance(layer[0], _NESTED):
         side = len(layer[0])
         sides.append(side)
         if side == 0:
@@ -30,7 +31,7 @@ def shape(table: object) -> tuple[int, ...]:
             raise ValueError(f"a table of more than {MOST_AXES} axes or {MOST_CELLS} cells")
         below: list[object] = []
         for part in layer:
-            if not isinstance(part, list | tuple) or len(part) != side:
+            if not isinstance(part, _NESTED) or len(part) != side:
                 raise ValueError("the table is ragged")
             below += part
         layer = below
@@ -51,11 +52,14 @@ def rows(table: Any, depth: int) -> list[Any]:
 
 def cells(table: Any) -> Iterator[float]:
     """All entries of a nested array, the last axis running fastest."""
-    if isinstance(table, list | tuple):
-        for part in table:
-            yield from cells(part)
-    else:
+    if not isinstance(table, _NESTED):
         yield table
+        return
+    for part in table:
+        if isinstance(part, _NESTED):
+            yield from cells(part)
+        else:
+            yield part
 
 
 def require_probabilities(table: Any) -> None:
@@ -67,8 +71,9 @@ def require_probabilities(table: Any) -> None:
 
 def require_law(row: Any) -> None:
     """Raises `ValueError` unless all entries lie between 0 and 1 and sum to 1 within 1e-9."""
-    require_probabilities(row)
-    total = math.fsum(cells(row))
+    entries = list(cells(row))
+    require_probabilities(entries)
+    total = math.fsum(entries)
     if abs(total - 1.0) > OFF:
         raise ValueError(f"probabilities that sum to {total:.12g}, and not to 1")
 

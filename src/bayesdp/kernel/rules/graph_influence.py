@@ -38,18 +38,19 @@ def bound(conversion: Conversion) -> arb:
                 largest = _pair_ratio(model, tie, table, first, second)
                 known[key] = None if largest is None else ball(largest)
             ratio, pair = known[key], (tie[first], tie[second])
-            before = ratios.get(pair, arb(1))
-            product = None if ratio is None or before is None else before * ratio
-            ratios[pair] = ratios[pair[::-1]] = product
+            if pair in ratios:
+                before = ratios[pair]
+                ratio = None if ratio is None or before is None else before * ratio
+            ratios[pair] = ratios[pair[::-1]] = ratio
     # A record without ties has no influence: its row is that of the identity.
     place = {record: i for i, record in enumerate(sorted({record for record, _ in ratios}))}
     rows: SparseRows = [{i: arb(1)} for i in range(len(place))]
+    entries: dict[int, arb] = {}
     for (first, second), ratio in ratios.items():
-        row, column = place[first], place[second]
-        rows[row][column] = arb(-1)
-        if ratio is not None:
-            root = ratio.sqrt()
-            rows[row][column] = (1 - root) / (1 + root)
+        if id(ratio) not in entries:  # most factors of a large model have one table
+            root = None if ratio is None else ratio.sqrt()
+            entries[id(ratio)] = arb(-1) if root is None else (1 - root) / (1 + root)
+        rows[place[first]][place[second]] = entries[id(ratio)]
     most = largest_row(rows, conversion.details, clipped=False) if rows else arb(1)
     return most * ball(conversion.total)
 

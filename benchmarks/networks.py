@@ -96,7 +96,11 @@ where = "ill == 0"
 
 def seconds(folder: Path, *arguments: str) -> float:
     """The processor time of one command; `SystemExit` where it fails."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT / "src"),
+        "PYTHONPYCACHEPREFIX": str(folder.parent / "compiled"),
+    }
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed is compiled once
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [sys.executable, "-m", "bayesdp.cli", *arguments],
@@ -112,10 +116,10 @@ def seconds(folder: Path, *arguments: str) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def measured(records: int, turns: int) -> dict[str, float]:
-    """The least time of each command over some turns."""
+def measured(records: int, turns: int, place: Path) -> dict[str, float]:
+    """The least time of each command over some turns, in a folder of its own."""
     rng = random.Random(2)
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(dir=place) as name:
         folder = Path(name)
         (folder / "nodes.json").write_text(json.dumps(pedigree(records)))
         rows = "".join(f"{int(rng.random() < 0.12)}\n" for _ in range(records))
@@ -147,14 +151,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--turns", type=int, default=TURNS)
     given = parser.parse_args(arguments)
     failed = 0
-    for records in given.records:
-        least = measured(records, given.turns)
-        for what, taken in least.items():
-            ratio = taken / least["leakage"]
-            most = CLAIMED.get(what, 1.0)
-            failed += ratio > most
-            mark = f"   FAILS: at most {most:g} x" if ratio > most else ""
-            print(f"{records:>8,} {what:<18}{taken:>8.2f} s{ratio:>8.2f} x{mark}", flush=True)
+    with tempfile.TemporaryDirectory() as place:
+        measured(60, 1, Path(place))  # after it every module is compiled
+        for records in given.records:
+            least = measured(records, given.turns, Path(place))
+            for what, taken in least.items():
+                ratio = taken / least["leakage"]
+                most = CLAIMED.get(what, 1.0)
+                failed += ratio > most
+                mark = f"   FAILS: at most {most:g} x" if ratio > most else ""
+                print(f"{records:>8,} {what:<18}{taken:>8.2f} s{ratio:>8.2f} x{mark}", flush=True)
     if failed:
         print(f"{failed} claims fail", file=sys.stderr)
     return 1 if failed else 0

@@ -86,15 +86,16 @@ def _diagonal_reciprocals(rows: SparseRows) -> list[arb]:
     entries = sum(map(len, squares))
     beyond = diagonal
     through: list[dict[int, arb]] = [{j: diagonal[j] for j in row} for row in squares]
+    parts: list[dict[int, arb]] = []
     for depth in range(max(1, min(12, _MOST_TERMS // max(entries, 1)))):
         if depth:
             # In `through[i]` the entry j is P_ji: what j has, and the part that goes to i.
-            through = [
-                {j: beyond[j] + squares[j][i] / through[j][i] for j in row}
-                for i, row in enumerate(squares)
-            ]
+            through = [{j: beyond[j] + parts[j][i] for j in row} for i, row in enumerate(squares)]
+        parts = [
+            {j: x / above[j] for j, x in row.items()}
+            for row, above in zip(squares, through, strict=True)
+        ]
         beyond = [
-            diagonal[i] - sum((x / through[i][j] for j, x in row.items()), arb(0))
-            for i, row in enumerate(squares)
+            whole - sum(row.values(), arb(0)) for whole, row in zip(diagonal, parts, strict=True)
         ]
     return beyond

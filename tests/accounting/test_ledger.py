@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import random
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -13,12 +15,14 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from bayesdp.accounting import Ledger, Reading, Spend, total_cost
 from bayesdp.accounting.analysts import login_name
 from bayesdp.accounting.rounded import keeps, left_words, up_words
 from bayesdp.errors import BudgetExceededError, InputError, LedgerError, UnsupportedError
 from bayesdp.numbers import float_above
+from bayesdp.report.ledgers import show_ledger
 from tests.accounting.helpers import BDP, CHAIN, DP, debit, factor, ledger, spend
 from tests.effort import runs
 
@@ -491,6 +495,39 @@ def test_each_release_and_each_refused_attempt_has_its_analyst(
     kept = [tuple(one[key] for key in ("analyst", "study", "reason")) for one in book.refusals()]
     assert kept == [("Ada L.", "s.toml", "budget"), ("grace", "t.toml", "table")]
     assert book.show()[0]["spent"] == 1.0  # a refused attempt costs nothing
+    asked = [(one["dp_epsilon"], one["dp_rho"]) for one in book.refusals()]
+    assert asked == [(0.5, 0.0), (None, None)]
+    named = {row["analyst"]: row for row in book.show()[0]["analysts"]}
+    assert list(named) == ["Ada L.", "grace"]
+    assert named["Ada L."] == {
+        "analyst": "Ada L.",
+        "releases": 1,
+        "dp_epsilon": 0.75,
+        "dp_rho": 0.0,
+        "refused": 1,
+        "refused_dp_epsilon": 0.5,
+        "refused_dp_rho": 0.0,
+    }
+    assert (named["grace"]["dp_epsilon"], named["grace"]["refused_dp_epsilon"]) == (0.25, None)
+    shown = io.StringIO()
+    show_ledger(Console(file=shown, width=100), book.show(), book.refusals())
+    lines = " ".join(shown.getvalue().split())
+    assert "because of the budget (it asked for DP cost 0.5)" in lines
+    assert (
+        "Ada L.: 1 release, DP cost 0.75; 1 attempt refused, which asked for DP cost 0.5." in lines
+    )
+    assert "grace: 1 release, DP cost 0.25; 1 attempt refused." in lines
+
+
+def test_an_older_ledger_has_no_costs_of_refused_attempts(tmp_path: Path) -> None:
+    book = ledger(tmp_path / "l.db")
+    book.ensure("d", "row", DP)
+    with sqlite3.connect(tmp_path / "l.db") as connection:
+        connection.execute("DROP TABLE refused_costs")
+    book.refused("d", "a.toml", "table")
+    assert [row["dp_epsilon"] for row in book.refusals()] == [None]
+    book.refused("d", "a.toml", "budget", spends=[spend(0.5), spend(0.25)])
+    assert [row["dp_epsilon"] for row in book.refusals()] == [None, 0.75]
 
 
 @pytest.mark.parametrize("name", ["", " ", "two\nlines", "turned \u202e", "bell\a"])

@@ -225,6 +225,16 @@ def test_a_large_population_is_written_once(monkeypatch: pytest.MonkeyPatch) -> 
     assert level(reading, [Spend("d", "row", "q", "any", 0.5)]) == pytest.approx(1.5)
 
 
+def test_whole_numbers_have_one_form_wherever_they_stand() -> None:
+    numbers = [1.0, -0.0, 2.50, 1e15, 1e16, 2.0**53, 0.05, [120.0]]
+    text = canonical_json({"x": numbers, "y": 3.0, "z": "1.0"})
+    assert text == (
+        '{"x":[1,0,2.5,1000000000000000,1e+16,9007199254740992.0,0.05,[120]],"y":3,"z":"1.0"}'
+    )
+    assert canonical_json(json.loads(text)) == text
+    assert canonical_json([0.05, 1e-7]) == "[0.05,1e-07]"
+
+
 def test_what_a_caller_changes_in_a_reading_changes_nothing_that_is_kept() -> None:
     reading = Reading("bdp", 9.0, {"model": "clusters", "size": 3}, covers=("x",))
     before = reading.key(), reading.to_dict()

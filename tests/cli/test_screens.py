@@ -66,7 +66,9 @@ def on_a_screen(study: str, *, status: int = 0) -> list[str]:
     assert len(shown) <= LINES, "\n".join(shown)
     assert all(len(line) <= 80 for line in shown)
     text = "\n".join(shown)
-    assert text.index(" level ") < text.index("error at 95%") < text.index("Budget of the data set")
+    assert (
+        text.index(" level ") < text.index("error at 95 %") < text.index("Budget of the data set")
+    )
     longer = run("check", study, "--verbose", status=status).stdout
     assert longer.startswith(text)
     assert "noise scale" in longer

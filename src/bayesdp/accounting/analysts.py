@@ -1,4 +1,4 @@
-"""Whose release it is: the name that a study declares, or the login name.
+"""Whose release it is: the name that a study declares, or the login name; and what each has spent.
 
 The name is a record for people, not a proof: whoever can release can write any name. No host name
 is kept.
@@ -7,9 +7,12 @@ is kept.
 from __future__ import annotations
 
 import getpass
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from bayesdp.accounting.spend import check_text
+from bayesdp.accounting.spend import Spend, check_text, total_cost
 from bayesdp.errors import as_shown, require_shown
+from bayesdp.numbers import sum_above
 
 UNNAMED = "unknown"
 
@@ -33,3 +36,38 @@ def login_name() -> str:
     except (OSError, KeyError, ImportError):  # as Python 3.13 says it, and as earlier ones did
         return UNNAMED
     return as_shown(name).strip() or UNNAMED
+
+
+def by_analyst(
+    releases: Sequence[Mapping[str, Any]], refused: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """What each analyst has spent of one data set, and asked for in vain, in the order of names.
+
+    `releases` and `refused` are as a ledger lists them. `dp_epsilon` and `dp_rho` are the costs of
+    an analyst's `releases`, which are counted, added up and rounded up; `refused` counts the
+    refused attempts, and `refused_dp_epsilon` and `refused_dp_rho` are what they would have cost,
+    as far as that is known; `None` where it is known of none.
+    """
+    rows = []
+    for name in sorted({entry["analyst"] for entry in (*releases, *refused)}):
+        own = [release for release in releases if release["analyst"] == name]
+        spends = [Spend.from_dict(spend) for release in own for spend in release["spends"]]
+        attempts = [attempt for attempt in refused if attempt["analyst"] == name]
+        known = [attempt for attempt in attempts if attempt["dp_epsilon"] is not None]
+        asked = {
+            part: sum_above(*(attempt[part] for attempt in known)) if known else None
+            for part in ("dp_epsilon", "dp_rho")
+        }
+        cost = total_cost(spends)
+        rows.append(
+            {
+                "analyst": name,
+                "releases": len(own),
+                "dp_epsilon": cost.dp_epsilon,
+                "dp_rho": cost.rho,
+                "refused": len(attempts),
+                "refused_dp_epsilon": asked["dp_epsilon"],
+                "refused_dp_rho": asked["dp_rho"],
+            }
+        )
+    return rows

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, NewType
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from bayesdp.accounting import schema
 from bayesdp.accounting.account import (
@@ -31,7 +31,7 @@ from bayesdp.accounting.account import (
     is_registered,
     new_columns,
 )
-from bayesdp.accounting.analysts import checked_analyst
+from bayesdp.accounting.analysts import by_analyst, checked_analyst
 from bayesdp.accounting.canonical import canonical_json, plain_text
 from bayesdp.accounting.lookalikes import lookalike
 from bayesdp.accounting.rounded import STEPS, keeps, left, left_words, scaled, spent, up_words
@@ -57,11 +57,13 @@ class Preview:
     """What a debit would do.
 
     `readings` are as in `Ledger.show`, each with its `level_after`, what is `left_after` and
-    whether it `holds`; `refusal` is the message with which `debit` would refuse, or None.
+    whether it `holds`; `refusal` is the message with which `debit` would refuse, or None, and
+    `fits` the largest multiple of the costs that all readings allow, rounded down: 1 or less.
     """
 
     readings: list[dict[str, Any]]
     refusal: str | None
+    fits: float = 1.0
 
 
 class Ledger:
@@ -129,31 +131,43 @@ class Ledger:
         self._add(dataset, unit, reading, declared(private, public), only_if_first=True)
 
     def refused(
-        self, dataset: str, study: str, reason: RefusalReason, *, analyst: str | None = None
+        self,
+        dataset: str,
+        study: str,
+        reason: RefusalReason,
+        *,
+        analyst: str | None = None,
+        spends: Sequence[Spend] = (),
     ) -> None:
         """Write that a release was refused, why, and whose attempt it was.
 
         A refusal because of the table tells something about the data, and costs nothing: it must
-        leave a trace. `analyst` is the login name if it is left out, here and in `debit`.
+        leave a trace. `analyst` is the login name if it is left out, here and in `debit`. `spends`
+        are what the release would have spent, as far as that was known.
         """
         check_text("data.dataset", dataset)
         row = {"dataset": dataset, "analyst": checked_analyst(analyst), "study": study}
         with self._file.writing(create=True) as connection:
-            self._refuse(connection, row, reason)
+            self._refuse(connection, row, reason, spends)
 
-    def _refuse(self, connection: Connection, row: dict[str, str], reason: RefusalReason) -> None:
-        connection.execute(schema.refusals.insert(), row | {"reason": reason, "time": self._now()})
+    def _refuse(
+        self,
+        connection: Connection,
+        row: dict[str, str],
+        reason: RefusalReason,
+        spends: Sequence[Spend],
+    ) -> None:
+        row = row | {"reason": reason, "time": self._now()}
+        schema.insert_refusal(connection, row, total_cost(spends) if spends else None)
 
     def refusals(self) -> list[dict[str, Any]]:
-        """Every such refusal, oldest first: `dataset`, `analyst`, `study`, `reason`, `time`."""
+        """Every such refusal, oldest first: `dataset`, `analyst`, `study`, `reason`, `time`.
+
+        With `dp_epsilon` and `dp_rho`, the cost that the release would have had; `None` where that
+        is not known.
+        """
         with self._file.reading() as connection:
-            table = schema.refusals
-            rows = connection.execute(
-                select(
-                    table.c.dataset, table.c.analyst, table.c.study, table.c.reason, table.c.time
-                ).order_by(table.c.sequence)
-            )
-            return [dict(row) for row in rows.mappings()]
+            return schema.refusals_in(connection)
 
     def debit(
         self,
@@ -187,10 +201,11 @@ class Ledger:
                 for spend in spends:
                     schema.insert_spend(connection, spend, release)
             else:
-                self._refuse(connection, who, "budget")
+                self._refuse(connection, who, "budget", spends)
         if refusal:
             # Outside the transaction: the search for what fits needn't hold up other processes.
-            raise BudgetExceededError(self._refusal(dataset, account, spends, refusal))
+            fits = self._fits(account, spends)
+            raise BudgetExceededError(self._refusal(dataset, account, spends, refusal, fits))
         return release
 
     def store(self, release_id: str, result: dict[str, Any]) -> None:
@@ -240,7 +255,7 @@ class Ledger:
 
         `spent` is the sum of pure DP costs and `spent_rho` that of zCDP costs, rounded up. A
         reading has its `level` now, its `total` and what is `left` (rounded down). A release is
-        `debited` until its result is stored, then `released`.
+        `debited` until its result is stored, then `released`. `analysts` are as in `by_analyst`.
         """
         with self._file.reading() as connection:
             rows = connection.execute(select(schema.datasets).order_by(schema.datasets.c.name))
@@ -273,14 +288,14 @@ class Ledger:
         new_columns(dataset, account, declared(private, public))
         if not is_registered(dataset, account, reading, only_if_first=True):
             account = Account(unit, (reading,), account.spends)
+        readings = [
+            self._previewed(registered, account.spends, spends) for registered in account.readings
+        ]
         broken = self._broken(account, spends)
-        return Preview(
-            readings=[
-                self._previewed(registered, account.spends, spends)
-                for registered in account.readings
-            ],
-            refusal=self._refusal(dataset, account, spends, broken) if broken else None,
-        )
+        if not broken:
+            return Preview(readings, None)
+        fits = self._fits(account, spends)
+        return Preview(readings, self._refusal(dataset, account, spends, broken, fits), fits)
 
     def _add(
         self,
@@ -370,6 +385,7 @@ class Ledger:
         account: Account,
         spends: Sequence[Spend],
         broken: Sequence[Reading],
+        fits: float,
     ) -> str:
         lines = []
         for reading in broken:
@@ -380,7 +396,6 @@ class Ledger:
                 f"{left_words(reading.total, left(reading.total, now))} of {reading.total:.12g} is "
                 "left."
             )
-        fits = self._fits(account, spends)
         advice = (
             f"At {fits:.6f} times their costs the same queries would fit."
             if fits
@@ -411,18 +426,17 @@ class Ledger:
         rows = connection.execute(
             select(releases).where(releases.c.dataset == dataset).order_by(releases.c.sequence)
         ).all()
+        made = [self._release(connection, row, account.unit) for row in rows]
+        refused = [row for row in schema.refusals_in(connection) if row["dataset"] == dataset]
         return {
             "dataset": dataset,
             "unit": account.unit,
             "spent": total_cost(account.spends).dp_epsilon,
             "spent_rho": total_cost(account.spends).rho,
             "readings": [self._read(reading, account.spends) for reading in account.readings],
-            "releases": [self._release(connection, row, account.unit) for row in rows],
-            "refusals": connection.scalar(
-                select(func.count())
-                .select_from(schema.refusals)
-                .where(schema.refusals.c.dataset == dataset)
-            ),
+            "releases": made,
+            "refusals": len(refused),
+            "analysts": by_analyst(made, refused),
         }
 
     def _read(self, reading: Reading, spends: Sequence[Spend]) -> dict[str, Any]:

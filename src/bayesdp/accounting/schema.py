@@ -32,6 +32,7 @@ from sqlalchemy import (
 from bayesdp.accounting.canonical import canonical_json
 from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.errors import LedgerError
+from bayesdp.notions import Cost
 
 FORMAT = "bayesdp-ledger"
 VERSION = "2"
@@ -123,6 +124,14 @@ refusals = Table(
     Column("reason", String(32), nullable=False),
     Column("time", String(40), nullable=False),
 )
+# What a refused release would have cost. A ledger from before this table has none of it.
+refused_costs = Table(
+    "refused_costs",
+    metadata,
+    Column("refusal", ForeignKey("refusals.sequence"), primary_key=True),
+    Column("dp_epsilon", Double, nullable=False),
+    Column("rho", Double, nullable=False),
+)
 
 
 def create(connection: Connection) -> None:
@@ -178,6 +187,31 @@ def insert_spend(connection: Connection, spend: Spend, release: str) -> None:
         (sequence,) = written.inserted_primary_key or (None,)
         kept = {"spend": sequence, "fields": canonical_json(extra)}
         connection.execute(extras.insert(), kept)
+
+
+def insert_refusal(connection: Connection, row: dict[str, Any], cost: Cost | None) -> None:
+    """Write a refused attempt, with the cost that it would have had where that is known."""
+    written = connection.execute(refusals.insert(), row)
+    if cost is not None:
+        refused_costs.create(connection, checkfirst=True)
+        (sequence,) = written.inserted_primary_key or (None,)
+        kept = {"refusal": sequence, "dp_epsilon": cost.dp_epsilon, "rho": cost.rho}
+        connection.execute(refused_costs.insert(), kept)
+
+
+def refusals_in(connection: Connection) -> list[dict[str, Any]]:
+    """Every refused attempt, as `Ledger.refusals` lists them."""
+    named = [refusals.c[name] for name in ("dataset", "analyst", "study", "reason", "time")]
+    if inspect(connection).has_table("refused_costs"):
+        costs = refused_costs.c
+        query = select(*named, costs.dp_epsilon, costs.rho.label("dp_rho")).select_from(
+            refusals.join(refused_costs, isouter=True)
+        )
+    else:
+        unknown = [null().label(name) for name in ("dp_epsilon", "dp_rho")]
+        query = select(*named, *unknown).select_from(refusals)
+    rows = connection.execute(query.order_by(refusals.c.sequence))
+    return [dict(row) for row in rows.mappings()]
 
 
 def spend_rows(connection: Connection) -> Select[Any]:

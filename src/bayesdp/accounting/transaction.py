@@ -221,15 +221,17 @@ def error_words(error: Exception, *, quoted: bool) -> str:
 @contextmanager
 def refusals_noted(
     ledger: Ledger, dataset: str, study: str, analyst: str | None = None
-) -> Iterator[None]:
+) -> Iterator[list[Spend]]:
     """Write in the ledger that a table was refused because of what is in it.
 
-    Such a refusal is one bit about the data, free of charge: it must at least leave a trace.
+    Such a refusal is one bit about the data, free of charge: it must at least leave a trace. The
+    list is for the spends that the release would have, as soon as they are known.
     """
+    asked: list[Spend] = []
     try:
-        yield
+        yield asked
     except TableMismatchError:
-        ledger.refused(dataset, study, "table", analyst=analyst)
+        ledger.refused(dataset, study, "table", analyst=analyst, spends=asked)
         raise
 
 

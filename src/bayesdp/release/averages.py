@@ -2,8 +2,6 @@
 
 Which rows an average is over is decided by public columns alone, and how many there are is public.
 So everybody may be told, unlike what else is wrong with a table.
-
-Public names: `AVERAGES`, `averages_of_nothing`.
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ from collections.abc import Sequence
 from bayesdp.release.pricing import PlannedQuery
 from bayesdp.tables.sums import Totals
 
-AVERAGES = ("mean", "proportion")
 """The kinds of queries that are divided by a number of rows."""
 
 
@@ -22,7 +19,7 @@ def averages_of_nothing(queries: Sequence[PlannedQuery], totals: Totals) -> list
     sentences = []
     for query in queries:
         spec = query.shape.spec
-        if spec.kind not in AVERAGES:
+        if not query.shape.averaged:
             continue
         for group, rows in totals[spec.name].sizes.items():
             if rows == 0:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from bayesdp import notebook
 from bayesdp.accounting.ledger import Preview
 from bayesdp.accounting.rounded import up_words
-from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery
+from bayesdp.release.plan import Plan, PlannedQuery
 from bayesdp.release.proposals import inaccurate
-from bayesdp.release.results import cost_words
+from bayesdp.release.results import confidence_words, cost_words
 from bayesdp.release.wide import wide_warnings
 from bayesdp.tables.refusals import counted
 
@@ -34,7 +34,7 @@ class Check:
         """What a notebook shows: the price list, and what it comes to."""
         rows: list[tuple[str, ...]] = [self._row(query) for query in self.plan.queries]
         rows += [(program.spec.name, "", program.cost_words()) for program in self.plan.programs]
-        prices = notebook.table("Before the release", ("query", "error, 95 %", "cost"), rows)
+        prices = notebook.table("Before the release", ("query", "error", "cost"), rows)
         return prices + "".join(map(notebook.paragraph, [self._together(), *self._remarks()]))
 
     @property
@@ -51,21 +51,22 @@ class Check:
         return [*self.plan.remarks, *self.warnings]
 
     def _query(self, query: PlannedQuery) -> str:
-        name, error, cost = self._row(query)
-        return f"{name}: {error} (95 %), {cost}"
+        return f"{self._row(query)[0]}: {', '.join(self._row(query)[1:])}"
 
     def _row(self, query: PlannedQuery) -> tuple[str, str, str]:
         """The name of a query, its error and its cost."""
         cost = cost_words(query.dp_epsilon, query.dp_rho)
-        return query.shape.spec.name, f"+- {self.error(query)}", cost
+        error = f"+- {self.error(query)} ({confidence_words(query.confidence)})"
+        return query.shape.spec.name, error, cost
 
     def error(self, query: PlannedQuery) -> str:
-        """The error of one number of a query, rounded up, with its unit.
+        """The error of one number of a query at its confidence, rounded up, with its unit.
 
-        It is divided by the number of rows where only the data tell that.
+        It is divided by the number of rows where only the data tell that, and that of the smallest
+        group where groups have sizes.
         """
-        error = query.error(CONFIDENCE, None if query.shape.spec.by else self.plan.n)
-        of_one = query.error(CONFIDENCE, 1)
+        error = query.wanted_error(self.plan.n)
+        of_one = query.error(query.confidence, 1)
         shown = (
             "?"
             if of_one is None

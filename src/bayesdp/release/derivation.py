@@ -147,7 +147,7 @@ def within_total(plan: Plan, derivation: Step) -> Step:
         level, total = derivation.premises[-1].conclusion["epsilon"], plan.reading.total
         raise BudgetExceededError(
             f"With this release the data set's proved level would be {level!r}, above its total of "
-            f"{total!r}: no certificate can claim it. Spend less."
+            f"{total!r}: no certificate can claim it. Spend less: state a smaller budget.spend."
         )
     return derivation
 

@@ -293,9 +293,7 @@ def _chosen(study: StudySpec, n: int | None, within: float | None, reading: Read
         return replace(laplace, choice=NoiseChoice("laplace", None, str(refusal)))
     ratio = error_ratio(gaussian, laplace)
     chosen, other = (gaussian, laplace) if ratio < 1.0 else (laplace, gaussian)
-    errors = tuple(
-        query.error(CONFIDENCE, None if query.shape.spec.by else other.n) for query in other.queries
-    )
+    errors = tuple(query.wanted_error(other.n) for query in other.queries)
     return replace(chosen, choice=NoiseChoice(chosen.noise, ratio, None, errors))
 
 

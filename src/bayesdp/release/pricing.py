@@ -86,6 +86,19 @@ class PlannedQuery:
             return None
         return float_above(self.noise.quantile(confidence) * self.step / scale)
 
+    def wanted_error(self, n: int | None) -> float | None:
+        """The error of its numbers at the query's own confidence, in its unit, rounded up.
+
+        Of the smallest group's, where groups have sizes. `n` is the number of records; `None` where
+        only the data tell how many rows a number is over.
+        """
+        return self.error(self.confidence, self.shape.rows(n))
+
+    @property
+    def confidence(self) -> float:
+        """The confidence at which the query's error is wanted."""
+        return self.shape.spec.confidence
+
     def noise_scale(self, rows: int | None) -> float | None:
         """The noise's scale on the released number, in its unit; `None` while rows are unknown."""
         divisor = self._divisor(rows)
@@ -103,7 +116,7 @@ class PlannedQuery:
 
         `rows` is the most that there can be; an average may be over fewer. Totals are 64-bit.
         """
-        averaged = self.shape.spec.kind in ("mean", "proportion")
+        averaged = self.shape.averaged
         try:
             ends = [self.value(total, n) for total in (-(2**63), 2**63) for n in (1, rows)]
             errors = [self.error(c, 1) for c in (CONFIDENCE, self.shape.spec.confidence)]
@@ -113,9 +126,7 @@ class PlannedQuery:
         return unit > 0.0 and all(e is not None and math.isfinite(e) for e in (*ends, *errors))
 
     def _divisor(self, rows: int | None) -> int | None:
-        if self.shape.spec.kind in ("mean", "proportion"):
-            return rows
-        return 1
+        return rows if self.shape.averaged else 1
 
     def table_query(self) -> DataQuery:
         """The integers that the data engine computes for it."""
@@ -280,9 +291,13 @@ class Pricing:
         return "The programs and the wanted errors" if wanted else "The programs"
 
     def _ask(self) -> str:
-        if not self.others:
-            return "Ask for larger errors"
-        return "Write smaller epsilons in the programs, or allow the study more"
+        ask = "Ask for larger errors"
+        if self.others:
+            ask = "Write smaller epsilons in the programs, or allow the study more"
+        budget = self.study.budget
+        if budget.spend is not None and budget.spend < budget.epsilon:
+            ask += f", or raise budget.spend (it is {budget.spend:g}, of {budget.epsilon:g})"
+        return ask
 
     def _level(self, spends: Sequence[Spend]) -> float:
         """The study's own level, raised where else the data set's total would not be kept."""
@@ -385,19 +400,17 @@ class Pricing:
         assert spec.error is not None
         key = f"query[{shape.position}].error"
         error = Fraction(spec.error)
-        if spec.kind in ("mean", "proportion"):
-            if self.n is None or spec.by is not None or (spec.kind == "mean" and spec.where):
+        if shape.averaged:
+            rows = shape.rows(self.n)
+            if rows is None:
                 raise InputError(
                     key,
                     spec.error,
                     expected="a weight here, since how many rows the average is over is known only "
                     "from the data",
-                    remedy="State data.n, or use weight."
-                    if spec.by is None and not spec.where
-                    else "Use weight: 'bayesdp check STUDY' shows the error for n records. Or "
-                    "release the sum, whose error can be wanted.",
+                    remedy=_size_remedy(shape),
                 )
-            error *= self.n
+            error *= rows
         grid: Grid | None = None
         if not shape.integer_valued:
             rough = self._rough_cost(shape, error)
@@ -414,3 +427,21 @@ class Pricing:
         low, high = shape.column.interval
         width = max(high - low, abs(low), abs(high)) if shape.masked else high - low
         return self.noise.rough_cost(width, float(error))
+
+
+def _size_remedy(shape: Shape) -> str:
+    """How to say how many rows an average is over."""
+    by, where = shape.spec.by, shape.spec.where
+    if by is not None:
+        each = ", ".join(f"{key} = ..." for key in shape.keys or ())
+        return (
+            f"If the sizes of the groups are public, state them: group_sizes = {{ {each} }}; the "
+            "error is then kept in the smallest one. Else use weight, or release the sum, whose "
+            "error can be wanted."
+        )
+    if where is not None and shape.spec.kind == "mean":
+        return (
+            "Use weight: 'bayesdp check STUDY' shows the error, to be divided by the rows that "
+            "match. Or release the sum, whose error can be wanted."
+        )
+    return "State data.n, or use weight."

@@ -82,7 +82,7 @@ def check_program_keys(query: QuerySpec, key: str) -> None:
             expected="a file whose name ends with .py, and the program's name",
             remedy='Write program = "file.py:name".',
         )
-    for name in ("column", "where", "by", "bins"):
+    for name in ("column", "where", "by", "bins", "group_sizes"):
         if getattr(query, name) is not None:
             raise InputError(
                 f"{key}.{name}",

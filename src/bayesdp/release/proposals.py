@@ -92,16 +92,16 @@ def inaccurate(plan: Plan) -> list[str]:
 
 
 def _is_inaccurate(plan: Plan, query: PlannedQuery) -> bool:
-    spec, column = query.shape.spec, query.shape.column
-    averaged = spec.kind in ("mean", "proportion")
-    if plan.n is None or (averaged and spec.by is not None):
+    column = query.shape.column
+    averaged, rows = query.shape.averaged, query.shape.rows(plan.n)
+    if plan.n is None or rows is None:
         return False
     width = 1.0
     if query.grid is not None and column is not None and column.interval is not None:
         width = column.interval[1] - column.interval[0]
-    rows = plan.n * (plan.study.data.rows_per_unit or 1)
-    error = query.error(CONFIDENCE, plan.n)
-    return error is not None and error > USEFUL * width * (1 if averaged else rows)
+    most = 1 if averaged else plan.n * (plan.study.data.rows_per_unit or 1)
+    error = query.error(CONFIDENCE, rows)
+    return error is not None and error > USEFUL * width * most
 
 
 def proposals(study: StudySpec, plan: Plan | None) -> Proposals:
@@ -164,9 +164,7 @@ def _priced(before: dict[str, float], plan: Plan | None, idea: _Idea) -> Proposa
 def _errors(plan: Plan) -> dict[str, float]:
     """The error of one number of each query, where the data are not needed to tell it."""
     known = {
-        query.shape.spec.name: query.error(
-            CONFIDENCE, None if query.shape.spec.by is not None else plan.n
-        )
+        query.shape.spec.name: query.error(CONFIDENCE, query.shape.rows(plan.n))
         for query in plan.queries
     }
     return {name: error for name, error in known.items() if error is not None}

@@ -37,7 +37,8 @@ class Shape:
     `cells` are the cells of a histogram, `keys` the declared groups of `by`. `divided` says that
     replacing a record may move rows from some cells or groups to others; the groups of a record
     that is one row are public, so it stays in its own. `mechanism` is what the ledger records: more
-    than the noise where `tightness = "mechanism"`.
+    than the noise where `tightness = "mechanism"`. `group_rows` are the declared numbers of rows
+    of the groups.
     """
 
     spec: QuerySpec
@@ -53,11 +54,39 @@ class Shape:
     divided: bool = False
     mechanism: str = "discrete-laplace"
     block: Block | None = None
+    group_rows: Mapping[Value, int] | None = None
 
     @property
     def integer_valued(self) -> bool:
         """Whether the query counts rows, and does not sum values."""
         return self.column is None or self.cells is not None
+
+    @property
+    def averaged(self) -> bool:
+        """Whether totals are divided by the number of rows that they are over."""
+        return self.spec.kind in ("mean", "proportion")
+
+    def rows(self, n: int | None) -> int | None:
+        """The fewest rows that a number of the query is over; `None` where only the data tell.
+
+        `n` is the number of records. The sizes of groups are declared or not known. A mean with a
+        condition is over the rows that match, a proportion over all.
+        """
+        if self.group_rows is not None:
+            return min(self.group_rows.values())
+        if self.averaged and (self.spec.by is not None or self._matching_only):
+            return None
+        return n
+
+    @property
+    def _matching_only(self) -> bool:
+        return self.spec.kind == "mean" and self.spec.where is not None
+
+    def words_of_rows(self) -> str:
+        """The rows that a number of the query is over, in words."""
+        if self._matching_only:
+            return "the rows that match"
+        return "the rows of the group" if self.spec.by is not None else "n"
 
 
 def shape(study: StudySpec, position: int) -> Shape:
@@ -123,6 +152,7 @@ def shape(study: StudySpec, position: int) -> Shape:
         divided=cells is not None or (several_rows and keys is not None),
         mechanism=_mechanism(study, query, where, key),
         block=_block(study, where),
+        group_rows=_group_rows(study, query, keys, key),
     )
 
 
@@ -204,6 +234,49 @@ def _groups(study: StudySpec, query: QuerySpec, key: str) -> tuple[Value, ...] |
     if query.by is None:
         return None
     return group_keys(study.columns, query.by, key=f"{key}.by")
+
+
+def _group_rows(
+    study: StudySpec, query: QuerySpec, keys: tuple[Value, ...] | None, key: str
+) -> dict[Value, int] | None:
+    """The declared size of each group. Raises `InputError` for sizes that can't be."""
+    sizes = query.group_sizes
+    if sizes is None:
+        return None
+    key = f"{key}.group_sizes"
+    if keys is None or query.kind not in ("mean", "proportion"):
+        raise InputError(
+            key,
+            sizes,
+            expected="nothing but on a mean or proportion with by",
+            remedy="Leave it out.",
+        )
+    names = {str(group): group for group in keys}
+    for name, size in sizes.items():
+        if name not in names:
+            raise InputError(
+                f"{key}.{name}",
+                size,
+                expected=f"a declared group of '{query.by}'",
+                remedy=did_you_mean(name, names),
+            )
+        if size < 1:
+            raise InputError(f"{key}.{name}", size, expected="a number of rows, at least 1")
+    missing = [name for name in names if name not in sizes]
+    if missing:
+        raise InputError(
+            key, sizes, expected="the size of every group", remedy=f"Add {', '.join(missing)}."
+        )
+    n, total = study.data.n, sum(sizes.values())
+    some = query.kind == "mean" and query.where is not None
+    if isinstance(n, int) and (total > n or (total < n and not some)):
+        raise InputError(
+            key,
+            sizes,
+            expected=f"sizes that add up to {'at most ' if some else ''}data.n = {n}",
+            remedy=f"They add up to {total}.",
+        )
+    return {group: sizes[name] for name, group in names.items()}
 
 
 def _require_predicate(query: QuerySpec, key: str, private_where: bool) -> None:

@@ -226,7 +226,7 @@ def _queries(raw: object) -> tuple[QuerySpec, ...]:
     queries = tuple(
         entry
         if isinstance(entry, QuerySpec)
-        else _part(QuerySpec, named(entry), f"query[{position}]")
+        else _part(QuerySpec, _one_error(named(entry), f"query[{position}]"), f"query[{position}]")
         for position, entry in enumerate(raw)
     )
     seen: set[str] = set()
@@ -249,6 +249,21 @@ def _queries(raw: object) -> tuple[QuerySpec, ...]:
                 shown=False,
             )
     return queries
+
+
+def _one_error(entry: Any, key: str) -> Any:
+    """The query. `InputError` for one with an error for each group: their noise is one."""
+    error = entry.get("error") if isinstance(entry, Mapping) else None
+    if isinstance(error, Mapping):
+        raise InputError(
+            f"{key}.error",
+            dict(error),
+            expected="one number: the groups of a query have the same noise",
+            remedy="Write the number that every group needs. A mean's error is larger in smaller "
+            "groups: with group_sizes it is kept in the smallest, and 'bayesdp check' shows all. "
+            "Groups that need different noise are queries of their own, with a where each.",
+        )
+    return entry
 
 
 def _part(model: type[Any], raw: object, key: str) -> Any:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 COLUMNS = ("query", "group", "cell", "value", "error_95", "low_95", "high_95", "unit")
 """The columns of a release as a table."""
 
-_SHOWN = ("query", "group or cell", "value", "95 %", "unit")
+_SHOWN = ("query", "group or cell", "value", "error or interval", "unit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Result:
     proportion is over, which is public. `noise` is the law in steps, each of length `noise_unit` in
     the value's unit. The cost is `dp_epsilon` with Laplace noise and `dp_rho`, in zCDP, with
     Gaussian noise; the other one is 0. The error is that of the noise alone: clipping to the bounds
-    may add more, and how much is private.
+    may add more, and how much is private. It is shown at `confidence`, that of the query.
     """
 
     query: str
@@ -49,6 +49,7 @@ class Result:
     certificate: Certificate | None = None
     rows: int | None = None
     dp_rho: float = 0.0
+    confidence: float = 0.95
 
     def __repr__(self) -> str:
         return f"Result({self})"
@@ -56,9 +57,9 @@ class Result:
     def __str__(self) -> str:
         where = [str(part) for part in (self.group, self.cell) if part is not None]
         name = ", ".join([self.query, *where])
-        error = self.error(0.95)
-        shown = f"{name}: {value_words(self.value, error)} +- {up_words(error)}"
-        return f"{shown} {self.unit} (95 %)" if self.unit else f"{shown} (95 %)"
+        error = self.error(self.confidence)
+        shown = f"{name}: {value_words(self.value, error)} +- {up_words(error)} {self.unit}".rstrip()
+        return f"{shown} ({confidence_words(self.confidence)})"
 
     def error(self, confidence: float = 0.95) -> float:
         """The noise moves the value by more than this with probability at most 1 - confidence.
@@ -80,7 +81,7 @@ class Result:
         return named | {
             "value": self.value,
             "unit": self.unit,
-            "error": {"confidence": 0.95, "value": self.error(0.95)},
+            "error": {"confidence": self.confidence, "value": self.error(self.confidence)},
             "noise": {
                 "distribution": kind_of(self.noise).distribution,
                 "scale": self.noise.scale,
@@ -167,6 +168,7 @@ class Release:
         for answer in self.programs:
             for output in answer.each():
                 value, spread = output.shown()
+                spread = f"{spread} (95 %)" if spread else ""
                 rows.append((output.name, "", value, spread, output.unit))
         said = map(notebook.paragraph, [self._cost(), *self.remarks])
         return notebook.table("Released", _SHOWN, rows) + "".join(said)
@@ -304,9 +306,15 @@ def _is_place(place: object, name: object) -> bool:
 
 def _shown(result: Result) -> tuple[object, ...]:
     """A result's row in a notebook."""
-    error = result.error(0.95)
+    error = result.error(result.confidence)
     value, spread = value_words(result.value, error), f"+- {up_words(error)}"
-    return result.query, _place_words(result), value, spread, result.unit
+    shown = f"{spread} ({confidence_words(result.confidence)})"
+    return result.query, _place_words(result), value, shown, result.unit
+
+
+def confidence_words(confidence: float) -> str:
+    """A confidence as a percentage, such as 95 %."""
+    return f"{100.0 * confidence:g} %"
 
 
 def cost_words(dp_epsilon: float, dp_rho: float) -> str:

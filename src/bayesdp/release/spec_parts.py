@@ -54,6 +54,10 @@ class QuerySpec(_Part):
 
     A program, as `"file.py:name"`, has public `parameters`, and `columns` of the table where its
     record's fields are named otherwise. Its cost is its own.
+
+    `error` is wanted of every number of the query, at `confidence`. `group_sizes` are the public
+    numbers of rows that a mean or proportion with `by` is over, by group: with them its errors are
+    known before the data are read.
     """
 
     name: str = Field(min_length=1)
@@ -61,6 +65,7 @@ class QuerySpec(_Part):
     column: str | None = None
     where: str | None = None
     by: str | None = None
+    group_sizes: dict[str, int] | None = None
     bins: tuple[float, ...] | None = Field(default=None, strict=False)
     weight: float | None = Field(default=None, gt=0)
     error: float | None = Field(default=None, gt=0)

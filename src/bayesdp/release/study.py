@@ -8,6 +8,7 @@ only then shows it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -17,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from bayesdp.accounting.composition import level
-from bayesdp.accounting.ledger import Ledger
+from bayesdp.accounting.ledger import Ledger, Preview
+from bayesdp.accounting.rounded import STEPS, scaled
 from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.accounting.transaction import LedgerEntry, PartialResult, Transaction, refusals_noted
 from bayesdp.errors import (
@@ -29,7 +31,7 @@ from bayesdp.errors import (
 )
 from bayesdp.numbers import UpperBound
 from bayesdp.populations import Population
-from bayesdp.release.averages import AVERAGES, averages_of_nothing
+from bayesdp.release.averages import averages_of_nothing
 from bayesdp.release.certify import certify
 from bayesdp.release.check import Check
 from bayesdp.release.derivation import derive, fits_total, provable_plan, within_total
@@ -40,6 +42,7 @@ from bayesdp.release.plan import (
     reading_of,
     structure_of,
 )
+from bayesdp.release.pricing import own_level
 from bayesdp.release.program_files import file_and_name, require_unchanged
 from bayesdp.release.program_results import ProgramAnswer
 from bayesdp.release.program_runs import ProgramRun, program_findings, program_rows, run_program
@@ -183,7 +186,7 @@ class Study:
         """
         self._require_programs()
         plan = self._plan()
-        return Check(plan, self._entry(plan).preview(self.ledger()))
+        return Check(plan, self._preview(self.ledger(), plan))
 
     def sweep(self, targets: Sequence[float]) -> Sweep:
         """Check the study at several levels, to choose one: costs and errors side by side.
@@ -250,6 +253,7 @@ class Study:
                 totals = run(table, self.spec.columns, queries, structure)
                 for sentence in averages_of_nothing(plan.queries, totals):
                     findings.append(Finding("empty-group", sentence))
+                findings += _size_findings(plan, totals)
         for program in plan.programs if not findings else ():
             findings += program_findings(program, table, self.spec.columns)
         return findings
@@ -273,13 +277,13 @@ class Study:
             require_new(identity, ledger)
         who = self.spec.data.dataset, self.name
         analyst = self.spec.budget.analyst
-        with self._naming_inspect(), refusals_noted(ledger, *who, analyst):
-            plan, exact = self._exact(ledger)
+        with self._naming_inspect(), refusals_noted(ledger, *who, analyst) as asked:
+            plan, exact = self._exact(ledger, asked)
         # The kernel must prove the levels before anything is spent.
         derivation = derive(plan, self.spends())
         if not fits_total(plan, derivation):
             self._require_budget(ledger, plan)  # others may have spent in the meantime
-            ledger.refused(self.spec.data.dataset, self.name, "budget", analyst=analyst)
+            ledger.refused(*who, "budget", analyst=analyst, spends=plan.spends)
         within_total(plan, derivation)
         drawing = _Drawing(ledger, plan, exact, identity, clock)
         release = Transaction(ledger, self._entry(plan), drawing).run()
@@ -315,20 +319,25 @@ class Study:
             **declared_columns(self.spec),
         )
 
-    def _exact(self, ledger: Ledger) -> tuple[Plan, _Exact]:
-        """Before the debit: the price, a look at the budget, and what noise will be added to."""
+    def _exact(self, ledger: Ledger, asked: list[Spend]) -> tuple[Plan, _Exact]:
+        """Before the debit: the price, a look at the budget, and what noise will be added to.
+
+        `asked` takes the spends as soon as they are known.
+        """
         data = self.spec.data
         self._require_programs()
         if data.n != FROM_DATA:  # refused without a look at the table
             plan = self._plan()
             self._require_proofs(plan)
             self._require_budget(ledger, plan)
+            asked += plan.spends
             table = self._open()
         else:
             table = self._open()
             plan = self._plan(count_records(table, data.unit))
             self._require_proofs(plan)
             self._require_budget(ledger, plan)
+            asked += plan.spends
         totals = self._totals(table, plan)
         rows = [program_rows(program, table, self.spec.columns) for program in plan.programs]
         return plan, _Exact(totals, rows)
@@ -356,6 +365,8 @@ class Study:
         totals = run(table, self.spec.columns, queries, expected)
         for sentence in averages_of_nothing(plan.queries, totals):
             raise TableMismatchError(f"{sentence} Nothing was released and nothing was spent.")
+        if _size_findings(plan, totals):
+            raise mismatch()
         return totals
 
     def _require_proofs(self, plan: Plan) -> None:
@@ -364,11 +375,42 @@ class Study:
             raise Refusal(plan.too_slow.words())
 
     def _require_budget(self, ledger: Ledger, plan: Plan) -> None:
-        preview = self._entry(plan).preview(ledger)
+        preview = self._preview(ledger, plan)
         if preview.refusal is not None:
-            data, analyst = self.spec.data, self.spec.budget.analyst
-            ledger.refused(data.dataset, self.name, "budget", analyst=analyst)
+            dataset, analyst = self.spec.data.dataset, self.spec.budget.analyst
+            ledger.refused(dataset, self.name, "budget", analyst=analyst, spends=plan.spends)
             raise BudgetExceededError(preview.refusal)
+
+    def _preview(self, ledger: Ledger, plan: Plan) -> Preview:
+        """What a release would do to the budget. A refusal says what to spend instead."""
+        preview = self._entry(plan).preview(ledger)
+        if preview.refusal is None or preview.fits == 0.0:
+            return preview
+        less = self._smaller_spend(ledger, plan, preview.fits)
+        if less is None:
+            return preview
+        remedy = f"With budget.spend = {less!r} in the study it would fit."
+        return replace(preview, refusal=f"{preview.refusal} {remedy}")
+
+    def _smaller_spend(self, ledger: Ledger, plan: Plan, fits: float) -> float | None:
+        """A level for this study to spend that the budget allows; `None` where none is found.
+
+        `fits` is the multiple of the plan's costs that does. The level is tried: wanted errors may
+        cost more than it, and then none would help.
+        """
+        costs = [scaled(spend, math.floor(fits * STEPS)) for spend in plan.spends]
+        reached = own_level(plan.reading, costs, self.spec.budget.seconds)
+        for share in (1.0 - 1e-6, 0.99, 0.9):
+            spend = float(f"{reached * share * (1.0 - 1e-4):.4g}")
+            if not 0.0 < spend <= self.spec.budget.epsilon:
+                continue
+            budget = self.spec.budget.model_copy(update={"spend": spend})
+            study = self.spec.model_copy(update={"budget": budget})
+            with suppress(Refusal, InputError):
+                less = provable_plan(study, plan.n, reading=self._reading)
+                if self._entry(less).preview(ledger).refusal is None:
+                    return spend
+        return None
 
 
 @dataclass(frozen=True, repr=False)
@@ -455,6 +497,20 @@ def _plain_results(
     return [*(result.to_dict() for result in results), *(answer.to_dict() for answer in answers)]
 
 
+def _size_findings(plan: Plan, totals: Totals) -> list[Finding]:
+    """The groups whose sizes are not as the queries declare them."""
+    return [
+        Finding(
+            "group-size",
+            f"The query '{query.shape.spec.name}' declares {declared} rows of the group "
+            f"'{group}', and the table has {there}.",
+        )
+        for query in plan.queries
+        for group, declared in (query.shape.group_rows or {}).items()
+        if (there := totals[query.shape.spec.name].sizes[group]) != declared
+    ]
+
+
 def noisy(query: PlannedQuery, total: Total) -> list[Result]:
     """The results of one query: all its integers get noise in one draw of the mechanism."""
     spec, column = query.shape.spec, query.shape.column
@@ -470,13 +526,14 @@ def noisy(query: PlannedQuery, total: Total) -> list[Result]:
                 kind=spec.kind,
                 value=query.value(integer, rows),
                 noise=query.noise,
-                noise_unit=float(query.step / (rows if spec.kind in AVERAGES else 1)),
+                noise_unit=float(query.step / (rows if query.shape.averaged else 1)),
                 dp_epsilon=query.dp_epsilon,
                 dp_rho=query.dp_rho,
                 group=key,
                 cell=query.shape.cells[i] if query.shape.cells is not None else None,
                 unit=unit or "",
-                rows=rows if spec.kind in AVERAGES else None,
+                rows=rows if query.shape.averaged else None,
+                confidence=spec.confidence,
             )
         )
     return results

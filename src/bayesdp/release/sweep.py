@@ -10,7 +10,7 @@ from bayesdp.accounting.rounded import up_words
 from bayesdp.errors import InputError, Refusal, finite_number
 from bayesdp.release.check import Check
 from bayesdp.release.program_files import ProgramRefusedError
-from bayesdp.release.results import cost_words
+from bayesdp.release.results import confidence_words, cost_words
 from bayesdp.release.spec import StudySpec
 
 LARGEST = 1e6
@@ -43,16 +43,22 @@ class SweepRow:
 
 @dataclass(frozen=True, slots=True)
 class Sweep(notebook.Listing[SweepRow]):
-    """The rows of a sweep, in the order of the levels that were asked for. Errors are at 95 %."""
+    """The rows of a sweep, in the order of the levels that were asked for.
+
+    Errors are at the confidence of each query, which is 95 % unless it says another.
+    """
 
     rows: tuple[SweepRow, ...]
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a row for each level, a column for the error of each query."""
         checks = [row.check for row in self.rows if row.check is not None]
-        names = [query.shape.spec.name for query in checks[0].plan.queries] if checks else []
+        names = [
+            f"{query.shape.spec.name} ({confidence_words(query.confidence)})"
+            for query in (checks[0].plan.queries if checks else ())
+        ]
         columns = ("level asked for", "level", "cost", *names, "refused")
-        return notebook.table("Levels, costs and errors at 95 %", columns, self._cells(len(names)))
+        return notebook.table("Levels, costs and errors", columns, self._cells(len(names)))
 
     def _cells(self, queries: int) -> Iterator[tuple[str, ...]]:
         for row in self.rows:

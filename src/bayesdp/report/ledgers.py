@@ -7,8 +7,10 @@ from typing import Any
 
 from rich.console import Console
 
+from bayesdp.accounting.analysts import by_analyst
 from bayesdp.accounting.rounded import left_words
 from bayesdp.accounting.spend import Spend, total_cost
+from bayesdp.release.results import counted
 from bayesdp.report.layout import item, say, show_table
 from bayesdp.report.numbers import budget_words, level_words
 from bayesdp.report.words import at_delta, cost_words
@@ -65,12 +67,14 @@ def _show_attempts(
             for release in releases
         ),
         *(
-            (r["time"], _line(r, "refused", f"because of {_REASONS[r['reason']]}"))
+            (r["time"], _line(r, "refused", f"because of {_REASONS[r['reason']]}{_asked(r)}"))
             for r in refusals
         ),
     ]
     for _, line in sorted(lines):
         item(console, line)
+    for analyst in by_analyst(releases, refusals):
+        say(console, _sum_of(analyst))
     count = sum(refusal["reason"] == "table" for refusal in refusals)
     if count:
         times = "once" if count == 1 else f"{count} times"
@@ -81,6 +85,26 @@ def _show_attempts(
 
 
 _REASONS = {"table": "what is in the table", "budget": "the budget"}
+
+
+def _asked(refusal: Mapping[str, Any]) -> str:
+    """What a refused release would have cost, where that is known."""
+    if refusal["dp_epsilon"] is None:
+        return ""
+    return f" (it asked for DP cost {cost_words(refusal['dp_epsilon'], refusal['dp_rho'])})"
+
+
+def _sum_of(analyst: Mapping[str, Any]) -> str:
+    """What one analyst has spent, and asked for in vain."""
+    releases, refused = analyst["releases"], analyst["refused"]
+    spent = cost_words(analyst["dp_epsilon"], analyst["dp_rho"])
+    words = f"{analyst['analyst']}: {counted(releases, 'release', 'releases')}, DP cost {spent}"
+    if refused:
+        words += f"; {counted(refused, 'attempt', 'attempts')} refused"
+    if analyst["refused_dp_epsilon"] is not None:
+        asked = cost_words(analyst["refused_dp_epsilon"], analyst["refused_dp_rho"])
+        words += f", which asked for DP cost {asked}"
+    return f"{words}."
 
 
 def _line(entry: Mapping[str, Any], status: str, detail: str) -> str:

@@ -8,7 +8,7 @@ from bayesdp.numbers import plain_number
 from bayesdp.release.certify import assumptions, claim
 from bayesdp.release.check import Check
 from bayesdp.release.noise import kind_of
-from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery, describe_query
+from bayesdp.release.plan import Plan, PlannedQuery, describe_query
 from bayesdp.release.proposals import Proposals
 from bayesdp.release.stress import Stress
 from bayesdp.release.sweep import Sweep, SweepRow
@@ -120,8 +120,12 @@ def _noise(plan: Plan) -> dict[str, Any]:
 
 
 def _query(plan: Plan, query: PlannedQuery) -> dict[str, Any]:
-    """`error` is `None` where it depends on sizes that only the data tell."""
-    rows = None if query.shape.spec.by else plan.n
+    """`error` is `None` where it depends on sizes that only the data tell.
+
+    Where the sizes of groups are declared it is that of the smallest, and `errors` has them all.
+    """
+    sizes, confidence = query.shape.group_rows or {}, query.confidence
+    errors = {str(group): query.error(confidence, size) for group, size in sizes.items()}
     cost = {"dp_rho": query.dp_rho} if query.dp_rho > 0.0 else {"dp_epsilon": query.dp_epsilon}
     return describe_query(query) | {
         **cost,
@@ -131,5 +135,6 @@ def _query(plan: Plan, query: PlannedQuery) -> dict[str, Any]:
             "scale": query.noise.scale,
             "step": float(query.step),
         },
-        "error": {"confidence": CONFIDENCE, "value": query.error(CONFIDENCE, rows)},
+        "error": {"confidence": confidence, "value": query.wanted_error(plan.n)},
+        **({"errors": errors} if errors else {}),
     }

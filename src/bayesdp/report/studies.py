@@ -10,9 +10,9 @@ from rich.console import Console
 from bayesdp.accounting.rounded import value_words
 from bayesdp.accounting.spend import Spend
 from bayesdp.release.check import Check
-from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery
+from bayesdp.release.plan import Plan, PlannedQuery
 from bayesdp.release.proposals import Proposals
-from bayesdp.release.results import Release
+from bayesdp.release.results import Release, Result, confidence_words
 from bayesdp.release.stress import Stress, StressRow
 from bayesdp.release.sweep import Sweep
 from bayesdp.report.layout import bullet, item, say, show_table
@@ -55,6 +55,9 @@ def show_check(
             f"the level ({plan.unproved}).",
         )
     _show_queries(console, plan)
+    for query in plan.queries:
+        if query.shape.group_rows is not None:
+            say(console, _by_group(query, query.shape.group_rows))
     if plan.choice is not None:
         say(console, plan.choice.words())
     if check.inaccurate:
@@ -92,14 +95,14 @@ def _show_queries(console: Console, plan: Plan) -> None:
     show_table(
         console,
         "Queries",
-        ("query", "kind", _cost_name(plan), f"error at {CONFIDENCE:.0%}", "unit"),
+        ("query", "kind", _cost_name(plan), _error_head(plan.queries), "unit"),
         [
             *(
                 (
                     query.shape.spec.name,
                     query.shape.spec.kind,
                     level_words(query.dp_rho or query.dp_epsilon),
-                    _error(query, plan),
+                    _error(query, plan) + _other_confidence(query, plan.queries),
                     _unit(query),
                 )
                 for query in plan.queries
@@ -210,33 +213,61 @@ def _show_levels(console: Console, sweep: Sweep, like: Plan) -> None:
         rows.append((budget_words(row.target), *cells, "refused" if row.refusal else "fits"))
     show_table(
         console,
-        f"{like.reading.notion.upper()} levels{at_delta(like.reading.delta)}, with the error of "
-        f"each query at {CONFIDENCE:.0%}; no data were read",
+        f"{like.reading.notion.upper()} levels{at_delta(like.reading.delta)}, with the "
+        f"{_error_head(like.queries)} of each query; no data were read",
         ("target", "level", "DP cost", *heads, "budget"),
         rows,
     )
 
 
+def _error_head(queries: Sequence[PlannedQuery | Result]) -> str:
+    """The head of a column of errors, with the confidence where all have the same."""
+    confidence = _common_confidence(queries)
+    return "error" if confidence is None else f"error at {confidence_words(confidence)}"
+
+
+def _common_confidence(queries: Sequence[PlannedQuery | Result]) -> float | None:
+    confidences = {query.confidence for query in queries}
+    return confidences.pop() if len(confidences) == 1 else None
+
+
+def _other_confidence(
+    query: PlannedQuery | Result, queries: Sequence[PlannedQuery | Result]
+) -> str:
+    """The confidence beside an error where queries have different ones, else nothing."""
+    if _common_confidence(queries) is not None:
+        return ""
+    return f" at {confidence_words(query.confidence)}"
+
+
 def _error(query: PlannedQuery, plan: Plan, rows: str = "") -> str:
-    """The error of one number, divided by the count of rows where only the data tell that."""
-    error = query.error(CONFIDENCE, _rows(query, plan))
+    """The largest error of a query's numbers, in words.
+
+    To be divided by the count of rows where only the data tell that.
+    """
+    error = query.wanted_error(plan.n)
     if error is not None:
         return error_words(error)
-    rows = rows or ("the rows of the group" if query.shape.spec.by else "n")
-    return f"{error_words(query.error(CONFIDENCE, 1))} / {rows}"
+    rows = rows or query.shape.words_of_rows()
+    return f"{error_words(query.error(query.confidence, 1))} / {rows}"
+
+
+def _by_group(query: PlannedQuery, sizes: Mapping[Any, int]) -> str:
+    """The error in each group of known size."""
+    unit = _unit(query)
+    errors = ", ".join(
+        f"{group} {error_words(query.error(query.confidence, size))}"
+        for group, size in sizes.items()
+    )
+    return f"{query.shape.spec.name}, error in each group: {errors}{f' {unit}' if unit else ''}."
 
 
 def _scale(query: PlannedQuery, plan: Plan) -> str:
     """The noise's scale on the released number, in the query's unit like the error beside it."""
-    scale = query.noise_scale(_rows(query, plan))
+    scale = query.noise_scale(query.shape.rows(plan.n))
     if scale is not None:
         return rough(scale, 4)
     return f"{rough(query.noise_scale(1) or 0.0, 4)} / rows"
-
-
-def _rows(query: PlannedQuery, plan: Plan) -> int | None:
-    """How many rows an average is over, where that is known before the data are read."""
-    return None if query.shape.spec.by else plan.n
 
 
 def _other(error: float | None) -> str:
@@ -280,13 +311,14 @@ def _show_numbers(console: Console, release: Release) -> None:
     show_table(
         console,
         "Released",
-        ("query", "group", "value", "+- at 95 %", "unit"),
+        ("query", "group", "value", _error_head(release.results), "unit"),
         [
             (
                 result.query,
                 ", ".join(str(part) for part in (result.group, result.cell) if part is not None),
-                value_words(result.value, result.error(0.95)),
-                error_words(result.error(0.95)),
+                value_words(result.value, result.error(result.confidence)),
+                f"+- {error_words(result.error(result.confidence))}"
+                f"{_other_confidence(result, release.results)}",
                 result.unit,
             )
             for result in release.results

@@ -58,7 +58,9 @@ class Result:
         where = [str(part) for part in (self.group, self.cell) if part is not None]
         name = ", ".join([self.query, *where])
         error = self.error(self.confidence)
-        shown = f"{name}: {value_words(self.value, error)} +- {up_words(error)} {self.unit}".rstrip()
+        shown = (
+            f"{name}: {value_words(self.value, error)} +- {up_words(error)} {self.unit}".rstrip()
+        )
         return f"{shown} ({confidence_words(self.confidence)})"
 
     def error(self, confidence: float = 0.95) -> float:

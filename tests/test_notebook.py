@@ -88,7 +88,7 @@ def test_programs_are_in_the_table(tmp_path: Path) -> None:
     release = program_study(tmp_path, asks("smokers"), asks("both"), budget=budget).release()
     page = outline(release)
     assert page.cells[::5] == ["smokers", "both, 1", "both, 2"]
-    assert page.cells[3] == release["smokers"].each()[0].spread_words()
+    assert page.cells[3] == f"{release['smokers'].each()[0].spread_words()} (95 %)"
 
 
 def test_a_check_is_a_price_list(tmp_path: Path) -> None:
@@ -96,7 +96,8 @@ def test_a_check_is_a_price_list(tmp_path: Path) -> None:
     check = made.check()
     page = outline(check)
     for name, error, cost in zip(*[iter(page.cells)] * 3, strict=True):
-        assert f"{name}: {error} (95 %), {cost}" in str(check)
+        assert f"{name}: {error}, {cost}" in str(check)
+        assert error.endswith("(95 %)")
     assert str(check).splitlines()[-1] in check._repr_html_()
     planned = program_study(tmp_path, asks("smokers")).check()
     assert outline(planned).cells == ["smokers", "", "DP cost 0.25"]
@@ -118,6 +119,35 @@ def test_levels_are_tables() -> None:
     pairs = outline(approximate(Question(bdp.Clusters(2), "any"), ApproxDP(0.5, 1e-6))).cells
     assert pairs[0] == "cluster-size"
     assert float(pairs[1]) >= 1.0
+
+
+def test_calibrations_are_tables() -> None:
+    found = bdp.calibrate(bdp.Clusters(3), 1.5)
+    cells = outline(found).cells
+    assert cells[:3] == ["1.5", repr(found.dp_epsilon), repr(found.certified_epsilon)]
+    assert cells[3:] == [f"{found.noise_multiplier:.6g}", "cluster-size"]
+    gaussian = bdp.calibrate_gaussian(bdp.Clusters(2), 1.0, 1e-6)
+    assert outline(gaussian).cells[:2] == [
+        repr(gaussian.certified_epsilon),
+        repr(gaussian.certified_delta),
+    ]
+    chain = bdp.MarkovChain(transition=((0.9, 0.1, 0), (0.1, 0.8, 0.1), (0, 0.1, 0.9)), length=50)
+    hasty = bdp.calibrate(chain, 1.0, seconds=1e-9)
+    assert hasty.refused
+    assert hasty._repr_html_().count("Left out for time: ") == len(hasty.refused)
+
+
+def test_verifications_and_explanations_are_shown(tmp_path: Path) -> None:
+    release = study(tmp_path, MEAN).release()
+    verdict = bdp.verify(release)
+    page = outline(verdict)
+    assert "<p>VALID ASSUMING</p>" in verdict._repr_html_()
+    assert [f"  - {cell}" for cell in page.cells] == str(verdict).splitlines()[1:]
+    refuted = bdp.verify(release.certificate.to_dict() | {"n": EVIL})
+    assert not refuted
+    assert outline(refuted).cells == []
+    assert "INVALID" in refuted._repr_html_()
+    assert bdp.explain(release)._repr_html_() == bdp.explain(release).html()
 
 
 def test_a_verdict_keeps_its_lines() -> None:

@@ -57,11 +57,13 @@ _PUBLIC: dict[str, str] = {
     "calibrate_gaussian": "bayesdp.calibration",
     "calibrate_randomized_response": "bayesdp.calibration",
     "explain": "bayesdp.report.explain",
+    "figure": "bayesdp.report.released",
     "gaussian_noise": "bayesdp.theorems.gaussian_noise",
     "implied": "bayesdp.theorems.relations.search",
     "leakage": "bayesdp.theorems",
     "profile": "bayesdp.leakage.profile",
     "verify": "bayesdp.verification",
+    "write_report": "bayesdp.report.released",
 }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bayesdp import notebook
 from bayesdp.errors import InputError, UnsupportedError, finite_number
 from bayesdp.leakage.approximate import growth
 from bayesdp.leakage.deadline import NEVER, Deadline
@@ -22,6 +23,7 @@ from bayesdp.notions import (
     Refused,
     Secrets,
     left_out_for_time,
+    left_out_words,
 )
 from bayesdp.numbers import UpperBound
 from bayesdp.populations import Population
@@ -237,6 +239,19 @@ class GaussianCalibration:
     noise_multiplier: float
     theorem: str
     refused: tuple[Refused, ...] = ()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the noise for the target, and what was left out for time."""
+        columns = ("certified level", "delta", "sigma", "times the noise", "theorem")
+        row = (
+            repr(self.certified_epsilon),
+            repr(self.certified_delta),
+            f"{self.sigma:.6g}",
+            f"{self.noise_multiplier:.6g}",
+            self.theorem,
+        )
+        title = f"Discrete Gaussian noise for a target of {self.target:g} at {self.target_delta:g}"
+        return notebook.table(title, columns, [row]) + left_out_words(self.refused)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `bayesdp calibrate --delta --json` prints it."""

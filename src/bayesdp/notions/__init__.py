@@ -24,6 +24,7 @@ from bayesdp.notions.levels import (
     OfTime,
     Refused,
     left_out_for_time,
+    left_out_words,
 )
 from bayesdp.notions.vocabulary import (
     ADVERSARIES,
@@ -76,5 +77,6 @@ __all__ = [
     "Tightness",
     "believed",
     "left_out_for_time",
+    "left_out_words",
     "notion_of",
 ]

@@ -86,6 +86,14 @@ def left_out_for_time(refused: Iterable[Refused]) -> tuple[Refused, ...]:
     return tuple(slowest.values())
 
 
+def left_out_words(refused: Iterable[Refused]) -> str:
+    """For a notebook: the theorems that were left out for time, with what would do."""
+    return "".join(
+        notebook.paragraph(f"Left out for time: {answer.theorem} ({answer.seconds:g} s would do).")
+        for answer in refused
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class LeakageReport:
     """What a DP cost means for a population: every bound, lowest first, and who has none and why.
@@ -179,6 +187,15 @@ class Calibration:
     def noise_multiplier(self) -> float:
         """`target / dp_epsilon`: how much more noise than for independent records."""
         return self.target / self.dp_epsilon
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the budget for the target, and what was left out for time."""
+        numbers = (self.target, self.dp_epsilon, self.certified_epsilon, self.noise_multiplier)
+        shown = [f"{number:.6g}" for number in numbers]
+        shown[1], shown[2] = f"{self.dp_epsilon!r}", f"{self.certified_epsilon!r}"
+        columns = ("target", "DP budget", "certified level", "times the noise", "theorem")
+        budget = notebook.table("The largest DP budget", columns, [(*shown, self.theorem)])
+        return budget + left_out_words(self.refused)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `bayesdp calibrate --json` prints it."""

@@ -84,9 +84,9 @@ def _attackers(promise: Promise) -> str:
     vague = " Vague knowledge of single other records, such as a guess, is covered too."
     return (
         f"Against somebody {knows}{vague if promise.vague else ''} What they think of records that "
-        "they don't know is taken to follow the description in the next section: it says how "
-        "likely other records are, given the one in question. Of that one itself they may have "
-        "thought anything before, 10 % or 50 %."
+        "they don't know is taken to follow the description under 'How records are related': it "
+        "says how likely other records are, given the one in question. Of that one itself they may "
+        "have thought anything before, 10 % or 50 %."
     )
 
 

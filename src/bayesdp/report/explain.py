@@ -27,7 +27,7 @@ from bayesdp.report.dependence import clean, leaves_open, members
 from bayesdp.report.implied import RULE, follows
 from bayesdp.report.layout import filled
 from bayesdp.report.passages import all_sections, refuted
-from bayesdp.report.phrases import Section
+from bayesdp.report.phrases import Section, section_html
 from bayesdp.report.promise import (
     LevelAtDelta,
     Promise,
@@ -87,9 +87,13 @@ class Explanation:
             "sections": [section.to_dict() for section in self.sections],
         }
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return self.html()
+
     def html(self) -> str:
         """A fragment for a page: a `section` without styles, scripts or outside addresses."""
-        inside = "".join(_section_html(section) for section in self.sections)
+        inside = "".join(section_html(section) for section in self.sections)
         return f'<section class="explanation"><h2>{escape(self.title)}</h2>{inside}</section>\n'
 
 
@@ -321,19 +325,3 @@ def _table_text(table: Sequence[Sequence[str]], width: int) -> list[str]:
     header, *rows = table
     lines = (", ".join(f"{name}: {c}" for name, c in zip(header, row, strict=True)) for row in rows)
     return [filled(line, width, "  ", "    ") for line in lines]
-
-
-def _section_html(section: Section) -> str:
-    parts = [f"<h3>{escape(section.title)}</h3>"]
-    parts += [f"<p>{escape(text)}</p>" for text in section.paragraphs]
-    if section.table:
-        head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in section.table[0])
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in section.table[1:]
-        )
-        parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
-    if section.items:
-        parts.append("<ul>" + "".join(f"<li>{escape(i)}</li>" for i in section.items) + "</ul>")
-    parts += [f"<p>{escape(text)}</p>" for text in section.after]
-    return "".join(parts)

@@ -37,20 +37,20 @@ _MOST_LINES = 3
 
 @dataclass(frozen=True, slots=True)
 class IntervalMark:
-    """A released number: `value` give or take `error95`, and its label in the panel.
+    """A released number: `value` give or take `error`, and its label in the panel.
 
     Raises `InputError` unless both numbers are finite and the error is at least 0.
     """
 
     label: str
     value: float
-    error95: float
+    error: float
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.value) and math.isfinite(self.error95) and self.error95 >= 0.0):
+        if not (math.isfinite(self.value) and math.isfinite(self.error) and self.error >= 0.0):
             raise InputError(
                 self.label,
-                f"{self.value!r} give or take {self.error95!r}",
+                f"{self.value!r} give or take {self.error!r}",
                 expected="a finite value and a finite error >= 0",
             )
 
@@ -65,13 +65,13 @@ class Panel:
 
 
 def error_bars(panels: Sequence[Panel], *, title: str, name: str) -> str:
-    """The error bars of all panels as an SVG element.
+    """The error bars of all panels as an SVG element, as wide as the place it stands in.
 
     `name` makes its ids unique on the page; `title` is read aloud.
     """
     drawn = [panel for panel in panels if panel.intervals]
     parts: list[str] = []
-    top = 4.0
+    top = _TOP
     for panel in drawn:
         parts.append(_panel(panel, top))
         top += _height(panel) + _GAP
@@ -81,11 +81,52 @@ def error_bars(panels: Sequence[Panel], *, title: str, name: str) -> str:
         for interval in panel.intervals
     )
     return (
-        f'<svg class="figure fluid" width="100%" height="{max(top - _GAP + 4, 8):.0f}" role="img" '
+        f'<svg class="figure fluid" width="100%" height="{bars_height(panels):.0f}" role="img" '
         f'aria-labelledby="{escape(name)}-title {escape(name)}-desc">'
         f'<title id="{escape(name)}-title">{escape(title)}</title>'
         f'<desc id="{escape(name)}-desc">{escape(spoken)}</desc>'
         f"{''.join(parts)}</svg>"
+    )
+
+
+def bars_height(panels: Sequence[Panel]) -> float:
+    """The height of `error_bars` for these panels."""
+    heights = [_height(panel) + _GAP for panel in panels if panel.intervals]
+    return max(_TOP + sum(heights) - _GAP + 4.0, 8.0)
+
+
+_TOP = 4.0
+_BARS_STYLE = (
+    "text{font:13px system-ui,sans-serif;fill:#1d2430}.head{font-weight:600;font-size:14px}"
+    ".value{text-anchor:end}.tick{text-anchor:middle}.tick,.note{fill:#5b6574;font-size:12px}"
+    ".grid{stroke:#dfdcd3}.axis{stroke:#5b6574}.bar,.cap{stroke:#0f6b62;stroke-width:2.2}"
+    ".dot{fill:#0f6b62}.paper{fill:#fbfaf7}@media(prefers-color-scheme:dark){"
+    ".paper{fill:#14181f}text{fill:#e8e6e0}.tick,.note{fill:#a3adba}.grid{stroke:#333c49}"
+    ".axis{stroke:#a3adba}.bar,.cap{stroke:#5cc8b8}.dot{fill:#5cc8b8}}"
+)
+WHAT_BARS_ARE = (
+    "Dots: what was released. Bars: the noise stays within them with probability {}, each on its "
+    "own. This is the noise that was added for privacy, not a sampling error."
+)
+
+
+def released_numbers(panels: Sequence[Panel], *, title: str, confidence: str) -> Figure:
+    """The error bars as a whole SVG file with its own colours, light and dark.
+
+    `confidence` says at which the errors are.
+    """
+    lines = textwrap.wrap(WHAT_BARS_ARE.format(confidence), 100)
+    height = bars_height(panels) + 28.0
+    said = "".join(
+        f'<text class="note" x="20" y="{height + 18 * i:.0f}">{escape(line)}</text>'
+        for i, line in enumerate(lines, start=1)
+    )
+    whole = height + 18.0 * len(lines) + 14.0
+    return Figure(
+        f'{FIGURE} viewBox="0 0 {WIDTH} {whole:.0f}" width="{WIDTH}" height="{whole:.0f}">'
+        f'<style>{_BARS_STYLE}</style><rect class="paper" width="{WIDTH}" height="{whole:.0f}"/>'
+        f'<svg x="20" y="14" width="{WIDTH - 40}" height="{height:.0f}">'
+        f"{error_bars(panels, title=title, name='released')}</svg>{said}</svg>\n"
     )
 
 
@@ -156,8 +197,8 @@ def _marks(low: float, high: float) -> list[tuple[float, str]]:
 def _bar(interval: IntervalMark, top: float, place: Callable[[float], str]) -> str:
     """The label and the number in a line, the bar under it."""
     middle, y = place(interval.value), top + _ROW - 10
-    start = place(interval.value - interval.error95)
-    end = place(interval.value + interval.error95)
+    start = place(interval.value - interval.error)
+    end = place(interval.value + interval.error)
     number = _plain(interval)
     room = max(_LONGEST_LINE - len(number), _SHORTEST_LABEL)
     label = escape(_short(interval.label, room))
@@ -173,8 +214,8 @@ def _bar(interval: IntervalMark, top: float, place: Callable[[float], str]) -> s
 
 
 def _range(intervals: Sequence[IntervalMark]) -> tuple[float, float]:
-    low = min(i.value - i.error95 for i in intervals)
-    high = max(i.value + i.error95 for i in intervals)
+    low = min(i.value - i.error for i in intervals)
+    high = max(i.value + i.error for i in intervals)
     span = high - low
     if span <= 0.0:
         span = abs(high) or 1.0
@@ -182,11 +223,11 @@ def _range(intervals: Sequence[IntervalMark]) -> tuple[float, float]:
 
 
 def _plain(interval: IntervalMark) -> str:
-    return f"{with_error(interval.value, interval.error95)} ± {error_up(interval.error95)}"
+    return f"{with_error(interval.value, interval.error)} ± {error_up(interval.error)}"
 
 
 def _spoken(interval: IntervalMark) -> str:
-    value, error = with_error(interval.value, interval.error95), error_up(interval.error95)
+    value, error = with_error(interval.value, interval.error), error_up(interval.error)
     return f"{value} give or take {error}"
 
 

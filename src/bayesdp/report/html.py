@@ -15,11 +15,13 @@ from typing import Any, Self
 
 from bayesdp.notions import ADVERSARY_MEANING, ROUNDING_IN_WORDS, Adversary, Secrets
 from bayesdp.release.assumptions import said_once
+from bayesdp.release.results import confidence_words
 from bayesdp.report import beliefs
 from bayesdp.report.dependence import number
-from bayesdp.report.figures import IntervalMark, Panel, error_bars
+from bayesdp.report.figures import WHAT_BARS_ARE, IntervalMark, Panel, error_bars
 from bayesdp.report.numbers import budget_words, error_up, level_words, with_error
 from bayesdp.report.output import GENERATOR, replace_file
+from bayesdp.report.phrases import Section, section_html
 from bayesdp.report.programs import ProgramRow, results_html
 from bayesdp.report.style import STYLE
 from bayesdp.report.words import DEMONSTRATION, at_delta, level_sentences, not_promised
@@ -47,13 +49,17 @@ class RefusedRow:
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """A released number; `error95` is not exceeded with probability 95 %, both in `unit`."""
+    """A released number; its `error` is not exceeded with probability `confidence`.
+
+    Both numbers are in `unit`.
+    """
 
     name: str
     group: str | None
     value: float
-    error95: float
+    error: float
     unit: str = ""
+    confidence: float = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,8 @@ class StudySection:
     release was made (ISO 8601), `n` its number of records. `record` says what one record is, `rows`
     what that means for a person who is several, where they are; `relations` are sentences with the
     numbers of the declared population. `questions` say what each query counts or adds up.
+    `explained` are sections of `explain`, for readers who are no experts; what experts want comes
+    after them.
     """
 
     title: str
@@ -98,6 +106,7 @@ class StudySection:
     outside: str = ""
     relations: Sequence[str] = ()
     questions: Sequence[str] = ()
+    explained: Sequence[Section] = ()
 
     @property
     def level_so_far(self) -> float:
@@ -193,9 +202,20 @@ def _study(study: StudySection, name: str) -> str:
         f'<section class="study" id="{name}" aria-labelledby="{name}-h">'
         f'<h2 id="{name}-h">{escape(study.title)}</h2>'
         f"{_circumstances(study)}{_key_numbers(study)}{_population(study)}"
-        f"{_results(study, name)}{_meaning(study)}{_theorems(study)}"
-        f"{_ledger(study)}{_notes(study)}</section>\n"
+        f"{_results(study, name)}{_meaning(study)}{''.join(map(section_html, study.explained))}"
+        f"{_for_experts(study)}</section>\n"
     )
+
+
+def _for_experts(study: StudySection) -> str:
+    """The theorems, the ledger and what the certificate assumes, word for word."""
+    head = (
+        "<h3>For experts</h3><p>From here on: how the level was proved, and what the certificate "
+        "assumes, word for word.</p>"
+        if study.explained
+        else ""
+    )
+    return f"{head}{_theorems(study)}{_ledger(study)}{_notes(study)}"
 
 
 def _circumstances(study: StudySection) -> str:
@@ -244,10 +264,12 @@ def _key_numbers(study: StudySection) -> str:
 
 
 def _population(study: StudySection) -> str:
+    if any(section.key == "related" for section in study.explained):
+        return ""
     kind = "warning" if DEMONSTRATION in study.population_source else "quote"
     source = study.population_source or "Nobody is named as vouching for it."
     return (
-        "<h3>Who depends on whom</h3>"
+        "<h3>How records are related</h3>"
         f"<p>{escape(' '.join([_sentence(study.population_words), *study.relations]))}</p>"
         f'<p class="{kind}"><b>Source of this population:</b> {escape(source)}</p>'
     )
@@ -258,34 +280,46 @@ def _results(study: StudySection, name: str) -> str:
         return "<h3>Released numbers</h3><p>Nothing was released.</p>"
     if not study.results:
         return results_html(study.programs)
+    confidence = confidences(study.results)
+    each = " or ".join(confidence)
     rows = "".join(
         f'<tr><th scope="row">{escape(row.name)}</th><td>{escape(row.group or "all")}</td>'
-        f'<td class="n">{with_error(row.value, row.error95)}</td>'
-        f'<td class="n">± {error_up(row.error95)}</td><td>{escape(row.unit)}</td></tr>'
+        f'<td class="n">{with_error(row.value, row.error)}</td>'
+        f'<td class="n">± {error_up(row.error)}'
+        f"{f' ({confidence_words(row.confidence)})' if len(confidence) > 1 else ''}</td>"
+        f"<td>{escape(row.unit)}</td></tr>"
         for row in study.results
     )
-    panels: dict[tuple[str, str], list[IntervalMark]] = {}
-    for row in study.results:
-        here = panels.setdefault((row.name, row.unit), [])
-        here.append(IntervalMark(row.group or "all", row.value, row.error95))
     figure = error_bars(
-        [Panel(title, unit, tuple(intervals)) for (title, unit), intervals in panels.items()],
-        title=f"Released numbers of {study.title}, with 95 % error bars",
+        panels_of(study.results),
+        title=f"Released numbers of {study.title}, with {each} error bars",
         name=f"{name}-figure",
     )
     questions = "".join(f"<li>{escape(question)}</li>" for question in study.questions)
     return (
         "<h3>Released numbers</h3>"
         f"{f'<p>What was asked:</p><ul>{questions}</ul>' if questions else ''}"
-        f"<figure>{figure}<figcaption>Dots: what was released. Bars: the noise stays within "
-        "them with probability 95 %, each on its own. This is the noise that was added for "
-        "privacy, not a sampling error.</figcaption></figure>"
+        f"<figure>{figure}<figcaption>{escape(WHAT_BARS_ARE.format(each))}</figcaption></figure>"
         '<div class="scroll"><table><caption>The same numbers</caption>'
         '<thead><tr><th scope="col">Query</th><th scope="col">Group</th>'
-        '<th scope="col" class="n">Released</th><th scope="col" class="n">Error, 95 %</th>'
+        f'<th scope="col" class="n">Released</th><th scope="col" class="n">Error, {each}</th>'
         f'<th scope="col">Unit</th></tr></thead><tbody>{rows}</tbody></table></div>'
         f"{results_html(study.programs)}"
     )
+
+
+def confidences(rows: Sequence[ResultRow]) -> list[str]:
+    """The confidences of the rows' errors in words, the lowest first."""
+    return [confidence_words(level) for level in sorted({row.confidence for row in rows})]
+
+
+def panels_of(rows: Sequence[ResultRow]) -> list[Panel]:
+    """A panel of the figure for each query."""
+    panels: dict[tuple[str, str], list[IntervalMark]] = {}
+    for row in rows:
+        here = panels.setdefault((row.name, row.unit), [])
+        here.append(IntervalMark(row.group or "all", row.value, row.error))
+    return [Panel(title, unit, tuple(marks)) for (title, unit), marks in panels.items()]
 
 
 def _meaning(study: StudySection) -> str:
@@ -305,12 +339,13 @@ def _meaning(study: StudySection) -> str:
     )
     head = "".join(f'<th scope="col" class="n">{escape(name)}</th>' for name in beliefs.HEADER)
     limits = "".join(f"<li>{escape(text)}</li>" for text in not_promised(study.secrets))
+    limits = f'<p>Not promised:</p><ul class="limits">{limits}</ul>'
     return (
         "<h3>What the guarantee means</h3>"
         f'<div class="split"><div>{"".join(f"<p>{escape(text)}</p>" for text in sentences)}</div>'
         '<table class="beliefs"><caption>A belief about one record</caption><thead><tr>'
         f"{head}</tr></thead><tbody>{rows}</tbody></table>"
-        f'</div><p>Not promised:</p><ul class="limits">{limits}</ul>'
+        f"</div>{'' if study.explained else limits}"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from html import escape
 from typing import Any
 
 from bayesdp.report import beliefs, dependence
@@ -35,6 +36,26 @@ class Section:
             "after": list(self.after),
             "items": list(self.items),
         }
+
+
+def section_html(section: Section) -> str:
+    """The section as a part of a page, in which all text is escaped."""
+    parts = [f"<h3>{escape(section.title)}</h3>"]
+    parts += [f"<p>{escape(text)}</p>" for text in section.paragraphs]
+    if section.table:
+        head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in section.table[0])
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in section.table[1:]
+        )
+        parts.append(
+            f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody>'
+            "</table></div>"
+        )
+    if section.items:
+        parts.append("<ul>" + "".join(f"<li>{escape(i)}</li>" for i in section.items) + "</ul>")
+    parts += [f"<p>{escape(text)}</p>" for text in section.after]
+    return "".join(parts)
 
 
 SectionsAndFacts = tuple[tuple[Section, ...], dict[str, Any]]

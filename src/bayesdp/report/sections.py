@@ -16,7 +16,8 @@ from bayesdp.report import dependence
 from bayesdp.report.circumstances import secrets
 from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection
 from bayesdp.report.levels import best_by_theorem
-from bayesdp.report.phrases import one_record, several_rows
+from bayesdp.report.passages import all_sections
+from bayesdp.report.phrases import Section, one_record, several_rows
 from bayesdp.report.programs import program_row
 from bayesdp.report.promise import Promise, PromiseStatus, of_document
 
@@ -37,16 +38,7 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
         if report
         else [],
         refused=[RefusedRow(r.theorem, r.reason) for r in report.refused] if report else [],
-        results=[
-            ResultRow(
-                result.query,
-                _group(result.group, result.cell),
-                result.value,
-                result.error(0.95),
-                result.unit,
-            )
-            for result in release.results
-        ],
+        results=result_rows(release),
         programs=[program_row(answer) for answer in release.programs],
         dp_epsilon=plan.dp_level if release.dp_rho > 0.0 else release.dp_epsilon,
         delta=max(release.delta, data_set.get("delta", 0.0)),
@@ -68,7 +60,43 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
         outside=values.paragraphs[-1] if values is not None else "",
         relations=_relations(promise),
         questions=[question(query, spec) for query in spec.queries if query.program is None],
+        explained=_explained(promise),
     )
+
+
+FOR_A_BOARD = (
+    "protected",
+    "chance",
+    "attackers",
+    "counted",
+    "not_promised",
+    "assumptions",
+    "check",
+)
+"""The sections of an explanation that a report adds to its own.
+
+How records are related it says itself, but for a promise that is about no population.
+"""
+
+
+def _explained(promise: Promise) -> list[Section]:
+    wanted = {*FOR_A_BOARD, *(("related",) if promise.notion == "dp" else ())}
+    return [section for section in all_sections(promise) if section.key in wanted]
+
+
+def result_rows(release: Release) -> list[ResultRow]:
+    """The released numbers, each with its error at the confidence of its query."""
+    return [
+        ResultRow(
+            result.query,
+            _group(result.group, result.cell),
+            result.value,
+            result.error(result.confidence),
+            result.unit,
+            result.confidence,
+        )
+        for result in release.results
+    ]
 
 
 _COUNTED = {

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from bayesdp import notebook
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError, as_shown
 from bayesdp.kernel import Verdict
@@ -42,6 +43,13 @@ class Verification(Verdict):
             *(f"  - {assumption}" for assumption in said_once(self.assuming)),
         ]
         return "\n".join(map(as_shown, lines))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the verdict, and what it assumes."""
+        why = f" ({self.step}: {self.reason})" if self.step else ""
+        verdict = notebook.paragraph(self.verdict + why)
+        assuming = [(assumption,) for assumption in said_once(self.assuming)]
+        return verdict + (notebook.table("It assumes", ("that",), assuming) if assuming else "")
 
 
 def verify(certificate: Checkable) -> Verification:

@@ -192,12 +192,14 @@ def test_the_ledger_says_who_released_what_at_which_cost_and_who_was_refused(
     run("release", "late.toml", status=1)
     lines = run("ledger", "show").stdout.splitlines()
     attempts = [re.split("  +", line.strip())[1:] for line in lines if line.startswith("  20")]
+    asked = " (it asked for DP cost "
     assert attempts == [
         ["released", "grace", "people.toml", "DP cost 0.333334", found["release"]],
         ["released", "Ada L.", "ada.toml", "DP cost 0.633334", second["release"]],
-        ["refused", "Ada L.", "ada.toml", "because of the budget"],
-        ["refused", "grace", "late.toml", "because of what is in the table"],
+        ["refused", "Ada L.", "ada.toml", f"because of the budget{asked}0.633334)"],
+        ["refused", "grace", "late.toml", f"because of what is in the table{asked}0.0166667)"],
     ]
+    assert "Ada L.: 1 release, DP cost 0.633334; 1 attempt refused, which asked for" in lines[-3]
     assert lines[-1] == "Refused once because of what is in the table: people"
     shown = document("ledger", "show")
     (dataset,) = shown["datasets"]

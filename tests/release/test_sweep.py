@@ -72,7 +72,7 @@ def test_the_price_by_hand(tmp_path: Path) -> None:
 def test_a_notebook_shows_a_row_for_each_level(tmp_path: Path) -> None:
     page = study(tmp_path, TALL, MEAN).sweep([0.5, 3])._repr_html_()
     assert page.count("<tr>") == 3
-    for text in ("level asked for", ">tall<", ">0.5<", "is left"):
+    for text in ("level asked for", ">tall (95 %)<", ">0.5<", "is left"):
         assert text in page, text
 
 

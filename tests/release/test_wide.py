@@ -40,6 +40,11 @@ def test_a_pair_in_a_row_is_told() -> None:
     assert warning.startswith("The columns 'left' and 'right' look alike.")
     assert "a record is here the whole row, and the population relates up to 2 rows" in warning
     assert "pandas.melt" in warning
+    assert "safe but dear" in warning
+    independent = study({"model": "independent"})
+    assert independent.check().warnings == []
+    cheaper = independent.check().plan.dp_epsilon / study().check().plan.dp_epsilon
+    assert cheaper == pytest.approx(2.0)
     assert str(check).endswith(warning)
     assert "&#x27;left&#x27; and &#x27;right&#x27; look alike" in check._repr_html_()
 

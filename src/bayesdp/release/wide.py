@@ -35,8 +35,10 @@ def wide_warnings(study: StudySpec) -> list[str]:
     return [
         f"The columns {listed} look alike. If they are the same thing of different people (a wide "
         "table, with both members of a pair in a row, say), a record is here the whole row, and "
-        f"the population relates up to {population.group_size} rows: give each person a row, with "
-        "pandas.melt for example (docs/study-files.md, 'Wide and long tables')."
+        f"the population relates up to {population.group_size} rows. That is safe but dear: the "
+        "level holds for all people of a row together, at the price of related rows. Give each "
+        "person a row, with pandas.melt for example (docs/study-files.md, 'Wide and long tables'); "
+        "or, if different rows are not related, declare them independent."
     ]
 
 

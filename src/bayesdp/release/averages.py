@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from bayesdp.release.pricing import PlannedQuery
 from bayesdp.tables.sums import Totals
 
-"""The kinds of queries that are divided by a number of rows."""
-
 
 def averages_of_nothing(queries: Sequence[PlannedQuery], totals: Totals) -> list[str]:
     """For each average without rows, a sentence that names it and the remedy."""

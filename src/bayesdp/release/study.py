@@ -56,7 +56,7 @@ from bayesdp.release.spec_parts import BudgetSpec, QuerySpec
 from bayesdp.release.stress import Stress, stress
 from bayesdp.release.sweep import Sweep, spending, sweep
 from bayesdp.tables.checks import Finding, count_records, inspect
-from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError
+from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError, mismatch
 from bayesdp.tables.source import Table, check_source, open_table
 from bayesdp.tables.sums import Total, Totals, run
 

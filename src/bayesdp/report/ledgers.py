@@ -10,10 +10,10 @@ from rich.console import Console
 from bayesdp.accounting.analysts import by_analyst
 from bayesdp.accounting.rounded import left_words
 from bayesdp.accounting.spend import Spend, total_cost
-from bayesdp.release.results import counted
 from bayesdp.report.layout import item, say, show_table
 from bayesdp.report.numbers import budget_words, level_words
 from bayesdp.report.words import at_delta, cost_words
+from bayesdp.tables.refusals import counted
 
 
 def show_ledger(

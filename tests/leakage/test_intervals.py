@@ -10,6 +10,7 @@ import pytest
 from bayesdp.leakage.chain import two_state_level
 from bayesdp.leakage.deadline import Deadline, OutOfTimeError
 from bayesdp.leakage.intervals import Box, _Kind, _Recursion, box_level
+from bayesdp.theorems.markov_contraction import contraction_level
 from tests.effort import runs
 from tests.oracles import chains, finite
 
@@ -120,6 +121,19 @@ def test_symmetric_chains_by_hand() -> None:
     expected = 2.0 * math.asinh(9.0 * math.sinh(0.25))
     for box in (Box(0.1, 0.2, 0.1, 0.2), Box(0.8, 0.9, 0.8, 0.9), Box(0.1, 0.8, 0.1, 0.8)):
         assert box_level(box, 0.5, uninformed=True) == pytest.approx(expected, rel=2e-5)
+
+
+def test_a_matrix_that_changes_between_steps_is_not_covered() -> None:
+    """The example of the theorem: why a population between bounds has one table at all steps."""
+    steps = [np.array([[0.95, 0.05], [b, 1.0 - b]]) for b in (0.5, 0.05, 0.05, 0.5)]
+    joint = np.array([10.0, 1.0]) / 11.0  # the stationary law of the first
+    for step in steps:
+        joint = joint[..., None] * step
+    level = box_level(Box(0.05, 0.05, 0.05, 0.5), 3.0, uninformed=True)
+    truth = finite.worst_case(joint, 3.0, "uninformed").level
+    assert level == pytest.approx(8.7871, abs=1e-4)
+    assert truth == pytest.approx(9.6048, abs=1e-4)
+    assert truth <= contraction_level(0.95**2 / 0.05**2, 3.0)  # 3.6 lets matrices change
 
 
 def test_independent_records_leak_nothing_more() -> None:

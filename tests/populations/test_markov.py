@@ -46,7 +46,7 @@ def test_there_and_back(population) -> None:
 def test_descriptions_say_what_is_known() -> None:
     assert "of order 2" in MarkovChain(transition=SECOND, order=2, length=5).describe()
     known = MarkovChain(transition_lower=LOW, transition_upper=HIGH, length=5)
-    assert "intervals" in known.describe()
+    assert "transitions, the same at every step, lie in given intervals" in known.describe()
     assert "given law" in MarkovChain(transition=TWO, initial=[1, 0], length=5).describe()
 
 

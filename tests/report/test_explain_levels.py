@@ -14,7 +14,7 @@ from bayesdp import explain
 from bayesdp.notions import ApproxDP, Cost
 from bayesdp.populations import MODELS, parse
 from bayesdp.release.certify import conversion_certificate
-from bayesdp.report.dependence import grouping, in_numbers
+from bayesdp.report.dependence import grouping, in_numbers, sentences
 from bayesdp.report.explain import Explanation
 from bayesdp.theorems import REGISTRY, Question, approximate
 from bayesdp.theorems.with_delta import report_with_delta, stated_report
@@ -303,6 +303,10 @@ def test_small_descriptions_are_told_with_their_numbers() -> None:
     }
     assert "after 0 comes 0 with 80 % to 90 %, 1 with 10 % to 20 %" in told(limits, [0, 1])
     assert "after 1 comes 0 with 30 %, 1" in told(limits, [0, 1])
+    series = grouping({"ill": {"states": [0, 1]}, "day": {"role": "order"}}, ["ill"])
+    unchanging = "Within a series the probabilities of what follows what don't change."
+    assert unchanging in sentences(limits | {"length": 3}, series)
+    assert unchanging not in sentences(chain, series)
     second = {"model": "markov", "order": 2, "transition": [[[0.5, 0.5]] * 2] * 2}
     wide = {"model": "markov", "transition": [[0.25] * 4] * 4}
     for spec, states in ((second, [0, 1]), (wide, [0, 1, 2, 3]), (chain, None), (chain, [0])):

@@ -16,6 +16,7 @@ from bayesdp.statements.tables import closed_classes
 
 TransitionRow = tuple[float, ...]
 MOST_STATES = 200
+_BETWEEN = "whose transitions, the same at every step, lie in given intervals"
 
 
 class MarkovChain(Population):
@@ -24,10 +25,10 @@ class MarkovChain(Population):
     `transition[u][v]` is the probability that the next record is `v` when this one is `u`; for
     order k it is a table with k + 1 axes, older records first. Rows sum to 1 up to rounding and
     are rescaled. Instead of one table, `transition_lower` and `transition_upper` bound it entry by
-    entry. `initial` is "stationary" or the law of the first record (of the first k records, with k
-    axes); it must be given where the chain has several stationary laws, or one that is 0 for some
-    state, or run of k states. Zeros are allowed. Several series, if a table has them, are mutually
-    independent.
+    entry; each series has one table between them, the same at every step. `initial` is "stationary"
+    or the law of the first record (of the first k records, with k axes); it must be given where the
+    chain has several stationary laws, or one that is 0 for some state, or run of k states. Zeros
+    are allowed. Several series, if a table has them, are mutually independent.
     `complete` says more: there is one series, of exactly `length` records without a gap (what a
     count leaks depends on it, theory 3.9 b; what the DP level means doesn't).
     """
@@ -170,7 +171,7 @@ class MarkovChain(Population):
         """One sentence in plain English."""
         begin = "in its stationary law" if self.initial == "stationary" else "in a given law"
         order = "" if self.order == 1 else f" of order {self.order}"
-        known = "" if self.transition is not None else " whose transitions lie in given intervals"
+        known = "" if self.transition is not None else f" {_BETWEEN}"
         if self.complete:
             return (
                 f"the records are a Markov chain{order}{known} of {self.states} states and exactly "

@@ -128,6 +128,7 @@ def clean(text: object, longest: int = 300) -> str:
 
 _APART = "Records of different groups have nothing to do with each other."
 _SERIES_APART = "Different series have nothing to do with each other."
+_SAME_AT_EVERY_STEP = "Within a series the probabilities of what follows what don't change."
 
 
 def _independent(spec: Spec, groups: Grouping) -> list[str]:
@@ -179,6 +180,7 @@ def _markov(spec: Spec, groups: Grouping) -> list[str]:
         f"A value (one of {states}) depends on the earlier ones only through {before} "
         "(a Markov chain).",
         *([] if in_numbers(spec, groups) else [f"The probabilities of what follows what {known}."]),
+        *([_SAME_AT_EVERY_STEP] if "transition_lower" in spec else []),
         _SERIES_APART,
     ]
 

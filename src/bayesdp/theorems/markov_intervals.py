@@ -2,12 +2,12 @@ r"""Markov chains of two states between bounds: the sharp recursion for all of t
 
 ### 3.5i Markov chains of two states between bounds (new)
 
-**Statement** (theorem `markov-intervals`). A stationary chain of order 1 with two states, of which
-only bounds are known: `a = P(0, 1)` and `b = P(1, 0)` lie in a box inside `0 < a, b < 1`. Other
-records are known exactly or not at all. Call a chain positive if `a + b <= 1`. For positive chains
-let the strongest corner have the least `a` and `b`, and the weakest the largest (independent
-records, if those are not positive); for all others the other way round. With `a, b` of the
-strongest corner, `d = |1 - a - b|` and `x >= 1` let
+**Statement** (theorem `markov-intervals`). A stationary chain of order 1 with two states and one
+matrix at all steps, of which only bounds are known: `a = P(0, 1)` and `b = P(1, 0)` lie in a box
+inside `0 < a, b < 1`. Other records are known exactly or not at all. Call a chain positive if `a +
+b <= 1`. For positive chains let the strongest corner have the least `a` and `b`, and the weakest
+the largest (independent records, if those are not positive); for all others the other way round.
+With `a, b` of the strongest corner, `d = |1 - a - b|` and `x >= 1` let
 
 ```text
 G(x; S) = 1 + max over s in S of d s (x - 1) / (((1 - a) s + a) (b s x + 1 - b))     (positive)
@@ -28,8 +28,9 @@ ln C`. For uninformed adversaries `S = {1}` alone counts, and then the bound is 
 strongest corner itself.
 
 **Proof.** *One step.* A matrix maps odds `t` to `p(t) = ((1 - a) t + a) / (b t + 1 - b)`, so that
-`p(1) = 1`. In logarithms, `u = ln t`, its slope is `p'(u) = (1 - a - b) t / (((1 - a) t + a) (b t +
-1 - b))`. For positive chains it falls in `a` and in `b`, at every `t`: up to a positive factor,
+`p(1) = 1`. In logarithms, `u = ln t`, the slope of `ln p` is `p'(u) = (1 - a - b) t / (((1 - a) t +
+a) (b t + 1 - b))`. For positive chains it falls in `a` and in `b`, at every `t`: up to a positive
+factor,
 
 ```text
 d/da (1 - a - b) / (t + a (1 - t))    = - (1 - b + b t)     < 0
@@ -51,6 +52,13 @@ x) / p(s) = G` or its inverse. Both `G` and the step grow with `x` and with `C`;
 length of the run. *Both sides.* A stationary chain of two states is its own reversal, so both sides
 have the same bounds, and by (\*) `L <= eps + 2 ln max(C01, C10)`. A mixture of kinds does not
 occur: a box is a set of chains, each of which is of one kind at all steps. ∎
+
+**One matrix at all steps** is needed. Where matrices change, the chain is not its own reversal, and
+the evidence of a free end is not 1 after a matrix with another stationary law. Take five records
+that leave 0 with probability 0.05 at each step, and 1 with 0.5, 0.05, 0.05 and 0.5, from the
+stationary law of the first step: an uninformed adversary learns 9.6048 at eps 3, and the level of
+the box is 8.7871. Of such chains 3.6 speaks. A belief that mixes several chains is not covered
+either (3.11).
 
 **In each step** the maximum is at `s = sqrt(a (1 - b) / ((1 - a) b x))`, or at the end of `S`
 nearest to it. *The tail:* let all odds from some record on lie between `1/w` and `w`. A pair `C+`

@@ -52,8 +52,9 @@ known beyond them. A known next record changes nothing in `g` and moves the wind
 one has the law `r_u`, where `h` is the evidence beyond it, and changing it along with the tuple
 costs `e^eps` if it differs, and `C_w` for the law of everything beyond. The older records of the
 tuple are held in `g`: they were paid for when they were new, or at the attacked record. Finite
-series are parts of longer ones whose further records are not read, so any solution of the
-inequalities serves all lengths.
+series are parts of longer ones whose further records are not read (a stationary chain goes on in
+both directions, and the tuple of the attacked record may reach beyond the end), so any solution of
+the inequalities serves all lengths.
 
 *The attacked record.* Given the tuple that begins with it both sides are independent, so changing
 the tuple changes the laws beyond by `K`, and each differing record costs `e^eps`. The weight of a
@@ -62,12 +63,15 @@ of that record given the others. The attacked record's own `eps` is paid at the 
 
 **In each step**, two states. `phi` matters through its values at four tuples. With `phi(u'0) = 1`
 and `phi(u'1) = x` the numerator is a concave function of `x` with a break for each of its two
-values, so the sup is at a break or an end; costs are first closed under products. The evidence
-enters through the odds `rho` of `h` at two tuples that differ in the newest record. If `u` and `u'`
-differ in a newer record than the oldest, each `rho` is in one of the two means, which are monotone
-in it: ends. If they differ in the oldest only, both means share one `rho`, and with the odds `a, b`
-of the rows the ratio is `1 + (a - b)(x - 1) / (1/rho + a + b x + a b x rho)`: largest at `rho = 1 /
-sqrt(a b x)`, or at the end nearest to it.
+values, and the denominator is linear. Between two breaks the ratio is a fraction of two linear
+functions, so it is monotone there, and the sup is at a break or an end; costs are first closed
+under products. The evidence enters through the odds `rho` of `h` at two tuples that differ in the
+newest record. If `u` and `u'` differ in a newer record than the oldest, each `rho` is in one of the
+two means, which are monotone in it: ends. If they differ in the oldest only, both means share one
+`rho`, and with the odds `a, b` of the rows the ratio is `1 + (a - b)(x - 1) / (1/rho + a + b x + a
+b x rho)`, where now `x = phi(u1) / phi(u0)`. It is monotone in `x`: largest at the end where `(a -
+b)(x - 1)` is at least 0, and there at `rho = 1 / sqrt(a b x)`, or at the end of `rho` nearest to
+it.
 
 **Which contexts.** The one whose odds are known the least is split, until all are known up to the
 factor `e^0.02` or there are 1,000; at order 2, 200 where there is no time for more. The certificate

@@ -73,8 +73,9 @@ def composed_level(
     Costs of kind `lipschitz` must all be for one column, clipped to one interval; under a Gaussian
     population their level holds for secrets inside it (`secrets="bounded"`).
 
-    A theorem may take `seconds` for the level of one part, and everything together at most
-    `MOST_LEVELS` (60) times that, or until the deadline; then only quick theorems are asked.
+    A theorem may take `seconds` for the level of one part. All levels together may take
+    `MOST_LEVELS` (60) times that, or end at `deadline` if one is given; from then on only theorems
+    that need no time are asked.
 
     Levels that mechanisms state (`bdp_epsilon`) must be under this population and adversary.
     Raises `CompositionRefusal` where no theorem justifies a level, and `InputError` naming the

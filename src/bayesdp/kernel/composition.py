@@ -152,10 +152,10 @@ def compose(
     return Cost(others, lipschitz, slack, (), rest, rho_lipschitz, rho_slack), where
 
 
-def held(stated: Cost, spent: Cost, spends: Sequence[Spent]) -> bool:
-    """Whether a cost whose kinds no theorem rests on is what was spent.
+def is_sum_of(stated: Cost, spent: Cost, spends: Sequence[Spent]) -> bool:
+    """Whether the stated cost is what was spent, where no theorem depends on the kinds.
 
-    It is stated as one of kind `any`, which has no slack, or by the kinds of the spends.
+    It may be stated as all of kind `any`, without slack, or by the kinds of the spends.
     """
     sums = close(stated.total, spent.total) and close(stated.rho, spent.rho)
     return sums and (stated.is_close(spent) or stated.is_close(_by_kind(spends)))

@@ -18,8 +18,8 @@ from bayesdp.kernel.composition import (
     close,
     compose,
     declared_cost,
-    held,
     is_gaussian,
+    is_sum_of,
     spent,
     summed,
 )
@@ -245,9 +245,9 @@ class _Release:
     # -- what it means --------------------------------------------------------------------
 
     def cost(self, spends: Sequence[Spent], secrets: str) -> tuple[Cost, Any]:
-        """What the spends add up to, and where it needs secrets to lie.
+        """The sum of the spends, and the interval of secrets that it needs.
 
-        Of every column that they read something is declared.
+        Raises `InvalidError` if a spend reads a column that is neither covered nor independent.
         """
         for priced in spends:
             unspoken = set(priced.spend.reads) - set(self.covers) - set(self.independent)
@@ -406,7 +406,7 @@ def _check_cost(
 ) -> None:
     """The cost that a step states is the sum of the spends; by kind where none are given."""
     stated = declared_cost(step.evidence.cost)
-    sums = stated.is_close(together) if spends is None else held(stated, together, spends)
+    sums = stated.is_close(together) if spends is None else is_sum_of(stated, together, spends)
     require(sums, "cost: it is not the sum of the spends", step.rule)
 
 

@@ -33,7 +33,7 @@ class Shape:
 
     `kind` is `lipschitz` for sums and means of clipped values. `masked` says that a row may count
     as exactly 0, depending on private values. `reads` labels the private columns that it reads.
-    `block` is the block of a public column that no read record lies outside of, where there is one.
+    `block` is the block of a public column in which every record that it reads lies, if any does.
     `cells` are the cells of a histogram, `keys` the declared groups of `by`. `divided` says that
     replacing a record may move rows from some cells or groups to others; the groups of a record
     that is one row are public, so it stays in its own. `mechanism` is what the ledger records: more

@@ -152,8 +152,8 @@ def _related_dp(promise: Promise) -> Section:
             after=(_if_related_otherwise(promise),),
         )
     text = [
-        "Nothing is assumed of how records are related. What is limited is what this one record "
-        "itself adds: whatever stands in it, the probabilities of what may be published differ by "
+        "Nothing is assumed about how records are related. The limit is on what this one record "
+        "adds: whatever it says, the probabilities of what may be published differ by "
         f"at most {closeness(promise.level)}.",
         "If records are related inside small groups only (families, days of one person), these "
         "limits for groups hold against people who know fewer records, too. Records of different "

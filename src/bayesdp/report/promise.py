@@ -79,12 +79,12 @@ class Promise:
     """Everything that an explanation says, before it is put into words.
 
     `level` counts all releases of the data set so far, `own` this release alone, `cost` is the DP
-    level of all of them, `limit` what the ledger allows in total, and `counted` the level that it
-    compares with that, `None` where a certificate can't tell. `places` are set where the level is
-    about secret values inside intervals; `outside` is then the level for all others. `group` is how
-    many records may be related to each other, `joint` the level for facts about all of them at
-    once. `earlier` is the number of queries that were released before. `vague` tells whether it is
-    proved for people with vague knowledge of single other records, too.
+    level of all of them, `limit` what the ledger allows in total, and `counted` the level that the
+    ledger compares with `limit` (`None` where a certificate can't tell). `places` are set where the
+    level is about secret values inside intervals; `outside` is then the level for all others.
+    `group` is how many records may be related to each other, `joint` the level for facts about all
+    of them at once. `earlier` is the number of queries that were released before. `vague` tells
+    whether it is proved for people with vague knowledge of single other records, too.
     """
 
     subject: Subject

@@ -34,6 +34,14 @@ REMEMBERS = (
 )
 
 
+def too_many_cells(population: MarkovChain, cells: int, most: int) -> str:
+    """Why a theorem that enumerates `cells` cells of the chain refuses: it takes `most`."""
+    return (
+        f"{population.states} states and order {population.order} have {cells} cells to enumerate, "
+        f"more than {most}: declare a lower order or merge states"
+    )
+
+
 class MarkovTheorem(Theorem):
     """A theorem about Markov chains whose transitions are given."""
 

@@ -34,7 +34,13 @@ from bayesdp.notions import Bound, Cost
 from bayesdp.numbers import up
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question
-from bayesdp.theorems.markov import SEVERAL_LAWS, MarkovTheorem, first_records, table_of
+from bayesdp.theorems.markov import (
+    SEVERAL_LAWS,
+    MarkovTheorem,
+    first_records,
+    table_of,
+    too_many_cells,
+)
 
 MOST_CELLS = 100_000
 
@@ -54,8 +60,9 @@ class MarkovInfluence(MarkovTheorem):
 
     def failed(self, population: MarkovChain, question: Question, cost: Cost) -> str | None:
         """Needs influences that die out."""
-        if population.states ** (2 * population.order) > MOST_CELLS:
-            return "the order and the number of states are too large to enumerate"
+        cells = population.states ** (2 * population.order)
+        if cells > MOST_CELLS:
+            return too_many_cells(population, cells, MOST_CELLS)
         start = first_records(population)
         if start is None:
             return SEVERAL_LAWS

@@ -82,7 +82,7 @@ from bayesdp.leakage.windows import MOST_CELLS, WindowRatios, window_level, wind
 from bayesdp.notions import Bound, Cost
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question
-from bayesdp.theorems.markov import NOT_STATIONARY, MarkovTheorem, table_of
+from bayesdp.theorems.markov import NOT_STATIONARY, MarkovTheorem, table_of, too_many_cells
 
 
 class MarkovWindow(MarkovTheorem):
@@ -102,8 +102,9 @@ class MarkovWindow(MarkovTheorem):
         """Needs positive transitions, a stationary start, and windows of a bounded size."""
         if population.initial != "stationary":
             return NOT_STATIONARY
-        if population.states ** (2 * population.order + 1) > MOST_CELLS:
-            return "the order and the number of states are too large to enumerate"
+        cells = population.states ** (2 * population.order + 1)
+        if cells > MOST_CELLS:
+            return too_many_cells(population, cells, MOST_CELLS)
         if _ratios(population) is None:
             return "a transition probability is 0, so a cross ratio is infinite"
         return None

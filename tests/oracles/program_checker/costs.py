@@ -113,7 +113,10 @@ class Costs(Prices):
         if len(set(listed)) != len(listed) or not set(listed) <= set(known):
             raise Rejected("type", "A partition has each label once.", command.where)
         if command.public != kind.public:
-            raise Rejected("type", f"'{command.column}' is public or not.", command.where)
+            reason = (
+                f"The partition and the column disagree about whether '{command.column}' is public."
+            )
+            raise Rejected("type", reason, command.where)
 
     def _of_parts(
         self, costs: list[Pair], prices: list[Price], command: Parts, node: Mapping[str, Any]

@@ -158,10 +158,9 @@ class Encoder:
         if op in ("sum", "count"):
             raise Unknown(
                 "unproved",
-                "A sum of public columns is nothing that preconditions and sensitivities are "
-                "proved from.",
+                "Preconditions and sensitivities are proved from numbers, public arguments and "
+                "db.size only; this is a sum over a public column.",
                 expr,
-                "They hold numbers, public arguments and db.size.",
             )
         if op == "field":
             return self._column(str(expr.data[0]), row)

@@ -214,13 +214,17 @@ class Walk:
         reason = "a piece that there isn't, or a piece twice"
         allow(known_labels, "labels", reason, command, "parts")
         known_public = command.public is column.public
-        allow(known_public, "public-parts", "public or not", command, "parts")
+        disagree = "the partition is public, and its column is not, or the other way round"
+        allow(known_public, "public-parts", disagree, command, "parts")
         confined = all(_confined(part, command.column, label) for label, part in command.parts)
         made = {"column": command.column, "public": command.public, "confined": confined}
         nodes: Sequence[SequenceNode | None] = [None] * len(command.parts)
         if stated is not None:
             require(stated.column == command.column, "another column", "parts")
-            require(stated.public is command.public, "public or not", "parts")
+            disagree = (
+                "the partition is public here and private in the step, or the other way round"
+            )
+            require(stated.public is command.public, disagree, "parts")
             read = "whether each part reads its piece only"
             require(stated.confined is confined, read, "parts")
             nodes = stated.of

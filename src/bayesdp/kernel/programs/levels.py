@@ -240,7 +240,8 @@ class Scope:
                 return ValueKind("text")
             return TRUTH if isinstance(value, bool) else NUMBER
         if op in ("and", "or", "not"):
-            require(all(kind.name == "truth" for kind in kinds), f"'{op}' of no truth values")
+            reason = f"'{op}' of a value that is neither true nor false"
+            require(all(kind.name == "truth" for kind in kinds), reason)
             return TRUTH
         if op in ("eq", "ne"):
             words = [kind.name in ("label", "text") for kind in kinds]

@@ -133,7 +133,11 @@ def _ends(place: Any) -> tuple[Any, Any]:
 
 
 def _public(at: Any, context: AdjacencyContext) -> Message:
-    return "type", f"'{at.column}' is public or not.", ""
+    return (
+        "type",
+        f"The partition and the column disagree about whether '{at.column}' is public.",
+        "",
+    )
 
 
 def _moving(at: Any, context: AdjacencyContext) -> Message:
@@ -172,8 +176,9 @@ def _solver(at: Any, context: AdjacencyContext) -> Message:
         return "unproved", f"Solvers are not asked about '{at.op}'.", ""
     return (
         "unproved",
-        "A sum of public columns is nothing that preconditions and sensitivities are proved from.",
-        "They hold numbers, public arguments and db.size.",
+        "Preconditions and sensitivities are proved from numbers, public arguments and db.size "
+        "only; this is a sum over a public column.",
+        "",
     )
 
 

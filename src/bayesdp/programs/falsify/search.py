@@ -40,7 +40,8 @@ def falsify(
     of the derivation (sensitivities, distances of posteriors, bounds, what is said to be public,
     costs of entering) and the law of the whole transcript against the claimed epsilon and delta.
     `most_pairs` limits how many pairs are tried for one number of records and outcome class;
-    `complete` says whether it did. No finding proves nothing beyond these databases.
+    `Findings.complete` is false if pairs or witnesses were left out. That nothing is found proves
+    nothing about other databases.
     """
     search = _Search(program, verdict, most_pairs)
     search.findings.sizes = search.sizes(n_max)

@@ -1,6 +1,6 @@
 """Rounding goes where its name says, by as little as it may; what a number is known to be stays.
 
-Upper bounds, exact numbers and estimates are doubles that don't add up with each other.
+Upper and lower bounds, exact numbers and estimates are doubles that don't add up with each other.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import math
 import operator
 import pickle
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -23,6 +24,7 @@ from bayesdp.accounting.what_if import what_if
 from bayesdp.numbers import (
     Estimate,
     Exact,
+    LowerBound,
     NotANumberError,
     UpperBound,
     down,
@@ -126,6 +128,31 @@ def test_sums_beyond_the_doubles_are_infinite() -> None:
     assert UpperBound(math.inf) + UpperBound(1.0) == math.inf
 
 
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(FINITE, FINITE)
+def test_lower_bounds_add_up_to_the_largest_lower_bound(first: float, second: float) -> None:
+    total = LowerBound(first) + LowerBound(second)
+    exact = Fraction(first) + Fraction(second)
+    assert type(total) is LowerBound
+    assert total == -math.inf or Fraction(total) <= exact
+    above = math.nextafter(total, math.inf)
+    assert above == math.inf or exact < Fraction(above)
+
+
+def test_sums_of_lower_bounds_beyond_the_doubles() -> None:
+    assert LowerBound(1.7e308) + LowerBound(1.7e308) == sys.float_info.max
+    assert LowerBound(-1.7e308) + LowerBound(-1.7e308) == -math.inf
+    assert LowerBound(math.inf) + LowerBound(1.0) == math.inf
+    assert LowerBound(math.inf) + LowerBound(-math.inf) == -math.inf
+
+
+def test_what_is_rounded_down_says_so() -> None:
+    assert type(down(0.3, 2)) is type(float_below(Fraction(1, 3))) is LowerBound
+    assert down(math.nan, 1) == down(-math.inf, 1) == -math.inf
+
+
 @given(SIZES, SIZES, st.floats(0.0, 1e-3), st.floats(0.0, 1e-3))
 def test_exact_numbers_add_up_with_their_errors(
     first: float, second: float, error: float, other: float
@@ -137,12 +164,17 @@ def test_exact_numbers_add_up_with_their_errors(
 
 
 BOUND, EXACT, ESTIMATE = UpperBound(0.3), Exact(0.25, 1e-9), Estimate(0.2, 0.01)
+BELOW = LowerBound(0.2)
 
 
 @pytest.mark.parametrize(
     ("first", "second"),
     [
         (BOUND, EXACT),
+        (BOUND, BELOW),
+        (BELOW, BOUND),
+        (BELOW, EXACT),
+        (BELOW, ESTIMATE),
         (EXACT, BOUND),
         (BOUND, ESTIMATE),
         (ESTIMATE, BOUND),
@@ -171,9 +203,11 @@ def test_the_refusal_names_both_and_the_remedy() -> None:
         TypeError, match=r"an upper bound and an exact number don't add up: .*upper"
     ):
         BOUND + EXACT
+    with pytest.raises(TypeError, match=r"a lower bound and an upper bound don't add up"):
+        BELOW + BOUND
 
 
-@pytest.mark.parametrize("number", [BOUND, EXACT])
+@pytest.mark.parametrize("number", [BOUND, BELOW, EXACT])
 @pytest.mark.parametrize("change", [operator.add, operator.sub, operator.mul, operator.truediv])
 def test_other_arithmetic_claims_nothing(
     number: float, change: Callable[[float, float], float]
@@ -186,7 +220,7 @@ def test_other_arithmetic_claims_nothing(
         assert result == right
 
 
-@pytest.mark.parametrize("number", [BOUND, EXACT])
+@pytest.mark.parametrize("number", [BOUND, BELOW, EXACT])
 def test_they_are_used_as_doubles(number: float) -> None:
     plain = float(number)
     assert type(plain) is float
@@ -202,7 +236,7 @@ def test_they_are_used_as_doubles(number: float) -> None:
 
 
 def test_copies_keep_what_is_known() -> None:
-    for number in (BOUND, EXACT):
+    for number in (BOUND, BELOW, EXACT):
         for other in (copy.copy(number), copy.deepcopy(number), pickle.loads(pickle.dumps(number))):
             assert type(other) is type(number)
             assert other == number
@@ -211,6 +245,7 @@ def test_copies_keep_what_is_known() -> None:
 
 def test_nan_bounds_nothing() -> None:
     assert UpperBound(math.nan) == math.inf
+    assert LowerBound(math.nan) == -math.inf
 
 
 def test_what_is_known_of_a_number_does_not_change() -> None:

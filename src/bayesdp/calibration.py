@@ -25,7 +25,7 @@ from bayesdp.notions import (
     left_out_for_time,
     left_out_words,
 )
-from bayesdp.numbers import UpperBound
+from bayesdp.numbers import LowerBound, UpperBound
 from bayesdp.populations import Population
 from bayesdp.theorems import Question, best_bound, check_seconds, delta_at, require_question
 
@@ -88,7 +88,7 @@ def calibrate(
     # Not asked again: there may be no time left.
     best = good[dp_epsilon]
     left_out = left_out_for_time(refused)
-    return Calibration(target, dp_epsilon, best.epsilon, best.theorem, left_out)
+    return Calibration(target, LowerBound(dp_epsilon), best.epsilon, best.theorem, left_out)
 
 
 def calibrate_randomized_response(

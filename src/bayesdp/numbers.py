@@ -1,9 +1,10 @@
 """Numbers that say what they are, and rounding in double precision with its direction in the name.
 
-An upper bound stays an upper bound: everything that is promised is rounded up. `UpperBound` is a
-number that is at least the true one, `Exact` one that is right up to an error, `Estimate` one that
-proves nothing. The first two are doubles, to be compared, shown and written as such; adding numbers
-of two types is a `TypeError`.
+An upper bound stays an upper bound: levels that are promised are rounded up, budgets down.
+`UpperBound` is a number that is at least the true one, `LowerBound` one that is at most the true
+one, `Exact` one that is right up to an error, `Estimate` one that proves nothing. The first three
+are doubles, to be compared, shown and written as such; adding numbers of two types is a
+`TypeError`.
 """
 
 from __future__ import annotations
@@ -43,13 +44,14 @@ def float_above(exact: Fraction) -> float:
     return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
 
 
-def float_below(exact: Fraction) -> float:
+def float_below(exact: Fraction) -> LowerBound:
     """The largest double that is not above an exact number: the mirror image of `float_above`.
 
     Raises `OverflowError` for a number beyond the doubles.
     """
     nearest = float(exact)
-    return nearest if Fraction(nearest) <= exact else math.nextafter(nearest, -math.inf)
+    below = Fraction(nearest) <= exact
+    return LowerBound(nearest if below else math.nextafter(nearest, -math.inf))
 
 
 def sum_above(*parts: float) -> float:
@@ -92,11 +94,11 @@ def largest(*bounds: Any) -> float:
     return best
 
 
-def down(value: float, operations: int) -> float:
+def down(value: float, operations: int) -> LowerBound:
     """A double that is not above the true result: the mirror image of `up`."""
     if not math.isfinite(value):
-        return value
-    return math.nextafter(value - abs(value) * operations * UNIT, -math.inf)
+        return LowerBound(value)
+    return LowerBound(math.nextafter(value - abs(value) * operations * UNIT, -math.inf))
 
 
 class _Known(float):
@@ -125,7 +127,9 @@ class _Known(float):
 
 
 def _article(number: _Known) -> str:
-    return "an exact number" if isinstance(number, Exact) else "an upper bound"
+    if isinstance(number, Exact):
+        return "an exact number"
+    return "an upper bound" if isinstance(number, UpperBound) else "a lower bound"
 
 
 class UpperBound(_Known):
@@ -151,6 +155,35 @@ class UpperBound(_Known):
 
 ZERO = UpperBound(0.0)
 """The bound of what tells nothing."""
+
+
+class LowerBound(_Known):
+    """A number that is at most the true one: what is left of a budget, what is certainly leaked.
+
+    Two of them add up to a lower bound, rounded down. Any other arithmetic gives a plain number. A
+    bound that came out as NaN is `-inf`: nothing is known.
+
+    >>> LowerBound(0.1) + LowerBound(0.7) < 0.8
+    True
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, value: float = 0.0) -> Self:
+        """The number as it stands: the caller has rounded it down."""
+        return super().__new__(cls, -math.inf if math.isnan(value) else value)
+
+    def _sum(self, other: Self) -> LowerBound:
+        total = float(self) + float(other)
+        if not (math.isfinite(self) and math.isfinite(other)):
+            return LowerBound(total)
+        if not math.isfinite(total):  # the largest double is below what is beyond the doubles
+            return LowerBound(math.nextafter(total, 0.0) if total > 0.0 else total)
+        return float_below(Fraction(self) + Fraction(other))
+
+
+NOT_NEGATIVE = LowerBound(0.0)
+"""The bound of what is not negative, if nothing more is known of it."""
 
 
 class Exact(_Known):

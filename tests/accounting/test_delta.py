@@ -95,7 +95,7 @@ def test_golden_section_finds_the_best_order() -> None:
         best = min(rho * a + reserve(a, delta) for a in grid)
         assert found <= best * (1 + 1e-12)
         assert found == pytest.approx(best, rel=2e-2)
-        back = largest_rho(found, delta).rho
+        back = largest_rho(found, delta).rho.value
         assert back == pytest.approx(rho, rel=1e-6)
 
 
@@ -296,7 +296,7 @@ def test_a_level_never_falls_when_something_is_spent() -> None:
 def worst_steering(total: float, delta: float, left: Any, steps: int = 40) -> float:
     """The delta of somebody who buys Gaussian noise in small steps, looks, and at some point puts
     all that the rule `left(rho)` allows into randomized response; by backward induction."""
-    most = largest_rho(total, delta).rho
+    most = largest_rho(total, delta).rho.value
     spent = np.linspace(0.0, most, steps + 1)
     step, spread = most / steps, math.sqrt(2 * most)
     ahead = 20  # a step's drift in points: nothing is interpolated but the value at the start

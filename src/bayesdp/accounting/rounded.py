@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from bayesdp.accounting.spend import Spend
 from bayesdp.notions import Cost
-from bayesdp.numbers import float_above, float_below
+from bayesdp.numbers import NOT_NEGATIVE, LowerBound, float_above, float_below
 
 STEPS = 1_000_000
 """What still fits is stated as a multiple of the request, in steps of one millionth."""
@@ -31,10 +31,10 @@ def keeps(level: float, total: float, delta: float = 0.0) -> bool:
     return level <= (total if delta > 0.0 else max(total, float_above(_shortest(total))))
 
 
-def left(total: float, level: float) -> float:
+def left(total: float, level: float) -> LowerBound:
     """What is left of a total, rounded down; 0 where the level is at the total or above."""
     if not level < total:
-        return 0.0
+        return NOT_NEGATIVE
     return float_below(Fraction(total) - Fraction(level))
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.positive_chain import Kernel, Pair, fits, positive_level
-from bayesdp.numbers import UNIT, down, largest, up
+from bayesdp.numbers import NOT_NEGATIVE, UNIT, ZERO, LowerBound, UpperBound, down, largest, up
 
 MAX_STEPS = 20_000
 """The longest run followed record by record. Longer ones are closed by a super-solution."""
@@ -44,10 +44,10 @@ class ChainLevel:
     level may then be loose.
     """
 
-    epsilon: float
+    epsilon: UpperBound
     steps: int
     tail: Pair | None
-    attained: float
+    attained: LowerBound
     settled: bool = True
 
 
@@ -194,7 +194,7 @@ def two_state_level(
     route of `positive_chain`.
     """
     if dp_epsilon == 0.0:
-        return ChainLevel(0.0, 0, None, 0.0)
+        return ChainLevel(ZERO, 0, None, NOT_NEGATIVE)
     if length - 1 > MAX_STEPS and not _mixes(transition):
         return None
     if stationary and fits(transition, dp_epsilon):
@@ -208,7 +208,7 @@ def two_state_level(
         )
         if positive is None:
             return None
-        epsilon = up(dp_epsilon + positive.sides, 4)
+        epsilon = UpperBound(up(dp_epsilon + positive.sides, 4))
         attained = down(dp_epsilon + max(0.0, positive.attained), 4)
         return ChainLevel(epsilon, positive.steps, positive.tail, attained, positive.settled)
     try:
@@ -286,7 +286,7 @@ class _Chain:
         tail = self._close() if self.reversible else None
         return self._long(steps, tail, fits=False) if tail is not None else None
 
-    def _attained(self, sides: float, steps: int) -> float:
+    def _attained(self, sides: float, steps: int) -> LowerBound:
         """What is left of both sides' sum without what rounding may have added to it.
 
         In logarithms a step is off by `wide` times its value, and passes on at most the share
@@ -318,7 +318,8 @@ class _Chain:
             left = self._left_options(left_best, position, support)
             for orientation in (0, 1):
                 best = largest(best, left[orientation] + right[orientation])
-        return ChainLevel(up(self.dp_epsilon + best, 4), steps, None, self._attained(best, steps))
+        epsilon = UpperBound(up(self.dp_epsilon + best, 4))
+        return ChainLevel(epsilon, steps, None, self._attained(best, steps))
 
     def _options(self, free: _Runs, known: list[Pair], records: int) -> Pair:
         """The larger of a free end (all `records` unknown) and every known boundary that fits."""
@@ -418,8 +419,9 @@ class _Chain:
         `fits`: every run of so many records fits on both sides of some target.
         """
         best = self._both_sides(tail)
-        attained = self._attained(self._both_sides((0.0, 0.0)), steps) if fits else 0.0
-        return ChainLevel(up(self.dp_epsilon + best, 4), steps, tail, attained, fits)
+        attained = self._attained(self._both_sides((0.0, 0.0)), steps) if fits else NOT_NEGATIVE
+        epsilon = UpperBound(up(self.dp_epsilon + best, 4))
+        return ChainLevel(epsilon, steps, tail, attained, fits)
 
     def _both_sides(self, tail: Pair) -> float:
         best = 0.0

@@ -28,7 +28,7 @@ from bayesdp.leakage.closing import closed
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.stationary import elimination_error, limit_error, stationary_law
 from bayesdp.leakage.tuples import tuple_kernel
-from bayesdp.numbers import UNIT, largest, up
+from bayesdp.numbers import UNIT, UpperBound, largest, up
 
 Indices = NDArray[np.intp]
 
@@ -479,7 +479,7 @@ class ContextLevel:
     the largest of both sides.
     """
 
-    epsilon: float
+    epsilon: UpperBound
     words: tuple[tuple[str, ...], tuple[str, ...]]
     closed: list[list[list[float]]]
     tolerance: float
@@ -507,7 +507,7 @@ def context_level(
         for side, logs in ((sides.right, right), (sides.left, left))
     ]
     return ContextLevel(
-        up(_Target(sides, matrices, dp_epsilon).level(deadline), 8),
+        UpperBound(up(_Target(sides, matrices, dp_epsilon).level(deadline), 8)),
         (sides.right[-1].words, sides.left[-1].words),
         [_contexts_first(side).reshape(side.shape[-1], -1).tolist() for side in (right, left)],
         largest(sides.right[-1].tolerance, sides.left[-1].tolerance),

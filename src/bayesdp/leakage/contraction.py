@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from bayesdp.arrays import Floats, Ints
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.numbers import UNIT, up
+from bayesdp.numbers import UNIT, UpperBound, up
 from bayesdp.populations.factors import FactorGraph, FactorGroup, live_cells
 
 _LOG_ERROR = 40.0 * UNIT
@@ -369,7 +369,7 @@ class SuperSolution:
 class GraphLevel:
     """The level of a graph, the record that has it, what the search took, and the witness."""
 
-    epsilon: float
+    epsilon: UpperBound
     record: int
     rounds: int
     inflation: float
@@ -402,13 +402,13 @@ def graph_level(
     widest = float(np.max(messages.log_ratio, initial=0.0))
     if dp_epsilon <= _TINY or messages.size == 0:
         size = int(graph.component_sizes.max()) if messages.size else 1
-        level = dp_epsilon if size == 1 else up(size * dp_epsilon, 4)
+        level = UpperBound(dp_epsilon if size == 1 else up(size * dp_epsilon, 4))
         return GraphLevel(level, 0, 0, 0.0, widest)
     solution = messages.solve(dp_epsilon, deadline=deadline)
     levels = messages.levels(solution.y, dp_epsilon)
     record = int(np.argmax(levels))
     return GraphLevel(
-        float(np.nextafter(levels[record], np.inf)),
+        UpperBound(np.nextafter(levels[record], np.inf)),
         record,
         solution.rounds,
         solution.inflation,

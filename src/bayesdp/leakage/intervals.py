@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.numbers import UNIT, up
+from bayesdp.numbers import UNIT, UpperBound, up
 
 LARGEST_COST = 300.0
 """Higher costs are refused: ratios could leave the doubles."""
@@ -81,7 +81,7 @@ class _Kind(NamedTuple):
 
 def box_level(
     box: Box, dp_epsilon: float, *, uninformed: bool, deadline: Deadline = NEVER
-) -> float | None:
+) -> UpperBound | None:
     """A level in nats that no stationary chain of the box exceeds, whatever its length.
 
     All bounds lie strictly between 0 and 1, `dp_epsilon` is above 0 and at most `LARGEST_COST`.
@@ -94,12 +94,12 @@ def box_level(
     ]
     worst = max((corner.reached() for corner in corners), default=0.0)
     if worst == 0.0:
-        return up(dp_epsilon, 4)
+        return UpperBound(up(dp_epsilon, 4))
     for slack in _SLACKS:
         bound = worst * (1.0 + slack)
         possible = all(corner.stays_within(bound) for corner in corners)
         if possible and _covered(box, bound, dp_epsilon, uninformed, deadline):
-            return up(dp_epsilon + 2.0 * math.log1p(bound), 16)
+            return UpperBound(up(dp_epsilon + 2.0 * math.log1p(bound), 16))
     return None
 
 

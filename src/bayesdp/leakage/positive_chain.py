@@ -21,7 +21,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.numbers import UNIT
+from bayesdp.numbers import NOT_NEGATIVE, UNIT, LowerBound
 
 Pair = tuple[float, float]
 """Such as `(ln C[0, 1], ln C[1, 0])`."""
@@ -46,7 +46,7 @@ class PositiveLevel:
     sides: float
     steps: int
     tail: Pair | None
-    attained: float
+    attained: LowerBound
     settled: bool = True
 
 
@@ -348,11 +348,12 @@ def _long(chain: _Chain, steps: int, reached: Pair, tail: Pair, free: Pair | Non
     `free` is what free ends certainly reach; `None` where it is not known which runs fit.
     """
     best = max(2.0 * _log(max(r, t)) for r, t in zip(reached, tail, strict=True))
-    attained = 0.0
+    attained = NOT_NEGATIVE
     if free is not None:
         error = chain.error(max(*chain.best, *free), steps)
         runs = [max(run * (1.0 - error), end) for run, end in zip(chain.best, free, strict=True)]
-        attained = 2.0 * max(math.log1p(max(run, 0.0)) for run in runs) * (1.0 - 8 * UNIT)
+        both = 2.0 * max(math.log1p(max(run, 0.0)) for run in runs)
+        attained = LowerBound(both * (1.0 - 8 * UNIT))
     closed = (_log(tail[0]), _log(tail[1]))
     return PositiveLevel(best, steps, closed, attained, settled=free is not None)
 
@@ -371,4 +372,4 @@ def _exhaustive(chain: _Chain, length: int) -> PositiveLevel:
         both = zip(logs, reversed(logs), strict=True)
         best = max(best, max(left + right for left, right in both))
     error = chain.error(max(*chain.best, *chain.free.xs, *chain.free.ys), length - 1)
-    return PositiveLevel(best, length - 1, None, best * (1.0 - error - 16 * UNIT))
+    return PositiveLevel(best, length - 1, None, LowerBound(best * (1.0 - error - 16 * UNIT)))

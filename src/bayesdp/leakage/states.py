@@ -25,7 +25,7 @@ from bayesdp.leakage.stationary import (
     second_eigenvalue,
     stationary_law,
 )
-from bayesdp.numbers import UNIT, largest, up
+from bayesdp.numbers import UNIT, UpperBound, largest, up
 
 MAX_STEPS = 2_000
 """The longest run followed record by record for more than two states."""
@@ -54,7 +54,7 @@ class StatesLevel:
     `tail` holds the logarithms that close both sides; `None` where the whole chain was followed.
     """
 
-    epsilon: float
+    epsilon: UpperBound
     steps: int
     settled: bool
     tail: tuple[Floats, Floats] | None = None
@@ -370,15 +370,17 @@ class StateChain:
             for number, (runs, values) in enumerate(sides)
         ]
 
-    def _long(self, history: list[Floats], tail: tuple[Floats, Floats], dp_epsilon: float) -> float:
+    def _long(
+        self, history: list[Floats], tail: tuple[Floats, Floats], dp_epsilon: float
+    ) -> UpperBound:
         right_best, left_best = tail
         for logs in history:
             right, left = self._sides(logs)
             right_best = np.maximum(right_best, right.max(axis=0))
             left_best = np.maximum(left_best, left.max(axis=0))
-        return up(dp_epsilon + largest(0.0, right_best + left_best), 4)
+        return UpperBound(up(dp_epsilon + largest(0.0, right_best + left_best), 4))
 
-    def _exhaustive(self, history: list[Floats], dp_epsilon: float) -> float:
+    def _exhaustive(self, history: list[Floats], dp_epsilon: float) -> UpperBound:
         """Every target, every pair of ends that fits the length."""
         reachable = self._reachable()
         rights = [self._sides(logs)[0] for logs in history]
@@ -398,7 +400,7 @@ class StateChain:
             allowed = here[:, None] & here[None, :]
             total = np.where(allowed, right + left, -np.inf)
             best = largest(best, total)
-        return up(dp_epsilon + best, 4)
+        return UpperBound(up(dp_epsilon + best, 4))
 
     def _left_options(
         self,

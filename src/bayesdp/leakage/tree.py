@@ -26,7 +26,7 @@ from bayesdp.arrays import Floats, Ints
 from bayesdp.leakage.chain import grow
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.lipschitz import LipschitzRatios, threshold_bound
-from bayesdp.numbers import UNIT, down, largest, up
+from bayesdp.numbers import NOT_NEGATIVE, UNIT, ZERO, LowerBound, UpperBound, down, largest, up
 from bayesdp.populations.factors import FactorGraph
 from bayesdp.populations.tree import Tree
 
@@ -41,19 +41,19 @@ _ASK_EVERY = 1024
 """The deadline is checked once in so many records."""
 
 
-def tree_level(tree: Tree, dp_epsilon: float, deadline: Deadline = NEVER) -> float:
+def tree_level(tree: Tree, dp_epsilon: float, deadline: Deadline = NEVER) -> UpperBound:
     """`L(dp_epsilon)` against uninformed adversaries, rounded up; exact if all have two states.
 
     In nats. Raises `OutOfTimeError` at the deadline, and `BeyondDoublesError` for a tree that
     doesn't pass `marginals_fit`. Source: theory 3.5r.
     """
     if dp_epsilon == 0.0:
-        return 0.0
+        return ZERO
     deadline.check()
-    return _engine(tree).level(dp_epsilon, deadline)
+    return UpperBound(_engine(tree).level(dp_epsilon, deadline))
 
 
-def tree_attained(tree: Tree, dp_epsilon: float, deadline: Deadline = NEVER) -> float:
+def tree_attained(tree: Tree, dp_epsilon: float, deadline: Deadline = NEVER) -> LowerBound:
     """What some mechanism certainly leaks, in nats, rounded down.
 
     Close to `tree_level` where all records have two states, else 0. Raises `OutOfTimeError` at the
@@ -61,8 +61,8 @@ def tree_attained(tree: Tree, dp_epsilon: float, deadline: Deadline = NEVER) -> 
     """
     engine = _engine(tree)
     if dp_epsilon == 0.0 or not isinstance(engine, _TwoStates):
-        return 0.0
-    return engine.level(dp_epsilon, deadline, upper=False)
+        return NOT_NEGATIVE
+    return LowerBound(engine.level(dp_epsilon, deadline, upper=False))
 
 
 def _engine(tree: Tree) -> _TwoStates | _ManyStates:

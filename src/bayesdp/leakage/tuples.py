@@ -19,7 +19,7 @@ from bayesdp.leakage.closing import closed
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.lipschitz import LipschitzRatios
 from bayesdp.leakage.stationary import elimination_error, limit_error, stationary_law
-from bayesdp.numbers import UNIT, largest, up
+from bayesdp.numbers import UNIT, UpperBound, largest, up
 
 MOST_TUPLES = 64
 _MOST_ROUNDS = 5_000
@@ -116,7 +116,7 @@ class TupleLevel:
     Matrices over pairs of tuples, as plain lists.
     """
 
-    epsilon: float
+    epsilon: UpperBound
     closed: list[list[list[float]]]
 
 
@@ -158,7 +158,7 @@ def uninformed_tuple_level(
     if not np.isfinite(ratios).all():
         return None
     logs = [np.log(side) * (1.0 + 4 * UNIT) for side in (right, left)]
-    level = up(math.log(largest(1.0, ratios.max() * widening)), 8)
+    level = UpperBound(up(math.log(largest(1.0, ratios.max() * widening)), 8))
     return TupleLevel(level, [side.tolist() for side in logs])
 
 

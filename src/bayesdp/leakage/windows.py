@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from bayesdp.arrays import Floats
-from bayesdp.numbers import UNIT, largest, up
+from bayesdp.numbers import UNIT, UpperBound, largest, up
 
 MOST_CELLS = 2_000_000
 _ROUNDS = 20_000
@@ -100,7 +100,7 @@ class WindowLevel:
     A fixed point is `None` where the search failed: the level doesn't need it.
     """
 
-    epsilon: float
+    epsilon: UpperBound
     closed: tuple[float | None, float | None, float | None]
 
 
@@ -120,7 +120,7 @@ def window_level(ratios: WindowRatios, dp_epsilon: float) -> WindowLevel:
     for _ in range(order - 1):
         step = up(contracted(dp_epsilon + step, ratios.full) + step, 2)
     at_once = contracted((order - 1) * dp_epsilon + 2.0 * block, ratios.full) + inside
-    return WindowLevel(up(dp_epsilon + min(step, at_once), 4), closed)
+    return WindowLevel(UpperBound(up(dp_epsilon + min(step, at_once), 4)), closed)
 
 
 def _single(

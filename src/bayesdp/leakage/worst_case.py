@@ -23,7 +23,7 @@ from bayesdp.leakage.domain import Domain, domain_of
 from bayesdp.leakage.program import DualSolution, by_enumeration, by_program, one_record
 from bayesdp.leakage.reveal import Compared, Reveal
 from bayesdp.notions import Adversary
-from bayesdp.numbers import UNIT, down, largest, up
+from bayesdp.numbers import NOT_NEGATIVE, UNIT, ZERO, LowerBound, UpperBound, down, largest, up
 
 GIVEN_ERROR = 8 * UNIT
 """The relative rounding error of each cell in a law that was given by cells and rescaled."""
@@ -57,8 +57,8 @@ class WorstCase:
     `programs` counts the linear programs that had to be solved.
     """
 
-    epsilon: float
-    attained: float
+    epsilon: UpperBound
+    attained: LowerBound
     attack: Attack | None
     programs: int = 0
 
@@ -109,9 +109,9 @@ class FiniteWorstCase:
         Raises `OutOfTimeError` at the deadline.
         """
         if (self.first is None and not self.batches) or dp_epsilon == 0.0:
-            return WorstCase(0.0, 0.0, None)
+            return WorstCase(ZERO, NOT_NEGATIVE, None)
         if not self.batches:  # all other records are known: nothing is averaged
-            return WorstCase(dp_epsilon, dp_epsilon, self.first)
+            return WorstCase(UpperBound(dp_epsilon), LowerBound(dp_epsilon), self.first)
         best = _Best(1.0, 1.0, None if self.first is not None else (self.batches[0], 0))
         waiting: list[tuple[float, _Batch, int]] = []
         for batch, ratios in self.bounds(dp_epsilon, enumerate_small=True):
@@ -140,8 +140,10 @@ class FiniteWorstCase:
         tried = error + (16.0 * self.joint.size + 100.0) * UNIT
         where = best.where
         return WorstCase(
-            up(dp_epsilon + up(math.log1p(best.upper - 1.0 + best.upper * error), 8), 4),
-            max(dp_epsilon, down(dp_epsilon + math.log(best.attained) - tried, 4)),
+            UpperBound(
+                up(dp_epsilon + up(math.log1p(best.upper - 1.0 + best.upper * error), 8), 4)
+            ),
+            LowerBound(max(dp_epsilon, down(dp_epsilon + math.log(best.attained) - tried, 4))),
             self.first if where is None else where[0].attack(where[1], self.joint.shape),
             programs,
         )

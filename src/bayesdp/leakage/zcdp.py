@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bayesdp.notions import Cost
-from bayesdp.numbers import UNIT, largest, up
+from bayesdp.numbers import UNIT, Estimate, UpperBound, largest, up
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _SMALLEST_ORDER, _LARGEST_ORDER = math.log(1e-6), math.log(1e15)
@@ -40,7 +40,7 @@ def reserve(alpha: float, delta: float) -> float:
 class LevelAtOrder:
     """An `epsilon`, rounded up, and the Rényi order `alpha` that shows it."""
 
-    epsilon: float
+    epsilon: UpperBound
     alpha: float
 
 
@@ -48,7 +48,7 @@ class LevelAtOrder:
 class CostAtOrder:
     """About the largest zCDP cost `rho` that is allowed, and the Rényi order `alpha` for it."""
 
-    rho: float
+    rho: Estimate
     alpha: float
 
 
@@ -59,7 +59,7 @@ def least_epsilon(tau: Callable[[float], float], delta: float) -> LevelAtOrder:
     the `alpha` that reach a given `epsilon` are an interval, and a golden section finds it.
     """
     alpha = least(lambda order: tau(order) + reserve(order, delta))
-    return LevelAtOrder(up(tau(alpha) + reserve(alpha, delta), 1), alpha)
+    return LevelAtOrder(UpperBound(up(tau(alpha) + reserve(alpha, delta), 1)), alpha)
 
 
 def largest_rho(epsilon: float, delta: float) -> CostAtOrder:
@@ -68,7 +68,7 @@ def largest_rho(epsilon: float, delta: float) -> CostAtOrder:
     Nothing is proved by it: whoever spends it computes its level anew. Source: theory 2.5.
     """
     alpha = least(lambda order: (reserve(order, delta) - epsilon) / order)
-    return CostAtOrder((epsilon - reserve(alpha, delta)) / alpha, alpha)
+    return CostAtOrder(Estimate((epsilon - reserve(alpha, delta)) / alpha), alpha)
 
 
 def least(value: Callable[[float], float]) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 
 from bayesdp import notebook
 from bayesdp.notions.vocabulary import Adversary, Cost, Secrets, Tightness
-from bayesdp.numbers import ZERO, UpperBound, plain_number
+from bayesdp.numbers import ZERO, LowerBound, UpperBound, plain_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class Calibration:
     """
 
     target: float
-    dp_epsilon: float
+    dp_epsilon: LowerBound
     certified_epsilon: UpperBound
     theorem: str
     refused: tuple[Refused, ...] = ()

@@ -29,7 +29,7 @@ from bayesdp.notions import (
     Refused,
     Secrets,
 )
-from bayesdp.numbers import ZERO, UpperBound
+from bayesdp.numbers import ZERO, LowerBound, UpperBound
 from bayesdp.populations import Population
 from bayesdp.theorems.autoregressive import AutoregressiveSeries
 from bayesdp.theorems.base import Question, Theorem, check_seconds, tightness
@@ -377,7 +377,7 @@ def _at_least_dp(bound: Bound, cost: Cost, secret: bool | None) -> Bound:
     if not secret:
         return replace(bound, epsilon=epsilon, tight="upper")
     tight = bound.tight if bound.epsilon >= spent else "upper"
-    attained = epsilon if tight == "exact" else spent
+    attained = LowerBound(epsilon if tight == "exact" else spent)
     return replace(bound, epsilon=epsilon, tight=tightness(epsilon, attained))
 
 

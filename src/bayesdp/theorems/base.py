@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from bayesdp.errors import finite_number
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.notions import Adversary, Bound, Cost, OfTime, Secrets, Tightness
-from bayesdp.numbers import UpperBound
+from bayesdp.numbers import NOT_NEGATIVE, LowerBound, UpperBound
 from bayesdp.populations import Population
 
 
@@ -72,7 +72,7 @@ EXACT = 1e-9
 """How close, relative to it, a level must lie to what some mechanism certainly leaks."""
 
 
-def tightness(epsilon: float, attained: float) -> Tightness:
+def tightness(epsilon: UpperBound, attained: LowerBound) -> Tightness:
     """Exact where a finite level is attained up to `EXACT`, else an upper bound.
 
     `attained` is rounded down: some mechanisms of the cost leak at least that, or come as near to
@@ -129,7 +129,7 @@ class Theorem(ABC):
     def bound(self, question: Question, cost: Cost) -> Bound:
         """The level. Call only where `refusal` is `None`."""
         if self._by_definition(question):
-            return self._bound(cost.dp_epsilon)
+            return self._bound(UpperBound(cost.dp_epsilon))
         return self.level(self._population(question), question, cost)
 
     def expected_seconds(self, question: Question) -> float:
@@ -177,10 +177,12 @@ class Theorem(ABC):
         """
         return None
 
-    def _bound(self, epsilon: float, attained: float = 0.0, **evidence: Any) -> Bound:
-        """The level `epsilon`, which the theorem has rounded up.
+    def _bound(
+        self, epsilon: UpperBound, attained: LowerBound = NOT_NEGATIVE, **evidence: Any
+    ) -> Bound:
+        """The theorem's level `epsilon`, with its evidence.
 
         `attained`, if any, is what the theorem shows to be leaked (see `tightness`).
         """
         tight = tightness(epsilon, attained)
-        return Bound(self.name, UpperBound(epsilon), tight, self.source, evidence)
+        return Bound(self.name, epsilon, tight, self.source, evidence)

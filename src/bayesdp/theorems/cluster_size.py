@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from bayesdp.leakage.zcdp import group_renyi
 from bayesdp.notions import Bound, Cost
-from bayesdp.numbers import times_above
+from bayesdp.numbers import NOT_NEGATIVE, LowerBound, UpperBound, times_above
 from bayesdp.populations import Clusters, Independent, Population, Unknown
 from bayesdp.theorems.base import Question, Theorem
 
@@ -65,11 +65,12 @@ class ClusterSize(Theorem):
         """`m eps`, without any hypothesis: every population has a largest group."""
         size = question.group_size
         if question.informed:
-            return self._bound(cost.dp_epsilon, size=size)
+            return self._bound(UpperBound(cost.dp_epsilon), size=size)
         nothing_else = isinstance(population, Clusters | Unknown)
         evidence = {"note": IMPOSSIBLE} if isinstance(population, Unknown) else {}
-        level = times_above(size, cost.dp_epsilon)
-        return self._bound(level, level if nothing_else else 0.0, size=size, **evidence)
+        level = UpperBound(times_above(size, cost.dp_epsilon))
+        attained = LowerBound(level) if nothing_else else NOT_NEGATIVE
+        return self._bound(level, attained, size=size, **evidence)
 
     def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
         """Group privacy: `m eps + alpha m^2 rho` (theory 3.10)."""

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bayesdp.notions import Bound, Cost, LeakageReport, left_out_for_time
+from bayesdp.numbers import NOT_NEGATIVE, LowerBound
 from bayesdp.populations import Family, Population
 from bayesdp.theorems.base import Question, Theorem
 
@@ -43,7 +44,7 @@ class FamilyOfPopulations(Theorem):
         worst = max(best, key=lambda bound: (bound.epsilon, bound.tight == "exact"))
         return self._bound(
             worst.epsilon,
-            worst.epsilon if worst.tight == "exact" else 0.0,
+            LowerBound(worst.epsilon) if worst.tight == "exact" else NOT_NEGATIVE,
             members=[{"theorem": bound.theorem, "epsilon": bound.epsilon} for bound in best],
             left_out=left_out_for_time(refused),
         )

@@ -166,7 +166,7 @@ def dual_certificates(
     parts = _parts(population, adversary)
     if isinstance(parts, str):
         raise UnsupportedError("population", population.model, expected="a small law", remedy=parts)
-    claimed = max(
+    claimed: float = max(
         _level(population, position, adversary, dp_epsilon, NEVER).epsilon
         for position in range(len(parts))
     )

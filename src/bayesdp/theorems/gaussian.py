@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 
 from bayesdp.leakage.zcdp import group_renyi, shifted
 from bayesdp.notions import Bound, Cost
-from bayesdp.numbers import float_above, up
+from bayesdp.numbers import UpperBound, float_above, up
 from bayesdp.populations import Gaussian, Population
 from bayesdp.theorems.base import Question, Theorem
 
@@ -98,7 +98,7 @@ class FactorTheorem(ShiftTheorem):
             level = up(level + (size - 1) * cost.slack, 4)
         if cost.any > 0.0:
             level = up(level + size * cost.any, 4)
-        return self._bound(level, factor=factor, size=size, **evidence)
+        return self._bound(UpperBound(level), factor=factor, size=size, **evidence)
 
     def divergence(
         self, population: Population, question: Question, cost: Cost, alpha: float

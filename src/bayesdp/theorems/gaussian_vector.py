@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 
 from bayesdp.leakage.normal import vector_movements
 from bayesdp.notions import Bound, Cost
-from bayesdp.numbers import up
+from bayesdp.numbers import UpperBound, up
 from bayesdp.populations import Gaussian
 from bayesdp.populations.gaussian import MatrixRows
 from bayesdp.theorems.base import Question
@@ -102,7 +102,7 @@ class GaussianVector(ShiftTheorem):
         if cost.any > 0.0:
             level = up(level + size * cost.any, 4)
         bounds = dict(zip(population.columns, map(list, population.bounds), strict=True))
-        return self._bound(level, size=size, bounds=bounds)
+        return self._bound(UpperBound(level), size=size, bounds=bounds)
 
     def divergence(
         self, population: Gaussian, question: Question, cost: Cost, alpha: float

@@ -52,7 +52,7 @@ from bayesdp.leakage.contraction import MOST_WRITTEN, MOST_WRITTEN_OF_NODES
 from bayesdp.leakage.influence import influence_factor, influence_matrix
 from bayesdp.leakage.walk import row_sums
 from bayesdp.notions import Bound, Cost
-from bayesdp.numbers import up
+from bayesdp.numbers import UpperBound, up
 from bayesdp.populations import Graph, Network, Tree
 from bayesdp.populations.factors import FactorGraph
 from bayesdp.theorems.base import Question, Theorem
@@ -85,7 +85,7 @@ class GraphInfluence(Theorem):
         assert proved is not None
         factor, evidence = proved
         level = cost.dp_epsilon if factor == 1.0 else up(factor * cost.dp_epsilon, 1)
-        return self._bound(level, factor=factor, **evidence)
+        return self._bound(UpperBound(level), factor=factor, **evidence)
 
 
 _KNOWN: WeakKeyDictionary[FactorGraph, tuple[float, dict[str, Any]] | None] = WeakKeyDictionary()

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from bayesdp.leakage.zcdp import group_renyi
 from bayesdp.notions import Bound, Cost
+from bayesdp.numbers import UpperBound
 from bayesdp.populations import Independent
 from bayesdp.theorems.base import Question, Theorem
 
@@ -35,7 +36,7 @@ class IndependentRecords(Theorem):
 
     def level(self, population: Independent, question: Question, cost: Cost) -> Bound:
         """The DP cost itself."""
-        return self._bound(cost.dp_epsilon)
+        return self._bound(UpperBound(cost.dp_epsilon))
 
     def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
         """The mechanisms' own cost: the law of the unknown records doesn't depend on the secret."""

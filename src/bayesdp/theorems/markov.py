@@ -16,7 +16,7 @@ from bayesdp.leakage.states import StateChain, StatesLevel
 from bayesdp.leakage.stationary import stationary_law
 from bayesdp.leakage.tuples import tuple_kernel
 from bayesdp.notions import Cost
-from bayesdp.numbers import largest, up
+from bayesdp.numbers import ZERO, largest, up
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question, Theorem, too_slow
 
@@ -117,7 +117,7 @@ def _engine_level(
     population: MarkovChain, uninformed: bool, dp_epsilon: float, method: str, deadline: Deadline
 ) -> StatesLevel | None:
     if dp_epsilon == 0.0:
-        return StatesLevel(0.0, 0, True)
+        return StatesLevel(ZERO, 0, True)
     engine = _engine(population, uninformed)
     return None if engine is None else engine.level(dp_epsilon, method, deadline)
 

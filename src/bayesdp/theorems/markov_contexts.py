@@ -103,6 +103,7 @@ from bayesdp.leakage.contexts import (
 from bayesdp.leakage.deadline import Deadline, OutOfTimeError
 from bayesdp.leakage.tuples import LEAST_COST
 from bayesdp.notions import Bound, Cost
+from bayesdp.numbers import ZERO
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question
 from bayesdp.theorems.markov import NOT_STATIONARY, REMEMBERS, MarkovTheorem, table_of
@@ -147,7 +148,7 @@ class MarkovContexts(MarkovTheorem):
         level = _level(population, cost.dp_epsilon, question.deadline)
         assert level is not None
         if not level.closed:
-            return self._bound(0.0)
+            return self._bound(ZERO)
         words = [list(side) for side in level.words]
         return self._bound(level.epsilon, contexts=words, closed=level.closed, target=level.epsilon)
 
@@ -176,7 +177,7 @@ def _with_all(
     population: MarkovChain, dp_epsilon: float, deadline: Deadline
 ) -> ContextLevel | None:
     if dp_epsilon == 0.0:
-        return ContextLevel(0.0, ((), ()), [], 0.0)
+        return ContextLevel(ZERO, ((), ()), [], 0.0)
     sides = _sides(population)
     return None if sides is None else context_level(sides, dp_epsilon, deadline)
 

@@ -71,7 +71,7 @@ from functools import lru_cache
 
 from bayesdp.leakage.tuples import block_interval_ratio, block_ratio
 from bayesdp.notions import Bound, Cost
-from bayesdp.numbers import UNIT, largest, up
+from bayesdp.numbers import UNIT, UpperBound, largest, up
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question, Theorem
 from bayesdp.theorems.markov import interval_ratio, table_of, tightened
@@ -102,7 +102,9 @@ class MarkovContraction(Theorem):
         """The closed form; for order k that of blocks of k records, at k times the cost."""
         ratio = largest_ratio(population)
         block = up(population.order * cost.dp_epsilon, 1 if population.order > 1 else 0)
-        return self._bound(contraction_level(ratio, block), R=ratio, block=population.order)
+        return self._bound(
+            UpperBound(contraction_level(ratio, block)), R=ratio, block=population.order
+        )
 
 
 @lru_cache(maxsize=64)

@@ -31,7 +31,7 @@ from functools import lru_cache
 from bayesdp.leakage.stationary import elimination_error
 from bayesdp.leakage.tuples import influence_level, influences
 from bayesdp.notions import Bound, Cost
-from bayesdp.numbers import up
+from bayesdp.numbers import UpperBound, up
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question
 from bayesdp.theorems.markov import (
@@ -76,7 +76,7 @@ class MarkovInfluence(MarkovTheorem):
         """The largest total influence on a record, times `eps`."""
         factor = _factor(population)
         assert factor is not None
-        return self._bound(up(factor * cost.dp_epsilon, 1), influence=factor)
+        return self._bound(UpperBound(up(factor * cost.dp_epsilon, 1)), influence=factor)
 
 
 @lru_cache(maxsize=64)

@@ -94,6 +94,7 @@ from bayesdp.leakage.deadline import Deadline
 from bayesdp.leakage.intervals import LARGEST_COST, Box, box_level
 from bayesdp.leakage.tuples import LEAST_COST
 from bayesdp.notions import Bound, Cost
+from bayesdp.numbers import ZERO, UpperBound
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question, Theorem
 from bayesdp.theorems.markov import NOT_STATIONARY, tightened
@@ -155,14 +156,16 @@ def _box(population: MarkovChain) -> Box:
     return Box(*ends)
 
 
-def _level(population: MarkovChain, question: Question, cost: Cost) -> float | None:
+def _level(population: MarkovChain, question: Question, cost: Cost) -> UpperBound | None:
     if cost.dp_epsilon == 0.0:
-        return 0.0
+        return ZERO
     dp_epsilon = max(cost.dp_epsilon, LEAST_COST)
     uninformed = question.adversary == "uninformed"
     return _box_level(_box(population), dp_epsilon, uninformed, question.deadline)
 
 
 @lru_cache(maxsize=128)
-def _box_level(box: Box, dp_epsilon: float, uninformed: bool, deadline: Deadline) -> float | None:
+def _box_level(
+    box: Box, dp_epsilon: float, uninformed: bool, deadline: Deadline
+) -> UpperBound | None:
     return box_level(box, dp_epsilon, uninformed=uninformed, deadline=deadline)

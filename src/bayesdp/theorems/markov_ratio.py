@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 
 from bayesdp.notions import Bound, Cost
-from bayesdp.numbers import up
+from bayesdp.numbers import UpperBound, up
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question
 from bayesdp.theorems.markov import NOT_STATIONARY, MarkovTheorem
@@ -47,4 +47,5 @@ class MarkovRatio(MarkovTheorem):
     def level(self, population: MarkovChain, question: Question, cost: Cost) -> Bound:
         """`eps + 4 ln gamma`."""
         gamma = max(map(max, population.transition)) / min(map(min, population.transition))
-        return self._bound(up(cost.dp_epsilon + 4.0 * math.log(up(gamma, 4)), 8), gamma=gamma)
+        level = UpperBound(up(cost.dp_epsilon + 4.0 * math.log(up(gamma, 4)), 8))
+        return self._bound(level, gamma=gamma)

@@ -164,6 +164,7 @@ from bayesdp.leakage.tuples import (
     uninformed_tuple_level,
 )
 from bayesdp.notions import Bound, Cost
+from bayesdp.numbers import NOT_NEGATIVE, ZERO, LowerBound, UpperBound
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question
 from bayesdp.theorems.markov import (
@@ -239,7 +240,7 @@ def _tuple_level(
     population: MarkovChain, dp_epsilon: float, deadline: Deadline
 ) -> TupleLevel | None:
     if dp_epsilon == 0.0:
-        return TupleLevel(0.0, [])
+        return TupleLevel(ZERO, [])
     if dp_epsilon < LEAST_COST:
         return _tuple_level(population, LEAST_COST, deadline)
     return uninformed_tuple_level(table_of(population), dp_epsilon, deadline)
@@ -247,8 +248,8 @@ def _tuple_level(
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    epsilon: float
-    attained: float
+    epsilon: UpperBound
+    attained: LowerBound
     steps: int
     closed: list[Any] | None = None
     """The logarithms that close the right side and the left; `None` if the chain ends before."""
@@ -259,7 +260,9 @@ def _level(population: MarkovChain, question: Question, dp_epsilon: float) -> _L
         uninformed = question.adversary == "uninformed"
         return _two_states(population, uninformed, dp_epsilon, question.deadline)
     level = engine_level(population, question, dp_epsilon, "program")
-    return None if level is None else _Level(level.epsilon, 0.0, level.followed, level.closed)
+    if level is None:
+        return None
+    return _Level(level.epsilon, NOT_NEGATIVE, level.followed, level.closed)
 
 
 @lru_cache(maxsize=64)

@@ -20,6 +20,8 @@ costs differ.
 
 from __future__ import annotations
 
+from typing import Any
+
 from bayesdp.notions import Bound, Cost
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question
@@ -63,5 +65,5 @@ class MarkovThreshold(MarkovTheorem):
         """The level of the step-by-step method."""
         level = engine_level(population, question, cost.dp_epsilon, "threshold")
         assert level is not None
-        closed = {} if level.closed is None else {"closed": level.closed}
-        return self._bound(level.epsilon, 0.0, steps=level.followed, **closed)
+        closed: dict[str, Any] = {} if level.closed is None else {"closed": level.closed}
+        return self._bound(level.epsilon, steps=level.followed, **closed)

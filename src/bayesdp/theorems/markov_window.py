@@ -80,6 +80,7 @@ from functools import lru_cache
 from bayesdp.leakage.tuples import block_ratio
 from bayesdp.leakage.windows import MOST_CELLS, WindowRatios, window_level, window_ratios
 from bayesdp.notions import Bound, Cost
+from bayesdp.numbers import ZERO
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question
 from bayesdp.theorems.markov import NOT_STATIONARY, MarkovTheorem, table_of, too_many_cells
@@ -114,7 +115,7 @@ class MarkovWindow(MarkovTheorem):
         ratios = _ratios(population)
         assert ratios is not None
         if cost.dp_epsilon == 0.0:
-            return self._bound(0.0)
+            return self._bound(ZERO)
         window = window_level(ratios, cost.dp_epsilon)
         return self._bound(window.epsilon, closed=list(window.closed))
 

@@ -420,7 +420,7 @@ def _rounded(value: float) -> float:
 def _orders(question: Question, total: float, delta: float) -> tuple[RenyiOrder, ...]:
     parts = [down(share * delta, 1) for share in SHARES]
     size = question.group_size
-    best = _LargestCost(largest_rho(total, parts[0]).rho / size**2, 2.0, 0.0)
+    best = _LargestCost(largest_rho(total, parts[0]).rho.value / size**2, 2.0, 0.0)
     if size > 1 and not isinstance(question.population, Family):
         for theorem in quickest_first(question):
             if not bounds_divergence(theorem) and theorem.expected_seconds(question) < QUICK:
@@ -459,7 +459,7 @@ def _best_point(
     best = _LargestCost(0.0, 2.0, 0.0)
     for power in range(_POINTS):
         dp_epsilon = total * _SHRINK**power
-        if largest_rho(dp_epsilon, delta).rho < max(least, best.rho):
+        if largest_rho(dp_epsilon, delta).rho.value < max(least, best.rho):
             break
         answer = _level_of(theorem, question, dp_epsilon)
         if answer is None or not answer <= total:
@@ -469,7 +469,7 @@ def _best_point(
         if not dp_delta * SHARES[-1] > _LEAST_DELTA:
             continue  # the level is so large that no point's delta is left
         allowed = largest_rho(dp_epsilon, dp_delta)
-        best = max(best, _LargestCost(allowed.rho, allowed.alpha, dp_delta))
+        best = max(best, _LargestCost(allowed.rho.value, allowed.alpha, dp_delta))
     return best
 
 

@@ -112,6 +112,7 @@ def told() -> Iterator[Document]:
     yield from _counts()
     yield from _witnesses()
     yield from _contexts()
+    yield from _fields()
     yield from _divergences()
 
 
@@ -212,6 +213,34 @@ def _contexts() -> Iterator[Document]:
     yield put(made, population, CHAIN)
     for cost in (0.1, 0.5 * 1.05, 3.0):
         yield put(made, ("evidence", "cost", "any"), cost)
+
+
+def _fields() -> Iterator[Document]:
+    """Pairs of two values: rare ones, zeros, known records, and what is not of two values."""
+    rare = {"between": [1], "table": [1.0, 0.03]}
+    tables = ([[4.0, 1.0], [1.0, 0.5]], [[1.0, 2.0], [5.0, 1.0]], [[1.0, 2.0], [0.0, 1.0]])
+    pairs = [{"between": [j, j + 1], "table": table} for j, table in enumerate(tables)]
+    loop, turned = {"between": [0, 3], "table": tables[1]}, {"between": [1, 0], "table": tables[1]}
+    known = {"between": [0], "table": [0.0, 1.0]}
+    triple = {"between": [0, 1, 2], "table": [[[1.0, 1.0], [1.0, 0.5]], [[2.0, 1.0], [1.0, 1.0]]]}
+    wide = {"between": [4, 0], "table": [[2.0, 1.0], [1.0, 2.0], [3.0, 1.0]]}
+    two = {"between": [4], "table": [2.0, 0.0, 1.0]}
+    for factors in (
+        pairs, pairs[:1], [rare, *pairs], [rare, *pairs, loop], [*pairs[:2], turned],
+        [known, *pairs],
+        [rare, *pairs[:2], triple], [*pairs, wide], [*pairs, wide, two], [*pairs[::2], loop],
+        [{"between": [0, 1], "table": [[0.0, 1.0], [1.0, 0.0]]}, *pairs[1:2]],
+        [{"between": [0, 1], "table": [[0.0, 1.0], [1.0, 1.0]]}, rare],
+        [{"between": [1, 2], "table": [[1.0, 3.0], [0.0, 1.0]]}, rare, pairs[2]],
+    ):  # fmt: skip
+        states = [2, 2, 2, 2, 3] if wide in factors else [2] * 5
+        law = {"model": "graph", "records": 5, "states": states, "factors": factors}
+        for cost in (0.05, 0.5, 4.0, 900.0):
+            yield make_step("graph-fields", law, Cost(any=cost))
+    for sides in ([1, 6000], [80, 90], [3, 3]):
+        for table in (tables[0], [[3.0, 1.0], [1.0, 3.0]]):
+            grid = {"model": "graph", "grid": sides, "table": table}
+            yield make_step("graph-fields", grid, ANY)
 
 
 def _proofs() -> Iterator[Document]:

@@ -63,6 +63,8 @@ EQUIVALENT: dict[str, str] = {
     "gaussian_regression bound: without require(isinstance(population, GaussianRegression))": "Other populations have no sum of regressions, which is looked up in the next line.",
     "gaussian_vector bound: without require(isinstance(population, GaussianVectors))": "Other Gaussian populations have no columns, which are looked up in the next line.",
     "gaussian_walk_summable bound: without raise UnknownError()": "It bounds what is enumerated, which is a matter of time: the level would be the same.",
+    "graph_fields _Fields.__init__: without require(few)": "A record of three values has three rows of weights, which are not unpacked into two: the step is malformed.",
+    "ascended: without check_clock()": "Only a slow certificate shows it: tests/kernel/test_time_limit.py asks what one may take.",
     "graph_influence bound: without raise UnknownError()": "It bounds what is enumerated, which is a matter of time: the level would be the same.",
     "largest_row: without require(isinstance(witness, list) and len(witness) == size, _REFUSED, WITNESS)": "Too few entries are missing where they are looked up, and a strict zip refuses too many.",
     "law: without require(abs(total - 1) <= Fraction(1, 10 ** 9))": "Every row that is read here was read by the statements, which refuse what is not a law within 1e-9.",

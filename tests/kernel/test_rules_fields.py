@@ -11,7 +11,7 @@ from flint import arb
 from scipy.special import expit
 
 from bayesdp.kernel import fixed_points
-from bayesdp.kernel.arithmetic import InvalidError
+from bayesdp.kernel.arithmetic import InvalidError, TooSlowError, limited
 from bayesdp.kernel.conversions import certified_level
 from bayesdp.kernel.fixed_points import ascended
 from bayesdp.kernel.rules import graph_fields
@@ -177,6 +177,11 @@ def test_guesses_are_a_hair_above_and_end() -> None:
     assert y[1] == 1.5
     assert ascended(lambda y: [1 + y[0]], [1e9]) is None
     assert ascended(lambda y: [1 + y[0]], [7.5]) == [7.5]
+
+
+def test_guesses_end_when_the_time_is_over() -> None:
+    with limited(0.0), pytest.raises(TooSlowError):
+        ascended(lambda y: [1 + y[0]], [1e9])
 
 
 def test_steps_in_doubles_and_in_balls_are_the_same() -> None:

@@ -69,7 +69,8 @@ where evidence is far from even, small costs hardly matter and larger ones do. S
 proves nothing. bayesdp goes up from 0 and raises each round by a hair (1e-12 of itself), until a
 plain step, rounded up, raises nothing: this ends just above the least solution. Where it does not
 end it goes down from `min(rho, eps (component - 1))`, which satisfies (1) for the same reasons as
-in 3.7, and each step down is a proof.
+in 3.7, and each step down is a proof. With more than 5,000 pairs there are two numbers, one for
+each order of values, which are above all messages of theirs: as much as the kernel proves in time.
 
 **Noisy knowledge breaks it.** Evidence about a single record shifts its odds out of the interval.
 Two records, the second rare: a likelihood ratio of 100 about it costs 1.8081 where the bound for

@@ -49,7 +49,7 @@ def super_solution(
     return []
 
 
-_HAIR = 4e-13
+_HAIR = 1e-13
 _MOST_UPDATES = 1_200_000
 
 

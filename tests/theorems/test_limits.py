@@ -257,11 +257,11 @@ def test_a_tail_proves_no_more_than_there_is() -> None:
 
 
 def test_the_kernel_counts_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """64 tuples, where less work is allowed."""
+    """32 tuples, where less work is allowed."""
     from bayesdp.kernel import UnknownError, certified_level
 
-    monkeypatch.setattr("bayesdp.kernel.rules.markov_recursion.MOST_WORK", 10_000)
-    chain = dense(2, order=6)
+    monkeypatch.setattr("bayesdp.kernel.rules.markov_recursion.MOST_WORK", 1_000)
+    chain = dense(2, order=5)
     found = leakage(chain, 0.1, adversary="uninformed", seconds=0.01)
     step = json.loads(conversion_certificate(chain, found).to_json())["derivation"]
     step["rule"] = "markov-recursion"

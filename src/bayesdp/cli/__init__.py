@@ -15,6 +15,7 @@ import typer
 # isort: off
 from bayesdp.cli import conversions  # noqa: F401
 from bayesdp.cli import profiles  # noqa: F401
+from bayesdp.cli import fits  # noqa: F401
 from bayesdp.cli import compositions  # noqa: F401
 from bayesdp.cli import studies  # noqa: F401
 from bayesdp.cli import certificates  # noqa: F401

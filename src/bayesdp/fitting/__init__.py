@@ -1,14 +1,21 @@
 """Populations from public or past data, with regions that hold the truth at a stated confidence."""
 
 from bayesdp.fitting.autoregressive import AutoregressiveFit, fit_autoregressive
+from bayesdp.fitting.chains import ChainFit, fit_chain
 from bayesdp.fitting.clusters import ExchangeableFit, fit_exchangeable
+from bayesdp.fitting.comparing import FitCheck
+from bayesdp.fitting.regions import TransitionBounds
 from bayesdp.fitting.roles import RolesFit, fit_roles
 
 __all__ = [
     "AutoregressiveFit",
+    "ChainFit",
     "ExchangeableFit",
+    "FitCheck",
     "RolesFit",
+    "TransitionBounds",
     "fit_autoregressive",
+    "fit_chain",
     "fit_exchangeable",
     "fit_roles",
 ]

@@ -29,12 +29,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.fitting.numbers_of import Numbers, between_words, check_confidence, complete_rows
+from bayesdp.fitting.comparing import FitCheck, dropped_rows
+from bayesdp.fitting.numbers_of import (
+    Numbers,
+    between_words,
+    check_confidence,
+    complete_rows,
+    confidence_words,
+)
 from bayesdp.populations import Autoregressive
 from bayesdp.statements.conditions import Reads
 
@@ -61,6 +69,21 @@ class AutoregressiveFit:
     series: int
     records: int
     dropped: int
+
+    @property
+    def diagnostics(self) -> tuple[FitCheck, ...]:
+        """The estimate with its region, in words, and what was left out."""
+        text = (
+            f"The correlation of neighbours is about {self.coefficient:.4g}, and "
+            f"{between_words(self.lower, self.upper)} with confidence "
+            f"{confidence_words(self.confidence)}. That series are independent stationary Gaussian "
+            "AR(1) is assumed."
+        )
+        return (FitCheck("coefficient", text), *dropped_rows(self.dropped))
+
+    def estimate(self) -> dict[str, Any]:
+        """The coefficient and its region as plain data."""
+        return {"coefficient": self.coefficient, "lower": self.lower, "upper": self.upper}
 
 
 @dataclass(frozen=True)
@@ -140,9 +163,9 @@ def fit_autoregressive(
     count, records = len(observed.first), len(observed.first) + len(observed.after)
     source = (
         f"fitted to {count} series of {records} records: AR(1) coefficient "
-        f"{between_words(lower, upper)} with confidence {confidence:g}, if the series are "
-        "independent stationary Gaussian AR(1); the population has the worst coefficient between "
-        "them"
+        f"{between_words(lower, upper)} with confidence {confidence_words(confidence)}, "
+        "if the series are independent stationary Gaussian AR(1); the population has the worst "
+        "coefficient between them"
     )
     return AutoregressiveFit(
         population=Autoregressive(coefficient=worst, length=length or longest, source=source),

@@ -22,11 +22,19 @@ on `rho`. So a level of the population with the correlation `max |rho|` holds fo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.fitting.numbers_of import Numbers, between_words, check_confidence, complete_rows
+from bayesdp.fitting.comparing import FitCheck, dropped_rows
+from bayesdp.fitting.numbers_of import (
+    Numbers,
+    between_words,
+    check_confidence,
+    complete_rows,
+    confidence_words,
+)
 from bayesdp.populations import Gaussian
 
 OUTWARD = 1e-9
@@ -55,6 +63,21 @@ class ExchangeableFit:
     rows: int
     dropped: int
     size: int
+
+    @property
+    def diagnostics(self) -> tuple[FitCheck, ...]:
+        """The estimate with its interval, in words, and what was left out."""
+        text = (
+            f"The intraclass correlation is about {self.correlation:.4g}, and "
+            f"{between_words(self.lower, self.upper)} with confidence "
+            f"{confidence_words(self.confidence)}. That clusters are independent, and the rows of "
+            "one jointly Gaussian and equal in rank, is assumed."
+        )
+        return (FitCheck("correlation", text), *dropped_rows(self.dropped))
+
+    def estimate(self) -> dict[str, Any]:
+        """The correlation and its interval as plain data."""
+        return {"correlation": self.correlation, "lower": self.lower, "upper": self.upper}
 
 
 def fit_exchangeable(
@@ -104,9 +127,9 @@ def fit_exchangeable(
         )
     source = (
         f"fitted to {len(sizes)} clusters of {len(numbers)} rows: intraclass correlation "
-        f"{between_words(lower, upper)} with confidence {confidence:g}, if clusters are "
-        "independent and exchangeable Gaussian; the population has the worst correlation between "
-        "them"
+        f"{between_words(lower, upper)} with confidence {confidence_words(confidence)}, "
+        "if clusters are independent and exchangeable Gaussian; the population has the worst "
+        "correlation between them"
     )
     return ExchangeableFit(
         population=_exchangeable(declared, worst, source),

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.accounting.rounded import up_words
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, did_you_mean
 from bayesdp.statements.conditions import Reads
 from bayesdp.tables.columns import Column
 from bayesdp.tables.reading import MISSING, read
-from bayesdp.tables.source import open_table
+from bayesdp.tables.refusals import UnreadableCellsError
+from bayesdp.tables.source import Table, open_table
 
 Numbers = NDArray[np.float64]
 
@@ -26,7 +28,16 @@ def complete_rows(
     `reads` says whether each column holds numbers or texts. Raises `InputError` for cells that
     can't be read as such.
     """
+    with public_data():
+        return _complete_rows(source, reads)
+
+
+def _complete_rows(
+    source: object, reads: Mapping[str, Reads]
+) -> tuple[tuple[NDArray[Any], ...], int]:
     table = open_table(source)
+    for name in reads:
+        require_column(table, name, name)
     columns = {name: Column(name=name, public=True) for name in reads}
     readings = {name: read(table, columns, name, kind) for name, kind in reads.items()}
     for name, reading in readings.items():
@@ -46,6 +57,29 @@ def complete_rows(
     return arrays, len(rows) - len(complete)
 
 
+def require_column(table: Table, name: str, key: str) -> None:
+    """Raises `InputError` at `key`, with a name that the table has, where it has no such column."""
+    if name not in table.names:
+        raise InputError(
+            key,
+            name,
+            expected=f"a column of {table.description}",
+            remedy=did_you_mean(name, table.names),
+        )
+
+
+@contextmanager
+def public_data() -> Iterator[None]:
+    """Where a table can't be read, say why: the data are public, and no study is asked about."""
+    try:
+        yield
+    except UnreadableCellsError as error:
+        reason = error.finding.message
+    else:
+        return
+    raise InputError("table", expected="a table that can be read", remedy=reason, shown=False)
+
+
 def between_words(lower: float, upper: float) -> str:
     """Both ends of a region in six digits, rounded outward."""
     return f"between {-float(up_words(-lower)):g} and {up_words(upper)}"
@@ -57,3 +91,8 @@ def check_confidence(confidence: float) -> None:
         raise InputError(
             "confidence", confidence, expected="a number between 0 and 1, such as 0.95"
         )
+
+
+def confidence_words(confidence: float) -> str:
+    """The confidence in all its digits: a shorter one could say more."""
+    return repr(float(confidence))

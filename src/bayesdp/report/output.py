@@ -1,8 +1,8 @@
 """Files that a command writes: it replaces only a file that a command wrote before.
 
-A certificate, report or figure may stand where an older one stood. Any other file is left alone,
-and that is found out before anything is spent: a ledger that is overwritten has forgotten its
-budget.
+A certificate, report, figure or fitted population may stand where an older one stood. Any other
+file is left alone, and that is found out before anything is spent: a ledger that is overwritten has
+forgotten its budget.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from typing import Literal
 
 from bayesdp.errors import InputError
 
-FileKind = Literal["certificate", "report", "figure"]
+FileKind = Literal["certificate", "report", "figure", "population"]
+
+FITTED = "fitted to "
+"""How the source of a fitted population begins, which tells its file from others."""
 
 GENERATOR = '<meta name="generator" content="bayesdp">'
 """Marks a page as a report of bayesdp."""
@@ -32,7 +35,7 @@ def check_target(path: Path, kind: FileKind, *, reserved: Sequence[Path] = ()) -
     `reserved` are files that `path` must not name, whether they exist yet or not. Raises
     `InputError` about the option that names the file.
     """
-    key = f"--{kind}"
+    key = "--out" if kind == "population" else f"--{kind}"
     try:
         target = Path(os.path.realpath(path))
         taken = {os.path.realpath(other) for other in reserved}
@@ -88,4 +91,8 @@ def _is_ours(path: Path, kind: FileKind) -> bool:
         document = json.loads(text)
     except (OSError, ValueError, RecursionError):
         return False
-    return isinstance(document, dict) and document.get("format") == "bayesdp-certificate"
+    if not isinstance(document, dict):
+        return False
+    if kind == "population":
+        return "model" in document and str(document.get("source")).startswith(FITTED)
+    return document.get("format") == "bayesdp-certificate"

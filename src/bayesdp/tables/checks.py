@@ -5,7 +5,8 @@ depend on private values. A release raises `mismatch()`, whose message is the sa
 found. The order of records is that of the order column; rows of one series that stand in another
 order in the file are a finding, because one of the two is then wrong.
 
-Public names: `Structure`, `Finding`, `inspect`, `mismatch`, `count_records`.
+Public names: `Structure`, `Finding`, `inspect`, `mismatch`, `count_records`, `order_key`,
+`order_step`, `offset_findings`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from bayesdp.tables.supports import RuledOut, support_findings
 
 __all__ = ["Finding", "Structure", "count_records", "inspect", "mismatch", "structure_findings"]
 
-_TOLERANCE = 1e-6
+STEP_TOLERANCE = 1e-6
+"""How far an order key may be off its place, in steps."""
+
 _MOST_STEPS = 2.0**53  # from 0 to an order key: beyond, doubles don't tell steps apart
 _WORDS = {
     reading.MISSING: "missing values that are not imputed",
@@ -188,7 +191,7 @@ def structure_findings(
         findings.append(Finding("n", message))
     for column in columns.values():
         if column.is_dated or column.is_date:
-            findings += _offset_findings(table, column)
+            findings += offset_findings(table, column)
     if "member" in keys:
         findings += _member_findings(table, records, "cluster" in keys)
     if expected.cluster_size is not None:
@@ -217,7 +220,7 @@ def _records(
     source = table.expression
     chosen: dict[str, Any] = {role: source[name] for role, name in keys.items() if role != "order"}
     if "order" in keys:
-        chosen["order"] = _order_key(table, columns[keys["order"]])
+        chosen["order"] = order_key(table, columns[keys["order"]])
     if "member" in keys:  # as read: the texts 1 and 1.0 may be the same state
         chosen["member"] = reading.read(table, columns, keys["member"]).value
     state: Any = constant_column()
@@ -285,7 +288,7 @@ def _member_findings(table: Table, records: Any, clustered: bool) -> list[Findin
     return [Finding("duplicate-member", message)]
 
 
-def _order_key(table: Table, column: Column) -> Any:
+def order_key(table: Table, column: Column) -> Any:
     """The order column as a double: the number itself, or microseconds or periods of a time.
 
     NULL where it can't be read, or is so large that doubles don't tell the steps apart.
@@ -307,11 +310,11 @@ def _order_key(table: Table, column: Column) -> Any:
         number = raw.cast("float64")
     else:
         raise reading.wrong_step(table, raw, column)
-    exact = (number / literal(_step(column))).abs() < _MOST_STEPS
+    exact = (number / literal(order_step(column))).abs() < _MOST_STEPS
     return ibis.cases((exact & ~number.isnan(), number))
 
 
-def _step(column: Column) -> float:
+def order_step(column: Column) -> float:
     """The declared step, in the unit of the order key."""
     if (step := column.time_step) is not None:
         return float(step.periods or step.seconds * 1e6)
@@ -339,7 +342,7 @@ def _series_findings(
     series = staged.group_by("series_").aggregate(**stats)
     wanted = [series.count(), series["size"].max()]
     if "order" in keys:
-        steps = (series.end - series.start) / literal(_step(columns[keys["order"]]))
+        steps = (series.end - series.start) / literal(order_step(columns[keys["order"]]))
         wanted += [series.unreadable.sum(), steps.round().max()]
     number, longest, *of_order = table.numbers(series, *wanted)
     if number > 1 and not expected.several_series:
@@ -363,7 +366,7 @@ def _placed(staged: Any, column: Column) -> Any:
     """The records with their `place` in the series, and the `exact` number of steps to it."""
     start = staged.group_by("series_").aggregate(start=lambda t: t["order"].min())
     started = staged.join(start, "series_")
-    exact = (started["order"] - started.start) / literal(_step(column))
+    exact = (started["order"] - started.start) / literal(order_step(column))
     return started.mutate(exact=exact, place=exact.round())
 
 
@@ -395,7 +398,7 @@ def _order_findings(
     placed = _placed(staged, column)
     slots = placed.group_by("series_", "place").aggregate(
         size=lambda t: t.count(),
-        off=lambda t: t.count(where=(t.exact - t.place).abs() > _TOLERANCE),
+        off=lambda t: t.count(where=(t.exact - t.place).abs() > STEP_TOLERANCE),
     )
     occupied = slots.filter(slots.place.notnull())
     shared = occupied.count(where=occupied["size"] > 1)
@@ -410,7 +413,7 @@ def _order_findings(
     return findings + _misordered(table, staged, expected)
 
 
-def _offset_findings(table: Table, column: Column) -> list[Finding]:
+def offset_findings(table: Table, column: Column) -> list[Finding]:
     """Times with an offset from UTC, beside times without: their order is not known."""
     raw: Any = reading.raw_cells(table, column)
     if column.format is not None or not raw.type().is_string():

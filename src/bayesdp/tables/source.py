@@ -17,6 +17,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+import uuid
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -102,6 +103,13 @@ class Table:
         engine(lambda: cursor.execute(self.connection.compile(query)))
         while rows := engine(lambda: cursor.fetchmany(_ROWS_AT_ONCE)):
             yield from rows
+
+    def kept(self, query: ir.Table) -> ir.Table:
+        """A query whose rows are computed once, and kept in memory as long as the connection."""
+        name = f"bayesdp_kept_{uuid.uuid4().hex}"
+        sql = self.connection.compile(query)
+        engine(lambda: self.connection.con.execute(f"CREATE TEMP TABLE {name} AS {sql}"))
+        return _bound(self.connection, name, self.description)
 
     def numbers(self, query: ir.Table, *aggregates: Any) -> tuple[Any, ...]:
         """The values of these aggregates over a query, from its only row."""

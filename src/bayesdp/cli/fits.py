@@ -1,0 +1,266 @@
+"""`fit`: from a table of public or past data to a population."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from bayesdp.cli.common import Json, app, command, console, print_json
+from bayesdp.errors import InputError
+
+if TYPE_CHECKING:
+    from bayesdp.statements.columns import Value
+
+ModelName = Literal["markov", "gaussian-clusters", "ar1"]
+
+
+@dataclass(frozen=True)
+class _Model:
+    """A model that can be fitted: its options, those that it needs, and the function."""
+
+    options: tuple[str, ...]
+    needed: tuple[str, ...]
+    fit: Callable[[str, Mapping[str, Any]], Any]
+
+
+@command(
+    app,
+    "bayesdp fit wheeze.csv --model markov --column wheeze --states 0,1 --series child --length 4",
+)
+def fit(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE", help="A table of public or past data: CSV, Parquet, DuckDB."
+        ),
+    ],
+    model: Annotated[ModelName, typer.Option(help="What is fitted.")],
+    column: Annotated[str | None, typer.Option(help="The column with the values.")] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CONDITION", help="markov: state 1 is where this holds, as in 'steps > 0'."
+        ),
+    ] = None,
+    cuts: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBERS", help="markov: cut the values at these, as in 70,180."),
+    ] = None,
+    states: Annotated[
+        str | None,
+        typer.Option(metavar="VALUES", help="markov: the values that are states, as in low,high."),
+    ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(metavar="ORDER", help="markov: 1 (unless given), 2, 3, or auto (least BIC)."),
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="gaussian-clusters: the column that tells clusters apart.")
+    ] = None,
+    series: Annotated[
+        list[str] | None,
+        typer.Option(help="The column that tells series apart; of markov there may be several."),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(help="The column of times. markov: the order of the file unless given."),
+    ] = None,
+    step: Annotated[
+        str | None,
+        typer.Option(metavar="STEP", help="The time between two records: 1, or '15 minutes'."),
+    ] = None,
+    gaps: Annotated[
+        Literal["break", "bridge"] | None,
+        typer.Option(help="markov: gaps in time end a run (unless given), or are bridged."),
+    ] = None,
+    missing: Annotated[
+        Literal["break", "drop"] | None,
+        typer.Option(help="markov: a missing cell ends a run (unless given), or is left out."),
+    ] = None,
+    length: Annotated[
+        int | None, typer.Option(help="The most records of a series of the study.")
+    ] = None,
+    size: Annotated[
+        int | None, typer.Option(help="gaussian-clusters: the most records of a cluster.")
+    ] = None,
+    confidence: Annotated[
+        float | None, typer.Option(help="Of the bounds on all parameters at once (0.95).")
+    ] = None,
+    point: Annotated[
+        bool, typer.Option("--point", help="markov: the most likely transitions, without bounds.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the population, for all commands.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """A population from public or past data, with bounds that hold at a stated confidence."""
+    given = {
+        "column": column,
+        "where": where,
+        "cuts": cuts,
+        "states": states,
+        "order": order,
+        "cluster": cluster,
+        "series": series or None,
+        "time": time,
+        "step": step,
+        "gaps": gaps,
+        "missing": missing,
+        "length": length,
+        "size": size,
+        "confidence": confidence,
+        "point": point or None,
+    }
+    chosen = {key: value for key, value in given.items() if value is not None}
+    _check_options(model, chosen)
+    if out is not None:
+        from bayesdp.report.output import check_target
+
+        check_target(out, "population", reserved=[Path(file)])
+    fitted = _MODELS[model].fit(file, chosen)
+    spec = fitted.population.spec()
+    if out is not None:
+        _write(out, spec)
+    if as_json:
+        checks = [check.to_dict() for check in fitted.diagnostics]
+        print_json({"population": spec, "diagnostics": checks, "estimate": fitted.estimate()})
+        return
+    from bayesdp.report.fits import show_fit
+
+    show_fit(console(), fitted, out)
+
+
+def _check_options(model: str, chosen: Mapping[str, Any]) -> None:
+    """Refuse options of other models, and ask for those that this model needs."""
+    known = _MODELS[model]
+    for key, value in chosen.items():
+        if key not in known.options:
+            raise InputError(
+                f"--{key}",
+                value,
+                expected=f"nothing for the model {model}",
+                remedy=f"Leave --{key} out. It has " + ", ".join(f"--{o}" for o in known.options),
+            )
+    for key in known.needed:
+        if key not in chosen:
+            raise InputError(
+                f"--{key}",
+                expected=f"a value, which the model {model} needs",
+                remedy="bayesdp fit --help says what it is.",
+                shown=False,
+            )
+
+
+def _write(out: Path, spec: Mapping[str, Any]) -> None:
+    import json
+
+    from bayesdp.report.output import replace_file
+
+    try:
+        replace_file(out, json.dumps(spec, indent=2, allow_nan=False) + "\n")
+    except (OSError, ValueError) as error:
+        raise InputError("--out", str(out), expected=f"a file to write to ({error})") from None
+
+
+def _markov(file: str, chosen: Mapping[str, Any]) -> Any:
+    from bayesdp.fitting import fit_chain
+
+    options = dict(chosen)
+    if options.pop("point", False):
+        if "confidence" in options:
+            raise InputError("--point", True, expected="no --confidence beside it", shown=False)
+        options["confidence"] = None
+    if "cuts" in options:
+        options["cuts"] = [_number(part, "--cuts") for part in _parts(options["cuts"])]
+    if "states" in options:
+        options["states"] = _values(_parts(options["states"]))
+    if "step" in options:
+        options["step"] = _step(options["step"])
+    if "order" in options:
+        options["order"] = _order(options["order"])
+    return fit_chain(file, **options)
+
+
+def _clusters(file: str, chosen: Mapping[str, Any]) -> Any:
+    from bayesdp.fitting import fit_exchangeable
+
+    options = dict(chosen)
+    return fit_exchangeable(file, options.pop("column"), options.pop("cluster"), **options)
+
+
+def _autoregressive(file: str, chosen: Mapping[str, Any]) -> Any:
+    from bayesdp.fitting import fit_autoregressive
+
+    options = dict(chosen)
+    if "series" in options:
+        if len(options["series"]) > 1:
+            raise InputError("--series", options["series"], expected="one column")
+        (options["series"],) = options["series"]
+    if "step" in options:
+        options["step"] = _number(options["step"], "--step")
+    return fit_autoregressive(file, options.pop("column"), options.pop("time"), **options)
+
+
+_MODELS: dict[str, _Model] = {
+    "markov": _Model(
+        (
+            *("column", "where", "cuts", "states", "order", "series", "time", "step", "gaps"),
+            *("missing", "length", "confidence", "point"),
+        ),
+        ("column", "length"),
+        _markov,
+    ),
+    "gaussian-clusters": _Model(
+        ("column", "cluster", "size", "confidence"), ("column", "cluster"), _clusters
+    ),
+    "ar1": _Model(
+        ("column", "time", "series", "step", "length", "confidence"),
+        ("column", "time"),
+        _autoregressive,
+    ),
+}
+"""The models by name. A new one is a function of `bayesdp.fitting` and an entry here."""
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]
+
+
+def _number(text: str, key: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(key, text, expected="a number") from None
+
+
+def _values(parts: list[str]) -> list[Value]:
+    """Numbers or truth values where all parts are, else texts."""
+    truths = {"true": True, "false": False}
+    if all(part.lower() in truths for part in parts):
+        return [truths[part.lower()] for part in parts]
+    try:
+        return [float(part) if "." in part or "e" in part.lower() else int(part) for part in parts]
+    except ValueError:
+        return list(parts)
+
+
+def _step(text: str) -> float | str:
+    """A number, or a text such as "1 day"."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _order(text: str) -> int | str:
+    if text == "auto":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError("--order", text, expected="1, 2, 3 or auto") from None

@@ -1,0 +1,380 @@
+"""Markov chains from public or past data, with bounds that hold the transitions.
+
+What is fitted, and why the bounds hold, is said in `regions`; how windows are counted in
+`counting`; what speaks for or against the chain in `comparing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.fitting.comparing import (
+    LEAST_TRANSITIONS,
+    FitCheck,
+    check_halves,
+    check_order,
+    check_series,
+    estimates,
+    information,
+)
+from bayesdp.fitting.counting import MOST_CELLS, Chains, WindowCounts
+from bayesdp.fitting.numbers_of import (
+    Numbers,
+    check_confidence,
+    confidence_words,
+    public_data,
+    require_column,
+)
+from bayesdp.fitting.regions import Counts, TransitionBounds, transition_bounds
+from bayesdp.populations import MarkovChain
+from bayesdp.populations.markov import MOST_STATES
+from bayesdp.statements.columns import Value
+from bayesdp.tables.columns import Column
+from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.reading import read
+from bayesdp.tables.source import open_table
+
+ORDERS = (1, 2, 3)
+"""The orders that can be fitted."""
+
+MOST_SERIES = 1000
+"""More series are not compared with each other one by one."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChainFit:
+    """A fitted chain: the population, the counts behind it, and what speaks for or against it.
+
+    `states` are the values of the states 0, 1, ... `counts[u, ..., v]`, with `order + 1` axes, says
+    how often `v` followed `u, ...`, older records first; `transition` are the most likely
+    transitions (NaN where a context never occurred), `bounds` hold the true ones (`None` for a
+    point). `records` have a state and lie in `runs` runs of neighbours, `missing` rows have none.
+    """
+
+    population: MarkovChain
+    states: tuple[Value, ...]
+    counts: Counts
+    transition: Numbers
+    bounds: TransitionBounds | None
+    records: int
+    runs: int
+    missing: int
+    diagnostics: tuple[FitCheck, ...]
+
+    @property
+    def order(self) -> int:
+        """The order of the chain."""
+        return self.counts.ndim - 1
+
+    @property
+    def transitions(self) -> int:
+        """How many transitions were counted."""
+        return int(self.counts.sum())
+
+    def estimate(self) -> dict[str, Any]:
+        """The states, the most likely transitions and the counts as plain data.
+
+        A context that never occurred has `None` in place of each probability.
+        """
+        likely = self.transition.astype(object)
+        likely[np.isnan(self.transition)] = None
+        return {
+            "states": list(self.states),
+            "transition": likely.tolist(),
+            "counts": self.counts.tolist(),
+        }
+
+
+def fit_chain(
+    table: object,
+    column: str,
+    *,
+    states: Sequence[Value] | None = None,
+    cuts: Sequence[float] | None = None,
+    where: str | None = None,
+    order: int | Literal["auto"] = 1,
+    series: str | Sequence[str] = (),
+    time: str | None = None,
+    step: float | str | None = None,
+    gaps: Literal["break", "bridge"] = "break",
+    missing: Literal["break", "drop"] = "break",
+    confidence: float | None = 0.95,
+    length: int,
+) -> ChainFit:
+    """Fit a Markov chain to the states of `column`, with bounds on all its transitions.
+
+    `table` is what a study can name as its source, of public or past data: nothing is spent and
+    nothing is protected. The states are declared as in a study, in one of three ways: `states`
+    lists the values, `cuts` cuts numbers into intervals, and `where` is a condition on the column
+    (states 0 and 1). `order` is 1, 2, 3, or "auto": the one with the least BIC.
+
+    `series` names the columns that tell series apart. With `time` (and the `step` between two
+    records: a number, or a text such as "1 day") two rows are neighbours if their times are one
+    step apart, and `gaps="bridge"` makes all rows neighbours that follow each other in a series.
+    Without, neighbours are rows that follow each other in the file. A cell that is `missing` ends a
+    run; "drop" leaves its row out as if it were not there. `length` is the most records that a
+    series of the study may have, whatever the table has.
+
+    `population` has the bounds that hold all transitions at once with this `confidence` (theory
+    3.11); `None` gives the most likely transitions, without an allowance for chance. Raises
+    `InputError` for arguments and cells that can't be read, and `UnsupportedError` where no
+    transition is seen, or the most likely ones are not a population.
+    """
+    _check_arguments(order, gaps, missing, confidence, length, time, step)
+    with public_data():
+        chains = _chains(
+            table,
+            column,
+            {"states": states, "cuts": cuts, "where": where},
+            (series,) if isinstance(series, str) else tuple(series),
+            _time(time, step),
+            bridge=gaps == "bridge",
+            drop=missing == "drop",
+        )
+        size = len(chains.levels)
+        windows = chains.count(_depth(size, 4 if order == "auto" else order + 1))
+        fitted, choice = (order, ()) if order != "auto" else _least_information(windows)
+        counts = _counts(windows, fitted)
+        checks = (*choice, check_order(windows, fitted), *_homogeneity(chains, counts))
+    bounds = None if confidence is None else transition_bounds(counts, confidence)
+    population = _population(counts, bounds, length, _source(windows, counts, confidence, choice))
+    return ChainFit(
+        population=population,
+        states=tuple(chains.levels),
+        counts=counts,
+        transition=estimates(counts),
+        bounds=bounds,
+        records=windows.records,
+        runs=windows.runs,
+        missing=windows.missing,
+        diagnostics=(*checks, *_about_bounds(counts, bounds)),
+    )
+
+
+def _check_arguments(
+    order: object,
+    gaps: object,
+    missing: object,
+    confidence: float | None,
+    length: object,
+    time: object,
+    step: object,
+) -> None:
+    if isinstance(order, bool) or order not in (*ORDERS, "auto"):
+        raise InputError("order", order, expected="1, 2, 3 or 'auto'")
+    for key, value, options in (
+        ("gaps", gaps, ("break", "bridge")),
+        ("missing", missing, ("break", "drop")),
+    ):
+        if value not in options:
+            raise InputError(key, value, expected=f"'{options[0]}' or '{options[1]}'")
+    if confidence is not None:
+        check_confidence(confidence)
+    if isinstance(length, bool) or not isinstance(length, int) or length < 1:
+        raise InputError(
+            "length",
+            length,
+            expected="the most records that a series of the study may have, a whole number",
+            remedy="For example 365, for a year of days.",
+        )
+    if time is None:
+        for key, value in (("step", step), ("gaps", None if gaps == "break" else gaps)):
+            if value is not None:
+                raise InputError(
+                    key,
+                    value,
+                    expected="to stand with the column of times",
+                    remedy="Name it as time, or leave this out: rows then follow each other as in "
+                    "the file.",
+                )
+
+
+def _chains(
+    table: object,
+    column: str,
+    declared: dict[str, Any],
+    series: tuple[str, ...],
+    time: Column | None,
+    *,
+    bridge: bool,
+    drop: bool,
+) -> Chains:
+    """The table as chains. Raises `InputError` about the argument that is wrong."""
+    ways = {key: value for key, value in declared.items() if value is not None}
+    if len(ways) != 1:
+        raise InputError(
+            "states",
+            sorted(ways),
+            expected="one way to say what the states are: states, cuts or where",
+            remedy="For example states = [0, 1], or where = 'steps > 0'.",
+        )
+    (way,) = ways
+    derived = way != "states"
+    name = f"{column} as states" if derived else column
+    keys = {"from": column, **ways} if derived else ways
+    opened = open_table(table)
+    for key, wanted in (("column", (column,)), ("series", series)):
+        for other in wanted:
+            require_column(opened, other, key)
+    if time is not None:
+        require_column(opened, time.name, "time")
+    try:
+        columns = parse_columns({name: keys})
+        reading = read(opened, columns, name)
+    except InputError as error:
+        raise error.at(_argument(error.key, name)) from None
+    levels = columns[name].levels or ()
+    if not 2 <= len(levels) <= MOST_STATES:
+        raise InputError(
+            way, f"{len(levels)} states", expected=f"at least two states, at most {MOST_STATES}"
+        )
+    chains = Chains(opened, column, reading, levels, derived, series, time, bridge, drop)
+    chains.check()
+    return chains
+
+
+def _argument(key: str, name: str) -> str:
+    """The argument that a key of a column's declaration stands for."""
+    last = key.removeprefix(f"data.columns.{name}").removeprefix(".")
+    return {"": "column", "from": "column"}.get(last, last)
+
+
+def _time(time: str | None, step: float | str | None) -> Column | None:
+    if time is None:
+        return None
+    try:
+        return parse_columns({time: {"role": "order", "step": step}})[time]
+    except InputError as error:
+        raise error.at("step" if error.key.endswith(".step") else "time") from None
+
+
+def _depth(states: int, wanted: int) -> int:
+    """How many records before the last one are counted with it."""
+    depth = wanted
+    while depth > 1 and states ** (depth + 1) > MOST_CELLS:
+        depth -= 1
+    return depth
+
+
+def _counts(windows: WindowCounts, order: int) -> Counts:
+    states = windows.tables[0].shape[0]
+    if order >= len(windows.tables):
+        raise InputError(
+            "order",
+            order,
+            expected=f"at most {MOST_CELLS} cells of counts, and {states} states have "
+            f"{states ** (order + 1)}",
+            remedy="Use fewer states, or a lower order.",
+        )
+    counts = windows.tables[order]
+    if not counts.any():
+        raise UnsupportedError(
+            "table",
+            f"{windows.records} records in {windows.runs} runs",
+            expected=f"at least one run of {order + 1} neighbours",
+            remedy="Look at the step between two times, and at the columns that tell series apart.",
+        )
+    return counts
+
+
+def _least_information(windows: WindowCounts) -> tuple[int, tuple[FitCheck, ...]]:
+    """The order with the least BIC, all on the same windows, and what to say of that."""
+    longest = max([j for j in ORDERS if j < len(windows.tables) and windows.tables[j].any()] or [1])
+    values = {k: information(windows.tables[longest], k) for k in range(1, longest + 1)}
+    best = min(values, key=values.__getitem__)
+    listed = ", ".join(f"{value:.1f} for order {k}" for k, value in values.items())
+    text = (
+        f"Order {best} has the least BIC ({listed}). It was chosen by the data: what is said with "
+        "confidence holds if the chain is of this order."
+    )
+    return best, (FitCheck("order", text),)
+
+
+def _homogeneity(chains: Chains, counts: Counts) -> Iterator[FitCheck]:
+    """Time against time, and series against series."""
+    order = counts.ndim - 1
+    if chains.time is not None or not chains.series:  # else rows of two halves are two groups
+        halves = [half.tables[order] for half in chains.halves(order)]
+        yield check_halves(halves, "rows" if chains.time is None else "time")
+    number = chains.number_of_series()
+    if number > 1:
+        short = counts.sum() < LEAST_TRANSITIONS * number or number > MOST_SERIES
+        parts = [] if short else [part.tables[order] for part in chains.by_series(order)]
+        yield check_series(parts, number, int(counts.sum()))
+
+
+def _about_bounds(counts: Counts, bounds: TransitionBounds | None) -> Iterator[FitCheck]:
+    """What can't be said from so many records."""
+    contexts = counts.sum(axis=-1)
+    never = int((contexts == 0).sum())
+    unseen = int((counts == 0).sum()) - never * counts.shape[-1]
+    if bounds is None:
+        text = "The population has the most likely transitions, without an allowance for chance."
+        yield FitCheck("bounds", text, fits=False)
+        return
+    if never:
+        said = "context" if never == 1 else "contexts"
+        text = f"{never} {said} of {contexts.size} never occurred: nothing is known of what follows"
+        yield FitCheck("contexts", f"{text} them. Use a lower order or fewer states.", fits=False)
+    if unseen:
+        said = "transition was" if unseen == 1 else "transitions were"
+        text = (
+            f"{unseen} {said} never seen, and may be impossible or rare: levels are then hardly "
+            "below those of series of equal records. Put states together that are rare."
+        )
+        yield FitCheck("unseen transitions", text, fits=False)
+    if counts.ndim > 2 or counts.shape[-1] > 2:
+        text = (
+            "Levels for bounds are sharp for two states and order 1 only; here they come from "
+            "markov-contraction, and may be far above those of any chain between the bounds."
+        )
+        yield FitCheck("levels", text)
+
+
+def _source(
+    windows: WindowCounts,
+    counts: Counts,
+    confidence: float | None,
+    choice: tuple[FitCheck, ...],
+) -> str:
+    """Who vouches for the population: what was fitted, and how sure the bounds are."""
+    order = counts.ndim - 1
+    chosen = f"order {order}{' (chosen by BIC from the same data)' if choice else ''}"
+    runs = "1 run" if windows.runs == 1 else f"{windows.runs} runs"
+    data = f"fitted to {counts.sum()} transitions of {windows.records} records in {runs}"
+    if confidence is None:
+        return f"{data}: the most likely transitions of {chosen}, without an allowance for chance"
+    return (
+        f"{data}: the bounds hold all transitions at once with confidence "
+        f"{confidence_words(confidence)}, if series are independent chains of {chosen} with the "
+        "same transitions, and whether a record is missing does not depend on its state"
+    )
+
+
+def _population(
+    counts: Counts, bounds: TransitionBounds | None, length: int, source: str
+) -> MarkovChain:
+    common: dict[str, Any] = {"order": counts.ndim - 1, "length": length, "source": source}
+    if bounds is not None:
+        lower, upper = bounds.lower.tolist(), bounds.upper.tolist()
+        return MarkovChain(transition_lower=lower, transition_upper=upper, **common)
+    likely = estimates(counts)
+    try:
+        if np.isnan(likely).any():
+            raise InputError("transition", expected="a law after every context", shown=False)
+        return MarkovChain(transition=likely.tolist(), **common)
+    except InputError:
+        pass
+    raise UnsupportedError(
+        "confidence",
+        None,
+        expected="a number such as 0.95: the most likely transitions are not a population, because "
+        "a context never occurred or is left for good",
+        remedy="Use bounds, a lower order, or fewer states.",
+        shown=False,
+    )

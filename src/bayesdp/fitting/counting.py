@@ -63,9 +63,9 @@ class WindowCounts:
 class Chains:
     """A table as chains: how a row's state, its series and its time are read.
 
-    `levels` are the states of `column`, which are read as `state`. Without `time` the order is that of the file. `bridge`: rows of a
-    series are neighbours whatever lies between their times. `drop`: rows without a state are left
-    out as if they were not there, else they end a run.
+    `levels` are the states of `column`, which are read as `state`. Without `time` the order is that
+    of the file. `bridge`: rows of a series are neighbours whatever lies between their times.
+    `drop`: rows without a state are left out as if they were not there, else they end a run.
     """
 
     table: Table
@@ -254,7 +254,7 @@ class Chains:
                 "column",
                 self.column,
                 "a column in which every cell is empty or has a state",
-                "Correct these cells, or leave them empty.",
+                "Correct these cells or leave them empty; list all states.",
             ),
             NO_SERIES: ("series", list(self.series), "columns without empty cells", ""),
             NO_TIME: (

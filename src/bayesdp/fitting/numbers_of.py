@@ -75,6 +75,8 @@ def public_data() -> Iterator[None]:
         yield
     except UnreadableCellsError as error:
         reason = error.finding.message
+    except InputError as error:
+        raise (error.at("table") if error.key == "data.source" else error) from None
     else:
         return
     raise InputError("table", expected="a table that can be read", remedy=reason, shown=False)

@@ -69,7 +69,7 @@ FLOOR = Fraction(1, 2)
 """The constants `a` and `b` of the mixture."""
 
 DIGITS = 6
-"""The digits of an end, counted in its distance from 0 or from 1."""
+"""The significant digits of an end, or of its distance from 1 where that is less."""
 
 BITS = 128
 """The precision of the balls."""
@@ -143,7 +143,8 @@ def _near_end(hits: int, misses: int, threshold: float) -> float:
     outside, inside = 0.0, hits / (hits + misses)
     while True:
         middle = (outside + inside) / 2.0
-        if not outside < middle < inside or inside - outside < 1e-9 * inside:
+        near = inside - outside < 1e-8 * min(inside, 1.0 - outside)
+        if near or not outside < middle < inside:
             return outside
         if log_martingale(middle, hits, misses) > threshold:
             outside = middle
@@ -181,9 +182,10 @@ def _outside(p: Fraction, hits: int, misses: int, alpha: Fraction) -> bool:
 
 
 def _fewer_digits(value: float) -> Decimal:
-    """The value, rounded down to a few digits."""
+    """A number between 0 and 1, rounded down so that it and its distance from 1 have few digits."""
     exact = Decimal(value)
-    if exact == 0:
+    least = min(exact, 1 - exact)
+    if least == 0:
         return exact
-    step = Decimal(1).scaleb(exact.adjusted() - DIGITS + 1)
+    step = Decimal(1).scaleb(least.adjusted() - DIGITS + 1)
     return (exact / step).to_integral_value(ROUND_FLOOR) * step

@@ -82,7 +82,8 @@ def test_each_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.chdir(tmp_path)
     for name, page in FILES.items():
         Path(name).write_text(block(page, name), encoding="utf-8")
-    shutil.copy(str(files("bayesdp").joinpath("demo_data/galton.csv")), "galton.csv")
+    for name in ("galton.csv", "wheeze.csv"):
+        shutil.copy(str(files("bayesdp").joinpath(f"demo_data/{name}")), name)
     pair = {"model": "finite", "probabilities": [[0.4, 0.1], [0.1, 0.4]]}
     channel = [[[0.6, 0.4], [0.5, 0.5]], [[0.5, 0.5], [0.4, 0.6]]]
     Path("model.json").write_text(json.dumps({"population": pair, "channel": channel}))

@@ -19,6 +19,7 @@ BITS = {"model": "finite", "probabilities": [[0.45, 0.05], [0.05, 0.45]]}
 CHANNEL = [[[0.8, 0.2], [0.5, 0.5]], [[0.5, 0.5], [0.2, 0.8]]]
 CHAIN = '{"model": "markov", "transition": [[0.9, 0.1], [0.1, 0.9]], "length": 100}'
 PAIRS = '{"model": "gaussian", "size": 7, "max_correlation": 0.45}'
+WHEEZE = str(ROOT / "src" / "bayesdp" / "demo_data" / "wheeze.csv")
 COMMANDS = {
     "compose": ["compose", "releases.json"],
     "profile": ["profile", "model.json", "--epsilon", "0.5"],
@@ -29,6 +30,7 @@ COMMANDS = {
     "leakage of a channel": ["leakage", json.dumps(BITS), "--mechanism", "channel.json"],
     "leakage with a delta": ["leakage", PAIRS, "--epsilon", "0.5", "--delta", "1e-5"],
     "calibrate": ["calibrate", json.dumps(BITS), "--target", "1"],
+    "fit": ["fit", WHEEZE, *"--model markov --column wheeze --states 0,1 --length 4".split()],
     "calibrate with a delta": ["calibrate", PAIRS, "--target", "1", "--delta", "1e-5"],
 }
 NUMBER = re.compile(r"\d+\.\d{3,}(?:e-\d+)?")

@@ -136,8 +136,7 @@ def fit_chain(
             bridge=gaps == "bridge",
             drop=missing == "drop",
         )
-        size = len(chains.levels)
-        windows = chains.count(_depth(size, 4 if order == "auto" else order + 1))
+        windows = chains.count(_depth(len(chains.levels), order))
         fitted, choice = (order, ()) if order != "auto" else _least_information(windows)
         counts = _counts(windows, fitted)
         checks = (*choice, check_order(windows, fitted), *_homogeneity(chains, counts))
@@ -253,24 +252,27 @@ def _time(time: str | None, step: float | str | None) -> Column | None:
         raise error.at("step" if error.key.endswith(".step") else "time") from None
 
 
-def _depth(states: int, wanted: int) -> int:
-    """How many records before the last one are counted with it."""
-    depth = wanted
-    while depth > 1 and states ** (depth + 1) > MOST_CELLS:
+def _depth(states: int, order: int | Literal["auto"]) -> int:
+    """How many records before the last one are counted with it: one more than orders need.
+
+    As many as tables of counts may have cells for; raises `InputError` where that is fewer than
+    the `order`.
+    """
+    least, depth = (1, max(ORDERS) + 1) if order == "auto" else (order, order + 1)
+    while depth >= least and states ** (depth + 1) > MOST_CELLS:
         depth -= 1
-    return depth
-
-
-def _counts(windows: WindowCounts, order: int) -> Counts:
-    states = windows.tables[0].shape[0]
-    if order >= len(windows.tables):
+    if depth < least:
         raise InputError(
             "order",
             order,
             expected=f"at most {MOST_CELLS} cells of counts, and {states} states have "
-            f"{states ** (order + 1)}",
+            f"{states ** (least + 1)}",
             remedy="Use fewer states, or a lower order.",
         )
+    return depth
+
+
+def _counts(windows: WindowCounts, order: int) -> Counts:
     counts = windows.tables[order]
     if not counts.any():
         raise UnsupportedError(

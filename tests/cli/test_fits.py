@@ -1,0 +1,120 @@
+"""`bayesdp fit`: a population file that all commands read, what was looked at, and refusals."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bayesdp.cli import app
+
+WHEEZE = ["wheeze.csv", "--model", "markov", "--column", "wheeze", "--length", "4"]
+BITS = ["--states", "0,1", "--series", "child"]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("wheeze.csv", "galton.csv"):
+        shutil.copy(str(files("bayesdp").joinpath(f"demo_data/{name}")), name)
+    rows = [f"2024-01-{day + 1:02},{day % 5 + day % 3}" for day in range(31)]
+    Path("days.csv").write_text("\n".join(["day,kwh", *rows]))
+    Path("steps.csv").write_text("\n".join(["t,x", *(f"{t},{t % 5 + t % 3}" for t in range(60))]))
+
+
+def fit(*words: str) -> Any:
+    return CliRunner().invoke(app, ["fit", *words])
+
+
+def answer(*words: str) -> Any:
+    result = fit(*words, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_a_population_file_for_all_commands() -> None:
+    out = ["--out", "population.json"]
+    result = fit(*WHEEZE, *BITS, *out)
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.stdout.split())
+    for words in ("with confidence 0.95", "0.9132 (0.88", "fit --order 2", "is in population.json"):
+        assert words in said
+    first = json.loads(Path("population.json").read_text())
+    document = answer(*WHEEZE, *BITS, *out, "--confidence", "0.5")
+    assert set(document) == {"population", "diagnostics", "estimate"}
+    assert json.loads(Path("population.json").read_text()) == document["population"] != first
+    assert document["estimate"]["states"] == [0, 1]
+    assert [check["name"] for check in document["diagnostics"]] == [
+        "order 2 against 1",
+        "series against each other",
+    ]
+    level = CliRunner().invoke(app, ["leakage", "population.json", "--epsilon", "0.1", "--json"])
+    assert json.loads(level.stdout)["best"]["theorem"] in ("cluster-size", "markov-intervals")
+
+
+def test_other_files_are_left_alone() -> None:
+    before = Path("galton.csv").read_text()
+    Path("mine.json").write_text('{"model": "independent", "source": "me"}')
+    for target in ("galton.csv", "mine.json", "wheeze.csv", "nowhere/population.json"):
+        result = fit(*WHEEZE, *BITS, "--out", target)
+        assert result.exit_code == 2
+        assert f"--out is '{target}'" in result.stderr
+    assert Path("galton.csv").read_text() == before
+
+
+def test_the_other_models() -> None:
+    clusters = ["galton.csv", "--model", "gaussian-clusters", "--column", "height"]
+    document = answer(*clusters, "--cluster", "family", "--size", "4")
+    assert document["population"]["model"] == "gaussian"
+    assert len(document["population"]["covariance"]) == 4
+    assert document["estimate"]["lower"] < document["estimate"]["correlation"]
+    assert "intraclass correlation is about" in document["diagnostics"][0]["sentence"]
+    series = ["steps.csv", "--model", "ar1", "--column", "x", "--time", "t", "--step", "1"]
+    document = answer(*series, "--length", "100")
+    assert (document["population"]["model"], document["population"]["length"]) == (
+        "autoregressive",
+        100,
+    )
+    assert fit(*clusters, "--cluster", "family").exit_code == 0
+
+
+def test_states_times_and_orders_as_they_are_typed() -> None:
+    dated = ["days.csv", "--model", "markov", "--column", "kwh", "--length", "365"]
+    by_day = answer(*dated, "--cuts", "1.5,3", "--time", "day", "--step", "1 day")
+    in_file = answer(*dated, "--cuts", "1.5,3")
+    assert by_day["estimate"]["states"] == [0, 1, 2]
+    assert by_day["estimate"]["counts"] == in_file["estimate"]["counts"]
+    point = answer(*dated, "--where", "kwh > 2", "--order", "auto", "--point")
+    assert "transition" in point["population"]
+    assert "without an allowance" in point["population"]["source"]
+    roles = ["galton.csv", "--model", "markov", "--column", "role", "--length", "3"]
+    named = answer(*roles, "--states", "child,father,mother")
+    assert named["estimate"]["states"] == ["child", "father", "mother"]
+    assert named["estimate"]["counts"][0][1] > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (WHEEZE[:5], "--length: expected a value, which the model markov needs"),
+        (WHEEZE, "--states is []: expected one way"),
+        ([*WHEEZE, "--cluster", "child"], "--cluster is 'child': expected nothing for the model"),
+        ([*WHEEZE, *BITS, "--order", "two"], "--order is 'two': expected 1, 2, 3 or auto"),
+        ([*WHEEZE, *BITS, "--order", "5"], "--order is 5"),
+        ([*WHEEZE, "--cuts", "low"], "--cuts is 'low': expected a number"),
+        ([*WHEEZE, *BITS, "--point", "--confidence", "0.9"], "--point: expected no --confidence"),
+        ([*WHEEZE, *BITS, "--confidence", "2"], "--confidence is 2.0"),
+        ([*WHEEZE, "--where", "weeze > 0"], "--where is 'weeze'"),
+        ([*WHEEZE, *BITS, "--time", "age"], "--step is None"),
+        (["none.csv", *WHEEZE[1:], *BITS], "table is 'none.csv': expected a file that exists"),
+    ],
+)
+def test_refusals_name_the_option(words: list[str], message: str) -> None:
+    result = fit(*words)
+    assert result.exit_code == 2
+    assert message in result.stderr

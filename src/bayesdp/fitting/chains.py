@@ -121,7 +121,7 @@ def fit_chain(
     series of the study may have, whatever the table has.
 
     `population` has the bounds that hold all transitions at once with this `confidence` (theory
-    3.11); `None` gives the most likely transitions, without an allowance for chance. Raises
+    3.12); `None` gives the most likely transitions, without an allowance for chance. Raises
     `InputError` for arguments and cells that can't be read, and `UnsupportedError` where no
     transition is seen, or the most likely ones are not a population.
     """

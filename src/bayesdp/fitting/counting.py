@@ -100,11 +100,14 @@ class Chains:
         return self._counted(depth, None)[()]
 
     def by_series(self, depth: int) -> list[WindowCounts]:
-        """The same for each series."""
+        """The same for each series. Raises `InputError` as `count` does."""
         return list(self._counted(depth, "series").values())
 
     def halves(self, depth: int) -> list[WindowCounts]:
-        """The same for the first half of the time (without times: of the rows), and the second."""
+        """The same for the first half of the time (without times: of the rows), and the second.
+
+        Raises `InputError` as `count` does.
+        """
         split = self._counted(depth, "half")
         return [split[key] for key in sorted(split)]
 

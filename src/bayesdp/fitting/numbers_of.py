@@ -70,7 +70,10 @@ def require_column(table: Table, name: str, key: str) -> None:
 
 @contextmanager
 def public_data() -> Iterator[None]:
-    """Where a table can't be read, say why: the data are public, and no study is asked about."""
+    """Where a table can't be read, say why: the data are public, and no study is asked about.
+
+    Raises `InputError` in place of the refusal that depends on nothing.
+    """
     try:
         yield
     except UnreadableCellsError as error:

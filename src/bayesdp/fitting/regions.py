@@ -46,7 +46,7 @@ which records far apart depend on each other.
 *Checked:* the true transitions lie within no less often than stated, for two and three states and
 orders 1 and 2, from 100 to 100,000 records.
 
-*Source:* J. Ville 1939; H. Robbins 1970 for mixtures.
+*Source:* Ville (1939) for the inequality, Robbins (1970) for mixtures; the mixture near `p` is new.
 """
 
 from __future__ import annotations

@@ -27,10 +27,7 @@ class _Model:
     fit: Callable[[str, Mapping[str, Any]], Any]
 
 
-@command(
-    app,
-    "bayesdp fit wheeze.csv --model markov --column wheeze --states 0,1 --series child --length 4",
-)
+@command(app, "bayesdp fit galton.csv --model gaussian-clusters --column height --cluster family")
 def fit(
     file: Annotated[
         str,

@@ -150,18 +150,8 @@ class Chains:
         """
         import ibis
 
-        table, value = self.table, self.state.value
-        if self.derived:
-            index = value.cast("int16")
-        else:
-            index = ibis.cases(
-                *((value == literal(level), _code(i)) for i, level in enumerate(self.levels))
-            )
-        missing = self.state.faults[MISSING]
-        state = ibis.cases(
-            (missing, ibis.null("int16")), (value.isnull(), _code(UNREADABLE)), else_=index
-        )
-        chosen: dict[str, Any] = {"state": state}
+        table = self.table
+        chosen: dict[str, Any] = {"value": self.state.value, "missing": self.state.faults[MISSING]}
         for i, name in enumerate(self.series):
             raw: Any = table.require(name, "series")
             known = ibis.cases((~is_missing(table, raw), raw)) if table.text_cells else raw
@@ -169,6 +159,17 @@ class Chains:
         if self.time is not None:
             chosen["time"] = order_key(table, self.time)
         cells = table.expression.select(**chosen)
+        index = cells.value.cast("int16")
+        if not self.derived:
+            places = ((cells.value == literal(v), _code(i)) for i, v in enumerate(self.levels))
+            index = ibis.cases(*places)
+        state = ibis.cases(  # what most rows have comes first: the engine looks no further
+            (cells.value.notnull(), index),
+            (cells.missing, ibis.null("int16")),
+            else_=_code(UNREADABLE),
+        )
+        kept = [name for name in chosen if name not in ("value", "missing")]
+        cells = cells.select(*kept, state=state)
         return table.kept(cells) if table.text_cells else cells
 
     def _base(self, split: str | None, in_order: bool) -> Any:
@@ -231,7 +232,7 @@ class Chains:
             faults.append((reduce(and_, [*together, beside.since <= 0]), _code(LATE)))
             together += self._a_step_later(beside.since)
         if not together:
-            return beside.select(*kept, code=ibis.cases(*faults, else_=state + _code(1)))
+            return beside.select(*kept, code=state + _code(1))
         neighbours = (reduce(and_, together), state + _code(1))  # first: of most rows
         return beside.select(*kept, code=ibis.cases(neighbours, *faults, else_=-state - _code(1)))
 

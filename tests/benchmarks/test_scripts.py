@@ -6,6 +6,7 @@ import importlib
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -63,6 +64,27 @@ def test_the_pedigree_of_the_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
     assert network.records == 2983
     assert {len(node.parents) for node in network.nodes} == {0, 2}
     assert pedigree(2983) == pedigree(2983)
+
+
+def test_fits_name_what_takes_longer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    fits = importlib.import_module("fits")
+    ratios = iter([1.9, 2.1, 1.0, 9.0, 2.0, 2.0, 2.0, 9.0])
+
+    def once(turns: int, *actions: Callable[[], object]) -> list[float]:
+        if len(actions) == 1:
+            return [1.0]
+        for action in actions:
+            action()
+        return [1.0, next(ratios)]
+
+    monkeypatch.setattr(fits, "best", once)
+    assert fits.main(["--rows", "5000", "--turns", "1"]) == 1
+    failing = [line for line in capsys.readouterr().out.splitlines() if "FAILS" in line]
+    assert [line.split()[0] for line in failing] == ["series"]
+    assert fits.main(["--rows", "5000", "--turns", "1"]) == 0
 
 
 @pytest.fixture

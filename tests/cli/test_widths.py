@@ -30,7 +30,11 @@ COMMANDS = {
     "leakage of a channel": ["leakage", json.dumps(BITS), "--mechanism", "channel.json"],
     "leakage with a delta": ["leakage", PAIRS, "--epsilon", "0.5", "--delta", "1e-5"],
     "calibrate": ["calibrate", json.dumps(BITS), "--target", "1"],
-    "fit": ["fit", WHEEZE, *"--model markov --column wheeze --states 0,1 --length 4".split()],
+    "fit": [
+        "fit",
+        WHEEZE,
+        *["--model", "markov", "--column", "wheeze", "--states", "0,1", "--length", "4"],
+    ],
     "calibrate with a delta": ["calibrate", PAIRS, "--target", "1", "--delta", "1e-5"],
 }
 NUMBER = re.compile(r"\d+\.\d{3,}(?:e-\d+)?")

@@ -32,7 +32,7 @@ MOST_CELLS = 1_000_000
 """The most cells of a table of counts."""
 
 UNREADABLE = -32000
-"""The state of a row whose cell can't be read; its code, or one more beside a neighbour."""
+"""The number, and the code, of a row whose cell can't be read."""
 
 NO_SERIES, NO_TIME, LATE, UNORDERED = range(-31990, -31986)
 """Codes of other rows for which nothing can be counted, or not in this order."""
@@ -144,7 +144,7 @@ class Chains:
 
     @cached_property
     def _cells(self) -> Any:
-        """The state of each row, its series and its time; its place where the file has to tell.
+        """The number of each row's state, from 1 on, its series and its time.
 
         Cells of a CSV file are texts: they are read once and kept.
         """
@@ -159,9 +159,10 @@ class Chains:
         if self.time is not None:
             chosen["time"] = order_key(table, self.time)
         cells = table.expression.select(**chosen)
-        index = cells.value.cast("int16")
-        if not self.derived:
-            places = ((cells.value == literal(v), _code(i)) for i, v in enumerate(self.levels))
+        if self.derived:
+            index = cells.value.cast("int16") + _code(1)
+        else:
+            places = ((cells.value == literal(v), _code(i)) for i, v in enumerate(self.levels, 1))
             index = ibis.cases(*places)
         state = ibis.cases(  # what most rows have comes first: the engine looks no further
             (cells.value.notnull(), index),
@@ -211,7 +212,7 @@ class Chains:
         return seen.group_by(names).aggregate(rows=seen.count())
 
     def _coded(self, rows: Any, keys: list[str], over: Any, kept: list[str]) -> Any:
-        """The code of each row: `state + 1` beside a neighbour, `-(state + 1)` at a new run."""
+        """The code of each row: its state's number beside a neighbour, minus that at a new run."""
         import ibis
 
         lagged: dict[str, Any] = {f"before_{key}": rows[key].lag(1).over(over) for key in keys}
@@ -232,9 +233,9 @@ class Chains:
             faults.append((reduce(and_, [*together, beside.since <= 0]), _code(LATE)))
             together += self._a_step_later(beside.since)
         if not together:
-            return beside.select(*kept, code=state + _code(1))
-        neighbours = (reduce(and_, together), state + _code(1))  # first: of most rows
-        return beside.select(*kept, code=ibis.cases(neighbours, *faults, else_=-state - _code(1)))
+            return beside.select(*kept, code=state)
+        neighbours = (reduce(and_, together), state)
+        return beside.select(*kept, code=ibis.cases(neighbours, *faults, else_=-state))
 
     def _a_step_later(self, since: Any) -> list[Any]:
         """Whether a row of the series is the neighbour of one so long before."""
@@ -250,8 +251,7 @@ class Chains:
         """Raise the `InputError` of rows that can't be read."""
         count: dict[int, int] = {}
         for row in answer:
-            code = UNREADABLE if row[at] == UNREADABLE + 1 else row[at]
-            count[code] = count.get(code, 0) + row[-1]
+            count[row[at]] = count.get(row[at], 0) + row[-1]
         time = self.time.name if self.time is not None else ""
         refusals = {
             UNREADABLE: (

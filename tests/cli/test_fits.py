@@ -74,6 +74,11 @@ def test_the_other_models() -> None:
     assert len(document["population"]["covariance"]) == 4
     assert document["estimate"]["lower"] < document["estimate"]["correlation"]
     assert "intraclass correlation is about" in document["diagnostics"][0]["sentence"]
+    roles = ["galton.csv", "--model", "gaussian-roles", *clusters[3:], "--cluster", "family"]
+    document = answer(*roles, "--role", "role")
+    assert document["population"]["size"] == 3
+    assert document["estimate"]["roles"] == ["child", "father", "mother"]
+    assert "child and father 0.18" in document["diagnostics"][0]["sentence"]
     series = ["steps.csv", "--model", "ar1", "--column", "x", "--time", "t", "--step", "1"]
     document = answer(*series, "--length", "100")
     assert (document["population"]["model"], document["population"]["length"]) == (

@@ -191,7 +191,7 @@ def test_what_never_occurred_is_said() -> None:
     assert said["unseen transitions"].sentence.startswith("4 transitions were never seen")
     assert not said["contexts"].fits
     assert fitted.population.leakage(0.1).best.theorem == "cluster-size"
-    assert fitted.estimate()["transition"][2] == [None] * 3
+    assert fitted.estimated()["transition"][2] == [None] * 3
     with pytest.raises(UnsupportedError, match="not a population"):
         fit_chain(frame, "x", states=[0, 1, 2], length=5, confidence=None)
     with pytest.raises(UnsupportedError, match="not a population"):

@@ -119,7 +119,8 @@ _OPTIONS = {
     "bdp_delta": "delta",
     **{name: name for name in ("adversary", "delta", "kind", "secrets", "seconds", "sensitivity")},
     "value": "column",
-    **{name: name for name in ("cluster", "column", "cuts", "series", "states", "time", "where")},
+    **{name: name for name in ("cluster", "column", "cuts", "role", "series", "states", "time")},
+    "where": "where",
     **{name: name for name in ("confidence", "gaps", "length", "missing", "order", "size", "step")},
 }
 """The options of commands, by the names that the arguments have in Python."""

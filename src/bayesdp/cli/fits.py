@@ -15,7 +15,7 @@ from bayesdp.errors import InputError
 if TYPE_CHECKING:
     from bayesdp.statements.columns import Value
 
-ModelName = Literal["markov", "gaussian-clusters", "ar1"]
+ModelName = Literal["markov", "gaussian-clusters", "gaussian-roles", "ar1"]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,10 @@ def fit(
         typer.Option(metavar="ORDER", help="markov: 1 (unless given), 2, 3, or auto (least BIC)."),
     ] = None,
     cluster: Annotated[
-        str | None, typer.Option(help="gaussian-clusters: the column that tells clusters apart.")
+        str | None, typer.Option(help="gaussian-...: the column that tells clusters apart.")
+    ] = None,
+    role: Annotated[
+        str | None, typer.Option(help="gaussian-roles: the column that tells records apart.")
     ] = None,
     series: Annotated[
         list[str] | None,
@@ -103,6 +106,7 @@ def fit(
         "states": states,
         "order": order,
         "cluster": cluster,
+        "role": role,
         "series": series or None,
         "time": time,
         "step": step,
@@ -125,7 +129,7 @@ def fit(
         _write(out, spec)
     if as_json:
         checks = [check.to_dict() for check in fitted.diagnostics]
-        print_json({"population": spec, "diagnostics": checks, "estimate": fitted.estimate()})
+        print_json({"population": spec, "diagnostics": checks, "estimate": fitted.estimated()})
         return
     from bayesdp.report.fits import show_fit
 
@@ -190,6 +194,14 @@ def _clusters(file: str, chosen: Mapping[str, Any]) -> Any:
     return fit_exchangeable(file, options.pop("column"), options.pop("cluster"), **options)
 
 
+def _roles(file: str, chosen: Mapping[str, Any]) -> Any:
+    from bayesdp.fitting import fit_roles
+
+    options = dict(chosen)
+    names = (options.pop(key) for key in ("column", "cluster", "role"))
+    return fit_roles(file, *names, **options)
+
+
 def _autoregressive(file: str, chosen: Mapping[str, Any]) -> Any:
     from bayesdp.fitting import fit_autoregressive
 
@@ -214,6 +226,9 @@ _MODELS: dict[str, _Model] = {
     ),
     "gaussian-clusters": _Model(
         ("column", "cluster", "size", "confidence"), ("column", "cluster"), _clusters
+    ),
+    "gaussian-roles": _Model(
+        ("column", "cluster", "role", "confidence"), ("column", "cluster", "role"), _roles
     ),
     "ar1": _Model(
         ("column", "time", "series", "step", "length", "confidence"),

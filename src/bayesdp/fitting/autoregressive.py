@@ -81,7 +81,7 @@ class AutoregressiveFit:
         )
         return (FitCheck("coefficient", text), *dropped_rows(self.dropped))
 
-    def estimate(self) -> dict[str, Any]:
+    def estimated(self) -> dict[str, Any]:
         """The coefficient and its region as plain data."""
         return {"coefficient": self.coefficient, "lower": self.lower, "upper": self.upper}
 

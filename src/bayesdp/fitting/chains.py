@@ -76,7 +76,7 @@ class ChainFit:
         """How many transitions were counted."""
         return int(self.counts.sum())
 
-    def estimate(self) -> dict[str, Any]:
+    def estimated(self) -> dict[str, Any]:
         """The states, the most likely transitions and the counts as plain data.
 
         A context that never occurred has `None` in place of each probability.

@@ -75,7 +75,7 @@ class ExchangeableFit:
         )
         return (FitCheck("correlation", text), *dropped_rows(self.dropped))
 
-    def estimate(self) -> dict[str, Any]:
+    def estimated(self) -> dict[str, Any]:
         """The correlation and its interval as plain data."""
         return {"correlation": self.correlation, "lower": self.lower, "upper": self.upper}
 

@@ -19,11 +19,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
+from bayesdp.accounting.rounded import up_words
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.fitting.numbers_of import Numbers, check_confidence, complete_rows
+from bayesdp.fitting.comparing import FitCheck, dropped_rows
+from bayesdp.fitting.numbers_of import (
+    Numbers,
+    check_confidence,
+    complete_rows,
+    confidence_words,
+)
 from bayesdp.populations import Gaussian
 
 MOST_ROLES = 10
@@ -57,6 +65,32 @@ class RolesFit:
         spread = np.sqrt(np.diag(covariance))
         correlations: Numbers = covariance / np.outer(spread, spread)
         return correlations
+
+    @property
+    def diagnostics(self) -> tuple[FitCheck, ...]:
+        """The correlations and the bound in words, and what was left out."""
+        roles, matrix = self.estimate.roles or (), self.correlations
+        pairs = ", ".join(
+            f"{roles[i]} and {roles[j]} {matrix[i, j]:.4g}"
+            for i, j in combinations(range(len(roles)), 2)
+        )
+        largest = up_words(self.population.max_regression_sum or 0.0)
+        text = (
+            f"Correlations are about: {pairs}. The regressions on a record sum to at most "
+            f"{largest} with confidence {confidence_words(self.confidence)}. That clusters are independent "
+            "and jointly Gaussian with one law is assumed."
+        )
+        left_out = f"{self.incomplete} clusters lack a role and were left out."
+        incomplete = (FitCheck("incomplete clusters", left_out),) if self.incomplete else ()
+        return (FitCheck("correlations", text), *incomplete, *dropped_rows(self.dropped))
+
+    def estimated(self) -> dict[str, Any]:
+        """The roles, and the sample's covariance and correlations, as plain data."""
+        return {
+            "roles": list(self.estimate.roles or ()),
+            "covariance": self.estimate.spec()["covariance"],
+            "correlations": self.correlations.tolist(),
+        }
 
 
 def fit_roles(
@@ -103,8 +137,8 @@ def fit_roles(
     largest = largest_sum(covariance, len(records), confidence)
     source = (
         f"fitted to {len(records)} clusters of {', '.join(known)}: the regressions sum to at most "
-        f"{largest:.6g} with confidence {confidence:g}, if clusters are independent and jointly "
-        "Gaussian with one law"
+        f"{up_words(largest)} with confidence {confidence_words(confidence)}, if clusters are "
+        "independent and jointly Gaussian with one law"
     )
     matrix = ((covariance + covariance.T) / 2.0).tolist()
     return RolesFit(

@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
-from bayesdp.fitting import AutoregressiveFit, ChainFit, ExchangeableFit
+from bayesdp.fitting import AutoregressiveFit, ChainFit, ExchangeableFit, RolesFit
 from bayesdp.report.layout import bullet, say, show_table
 
 MOST_ROWS = 32
@@ -17,7 +17,9 @@ MOST_ROWS = 32
 
 
 def show_fit(
-    console: Console, fitted: AutoregressiveFit | ChainFit | ExchangeableFit, out: Path | None
+    console: Console,
+    fitted: AutoregressiveFit | ChainFit | ExchangeableFit | RolesFit,
+    out: Path | None,
 ) -> None:
     """Print the transitions of a chain, what was looked at, and where the population is."""
     say(console, f"A population: {fitted.population.describe()}.")

@@ -16,6 +16,7 @@ from scipy.stats import chi2_contingency
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.fitting import ChainFit, chains, fit_chain
 from bayesdp.fitting.comparing import estimates, information, order_test, same_transitions
+from bayesdp.fitting.regions import transition_bounds
 from bayesdp.populations import MarkovChain, load
 from tests.effort import runs
 
@@ -164,6 +165,7 @@ def test_the_population_has_the_bounds_and_says_how_sure_they_are() -> None:
         length=365,
         source=fitted.population.source,
     )
+    assert fitted.bounds.lower.tolist() == transition_bounds(fitted.counts, 1 - 1e-7).lower.tolist()
     assert "confidence 0.9999999," in fitted.population.source
     assert fitted.population.source.startswith(
         "fitted to 2999 transitions of 3000 records in 1 run"

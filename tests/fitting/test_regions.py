@@ -12,6 +12,7 @@ from scipy.special import betaln
 from scipy.stats import binom
 
 from bayesdp.errors import InputError
+from bayesdp.fitting import regions
 from bayesdp.fitting.regions import (
     DIGITS,
     FLOOR,
@@ -87,6 +88,23 @@ def test_ends_are_where_the_martingale_reaches_its_threshold(hits: int, misses: 
     for end in {lower, upper} - {0.0, 1.0}:
         least = min(Fraction(repr(end)), 1 - Fraction(repr(end)))
         assert least == Fraction(f"{float(least):.{DIGITS}g}")
+
+
+def test_no_end_is_taken_from_doubles_without_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    probability_interval.cache_clear()
+    right = probability_interval(30, 70, ALPHA)
+    for factor in (1.00002, 1.3, 2.0):  # the search ends inside of the region
+        near = regions._near_end
+        monkeypatch.setattr(regions, "_near_end", lambda *given: near(*given) * factor)  # noqa: B023
+        probability_interval.cache_clear()
+        lower, upper = probability_interval(30, 70, ALPHA)
+        assert lower <= right[0]
+        assert upper >= right[1]
+        monkeypatch.undo()
+    monkeypatch.setattr(regions, "_outside", lambda *given: False)
+    probability_interval.cache_clear()
+    assert probability_interval(30, 70, ALPHA) == (0.0, 1.0)
+    probability_interval.cache_clear()
 
 
 @pytest.mark.parametrize(("hits", "misses"), COUNTS[1:])

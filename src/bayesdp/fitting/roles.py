@@ -77,8 +77,8 @@ class RolesFit:
         largest = up_words(self.population.max_regression_sum or 0.0)
         text = (
             f"Correlations are about: {pairs}. The regressions on a record sum to at most "
-            f"{largest} with confidence {confidence_words(self.confidence)}. That clusters are independent "
-            "and jointly Gaussian with one law is assumed."
+            f"{largest} with confidence {confidence_words(self.confidence)}. That clusters are "
+            "independent and jointly Gaussian with one law is assumed."
         )
         left_out = f"{self.incomplete} clusters lack a role and were left out."
         incomplete = (FitCheck("incomplete clusters", left_out),) if self.incomplete else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tomllib
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bayesdp.cli import app
+from bayesdp.populations import load
 
 WHEEZE = ["wheeze.csv", "--model", "markov", "--column", "wheeze", "--length", "4"]
 BITS = ["--states", "0,1", "--series", "child"]
@@ -57,10 +59,26 @@ def test_a_population_file_for_all_commands() -> None:
     assert json.loads(level.stdout)["best"]["theorem"] in ("cluster-size", "markov-intervals")
 
 
+def test_a_population_as_it_stands_in_a_study() -> None:
+    for confidence in ("0.5", "0.95"):
+        words = [*WHEEZE, *BITS, "--confidence", confidence]
+        population = answer(*words, "--out", "population.toml")["population"]
+        text = Path("population.toml").read_text()
+        assert text.startswith('[population]\nmodel = "markov"\n')
+        assert tomllib.loads(text) == {"population": population}
+        assert load("population.toml").spec() == population
+    assert "can stand in a study" in " ".join(
+        fit(*words, "--out", "population.toml").stdout.split()
+    )
+
+
 def test_other_files_are_left_alone() -> None:
     before = Path("galton.csv").read_text()
     Path("mine.json").write_text('{"model": "independent", "source": "me"}')
-    for target in ("galton.csv", "mine.json", "wheeze.csv", "nowhere/population.json"):
+    Path("study.toml").write_text('[population]\nmodel = "independent"\n')
+    Path("other.toml").write_text('population = "fitted to "\n')
+    targets = ("galton.csv", "mine.json", "wheeze.csv", "study.toml", "other.toml")
+    for target in (*targets, "nowhere/population.json"):
         result = fit(*WHEEZE, *BITS, "--out", target)
         assert result.exit_code == 2
         assert f"--out is '{target}'" in result.stderr

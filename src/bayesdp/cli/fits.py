@@ -94,7 +94,8 @@ def fit(
         bool, typer.Option("--point", help="markov: the most likely transitions, without bounds.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the population, for all commands.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the population: JSON, or TOML as in a study."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -124,7 +125,7 @@ def fit(
 
         check_target(out, "population", reserved=[Path(file)])
     fitted = _MODELS[model].fit(file, chosen)
-    spec = fitted.population.spec()
+    spec = {"model": fitted.population.model, **fitted.population.spec()}
     if out is not None:
         _write(out, spec)
     if as_json:
@@ -158,14 +159,25 @@ def _check_options(model: str, chosen: Mapping[str, Any]) -> None:
 
 
 def _write(out: Path, spec: Mapping[str, Any]) -> None:
-    import json
-
     from bayesdp.report.output import replace_file
 
     try:
-        replace_file(out, json.dumps(spec, indent=2, allow_nan=False) + "\n")
+        replace_file(out, _text(spec, as_toml=out.suffix == ".toml"))
     except (OSError, ValueError) as error:
         raise InputError("--out", str(out), expected=f"a file to write to ({error})") from None
+
+
+def _text(spec: Mapping[str, Any], *, as_toml: bool) -> str:
+    """The population as JSON, or as the table of a study file: TOML writes its values alike."""
+    import json
+
+    if not as_toml:
+        return json.dumps(spec, indent=2, allow_nan=False) + "\n"
+    lines = [
+        f"{key} = {json.dumps(value, ensure_ascii=False, allow_nan=False)}"
+        for key, value in spec.items()
+    ]
+    return "\n".join(["[population]", *lines]) + "\n"
 
 
 def _markov(file: str, chosen: Mapping[str, Any]) -> Any:

@@ -32,6 +32,9 @@ def show_fit(
         say(console, "Nothing was written: add --out population.json to use the population.")
     else:
         say(console, f"The population is in {out}: bayesdp leakage {out} --epsilon 0.5")
+        if out.suffix != ".toml":
+            return
+        say(console, "It can stand in a study as it is, with covers = [...] for its columns.")
 
 
 def _show_transitions(console: Console, fitted: ChainFit) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import tomllib
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -88,7 +89,10 @@ def _is_ours(path: Path, kind: FileKind) -> bool:
             return text.startswith("<!doctype html>") and GENERATOR in text[:1000]
         if kind == "figure":
             return text.startswith(FIGURE)
-        document = json.loads(text)
+        if kind == "population" and path.suffix == ".toml":
+            document = tomllib.loads(text).get("population")
+        else:
+            document = json.loads(text)
     except (OSError, ValueError, RecursionError):
         return False
     if not isinstance(document, dict):

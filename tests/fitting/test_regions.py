@@ -178,8 +178,19 @@ def test_the_truth_is_inside_as_often_as_said(states: int, order: int, length: i
     if length > 1_000 and not in_full():
         length, tried = 400, 20
     law, rng = np.array(LAWS[states, order]), np.random.default_rng(length + states + order)
-    missed = 0
-    for counts in simulated(law, length, tried, rng):
-        bounds = transition_bounds(counts, 0.8)
-        missed += not ((bounds.lower <= law) & (law <= bounds.upper)).all()
-    assert missed <= binom.isf(1e-6, tried, 0.2)
+    counts = simulated(law, length, tried, rng)
+    alpha = Fraction(1, 5) / (states**order * (1 if states == 2 else states))
+    held = (martingales(law, counts) < -math.log(alpha)).all(axis=tuple(range(1, law.ndim + 1)))
+    assert (~held).sum() <= binom.isf(1e-6, tried, 0.2)
+    for inside, seen in zip(held[:20], counts[:20], strict=True):  # as the intervals say
+        bounds = transition_bounds(seen, 0.8)
+        assert inside == ((bounds.lower <= law) & (law <= bounds.upper)).all()
+
+
+def martingales(law: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """`ln M` of the true transitions, for each cell of each run."""
+    a, b = float(WEIGHT), float(FLOOR)
+    misses = counts.sum(axis=-1, keepdims=True) - counts
+    mixed = betaln(a * law + b + counts, a * (1.0 - law) + b + misses)
+    mixed -= betaln(a * law + b, a * (1.0 - law) + b)
+    return np.asarray(mixed - counts * np.log(law) - misses * np.log1p(-law))

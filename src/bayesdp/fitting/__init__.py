@@ -6,6 +6,7 @@ from bayesdp.fitting.clusters import ExchangeableFit, fit_exchangeable
 from bayesdp.fitting.comparing import FitCheck
 from bayesdp.fitting.regions import TransitionBounds
 from bayesdp.fitting.roles import RolesFit, fit_roles
+from bayesdp.fitting.streams import posterior_states
 
 __all__ = [
     "AutoregressiveFit",
@@ -18,4 +19,5 @@ __all__ = [
     "fit_chain",
     "fit_exchangeable",
     "fit_roles",
+    "posterior_states",
 ]

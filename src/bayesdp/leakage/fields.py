@@ -27,7 +27,7 @@ import numpy as np
 
 from bayesdp.arrays import Bools, Floats, Ints
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.numbers import UNIT, up
+from bayesdp.numbers import UNIT, UpperBound, up
 from bayesdp.populations.factors import FactorGraph, FactorGroup
 
 MOST_PAIRS = 5_000
@@ -470,7 +470,7 @@ class FieldMessages:
 class FieldsLevel:
     """A level in nats, rounded up, and how many rounds the search for its messages took."""
 
-    epsilon: float
+    epsilon: UpperBound
     rounds: int
 
 
@@ -496,7 +496,8 @@ def fields_level(
     if dp_epsilon <= _TINY or messages.size == 0:
         return _level_of_size(dp_epsilon, size if messages.size else 1)
     y, rounds = messages.solve(dp_epsilon, deadline)
-    return FieldsLevel(up(float(np.max(messages.levels(y, dp_epsilon))), 1), rounds)
+    level = up(float(np.max(messages.levels(y, dp_epsilon))), 1)
+    return FieldsLevel(UpperBound(level), rounds)
 
 
 def uniform_level(messages: FieldMessages, dp_epsilon: float, component: int) -> FieldsLevel:
@@ -509,8 +510,9 @@ def uniform_level(messages: FieldMessages, dp_epsilon: float, component: int) ->
         return _level_of_size(dp_epsilon, component if messages.size else 1)
     y, rounds = messages.uniform(dp_epsilon, component)
     most = up(dp_epsilon + int(messages.degree.max()) * float(y.max()), 4)
-    return FieldsLevel(min(most, up(component * dp_epsilon, 4)), rounds)
+    return FieldsLevel(UpperBound(min(most, up(component * dp_epsilon, 4))), rounds)
 
 
 def _level_of_size(dp_epsilon: float, size: int) -> FieldsLevel:
-    return FieldsLevel(dp_epsilon if size == 1 else up(size * dp_epsilon, 4), 0)
+    level = dp_epsilon if size == 1 else up(size * dp_epsilon, 4)
+    return FieldsLevel(UpperBound(level), 0)

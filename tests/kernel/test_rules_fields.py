@@ -130,11 +130,14 @@ def test_large_grids_are_bounded_by_their_inside(monkeypatch: pytest.MonkeyPatch
         ratio = math.log(9.0 * 0.7)
         plain = 0.4 + max_degree * ratio
         assert whole * (1 - 1e-12) <= inside <= plain
-    hard = Graph(grid=(5, 6), table=[[1.0, 1.0], [1.0, 0.0]])
-    with monkeypatch.context() as patched:
-        patched.setattr(graph_fields, "MOST_PAIRS", 3)
-        bounded = proved(hard, 0.4)
-    assert bounded >= proved(hard, 0.4) * (1 - 1e-12)
+    for table in ([[1.0, 1.0], [1.0, 0.0]], [[0.0, 1.0], [1.0, 1.0]], [[1.0, 2.0], [0.0, 1.0]]):
+        for sides in ((5, 6), (1, 9)):
+            hard = Graph(grid=sides, table=table)
+            step = make_step(RULE, bare(hard), Cost(any=0.4))
+            sharp = certified_level(step)
+            with monkeypatch.context() as patched:
+                patched.setattr(graph_fields, "MOST_PAIRS", 3)
+                assert certified_level(step) >= sharp * (1 - 1e-12)
 
 
 def test_many_pairs_have_two_numbers_for_all(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -184,6 +184,35 @@ def test_a_step_is_rounded_up_at_all_sizes() -> None:
                 assert float(found[number]) <= float(exact) * (1 + slack) + 1e-290
 
 
+def test_intervals_of_odds_are_rounded_outward() -> None:
+    """A record with many neighbours, some of which are known, and weights of all sizes."""
+    rng = np.random.default_rng(375)
+    for _ in range(runs(100)):
+        records = int(rng.integers(3, 60))
+        tables = np.exp(rng.normal(size=(records - 1, 2, 2)) * 60.0)
+        known = rng.random(records - 1) < 0.5
+        factors = [([0, j + 1], table.tolist()) for j, table in enumerate(tables)]
+        factors += [([j + 1], [1.0, 0.0]) for j in np.nonzero(known)[0].tolist()]
+        prepared = messages_of(graph_of(records, *factors))
+        with ctx.workprec(300):
+            adds = [[(arb(float(b)) / arb(float(a))).log() for a, b in table.T] for table in tables]
+            fixed = sum((adds[j][0] for j in np.nonzero(known)[0].tolist()), arb(0))
+            others = np.nonzero(~known)[0].tolist()
+            for edge, j in enumerate(others):
+                ends = [fixed, fixed]
+                for other in others:
+                    if other != j:
+                        pair = adds[other]
+                        ends = [ends[0] + pair[0].min(pair[1]), ends[1] + pair[0].max(pair[1])]
+                message = prepared.edges // 2 + edge  # from the neighbour to the hub
+                turned = prepared.total_at[message] >= records
+                least, most = prepared.steps.least[message], prepared.steps.most[message]
+                low, high = (-most, -least) if turned else (least, most)
+                assert bool(arb(float(low)) <= ends[0])
+                assert bool(arb(float(high)) >= ends[1])
+                assert float(ends[0]) - low + high - float(ends[1]) < 1e-7
+
+
 # ------------------------------------------------------ what is merged, left out, or not covered
 
 

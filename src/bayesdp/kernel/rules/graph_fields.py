@@ -26,7 +26,7 @@ from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, largest, require, watched
 from bayesdp.kernel.fixed_points import ascended, super_solution
-from bayesdp.kernel.graphs import Model, WeightTable, components, merged, read_model, read_table
+from bayesdp.kernel.graphs import Model, WeightTable, components, merged, read_model
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.statements.graphs import GraphGrid
 
@@ -46,10 +46,12 @@ def bound(conversion: Conversion) -> arb:
 
 
 def _grid(grid: GraphGrid, epsilon: Fraction) -> arb:
-    """One number for each order of values. A grid of 3 x 3 has every kind of place."""
-    sides, whole = grid.grid, math.prod(grid.grid)
-    if min(read_table(grid.table).weights) > 0:  # zeros exclude more values on larger grids
-        sides = (min(sides[0], 3), min(sides[1], 3))
+    """One number for each order of values.
+
+    A grid of 3 x 3 has every kind of place, and zeros exclude no value there that they allow on a
+    larger one: where they allow fewer, there are fewer messages, and odds between the same ends.
+    """
+    sides, whole = tuple(min(side, 3) for side in grid.grid), math.prod(grid.grid)
     model = read_model(grid.model_copy(update={"grid": sides}))
     return _Fields(merged(model), [whole] * model.records, epsilon).level(each=False)
 

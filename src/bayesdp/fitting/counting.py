@@ -31,18 +31,15 @@ if TYPE_CHECKING:
 MOST_CELLS = 1_000_000
 """The most cells of a table of counts."""
 
-UNREADABLE = -32000
-"""The number, and the code, of a row whose cell can't be read."""
-
-NO_SERIES, NO_TIME, LATE, UNORDERED = range(-31990, -31986)
-"""Codes of other rows for which nothing can be counted, or not in this order."""
+NO_SERIES, NO_TIME, LATE, UNORDERED = range(-32000, -31996)
+"""Codes of rows for which nothing can be counted, or not in this order."""
 
 
 @dataclass(frozen=True, eq=False)
 class WindowCounts:
     """`tables[j]`, with `j + 1` axes, counts the windows of `j + 1` neighbours, older ones first.
 
-    `missing` rows have no state.
+    `missing` rows of the table have no state.
     """
 
     tables: tuple[Counts, ...]
@@ -134,11 +131,11 @@ class Chains:
         for row in answer:
             parts.setdefault(tuple(row[: len(groups)]), []).append(row[len(groups) :])
         missing = 0
-        if self.drop and not groups:
-            cells = self._cells
-            missing = self.table.numbers(cells, cells.count(where=cells.state.isnull()))[0]
+        if self.drop or None in codes:
+            missing = self._number_missing
+        states = len(self.levels)
         return {
-            key: _tables(np.array(part, dtype=object), depth, len(self.levels), missing)
+            key: WindowCounts(_tables(np.array(part, dtype=object), depth, states), missing)
             for key, part in parts.items()
         }
 
@@ -146,7 +143,8 @@ class Chains:
     def _cells(self) -> Any:
         """The number of each row's state, from 1 on, its series and its time.
 
-        Cells of a CSV file are texts: they are read once and kept.
+        A row without a number has no state, or it is `unreadable`. Cells of a CSV file are texts:
+        they are read once and kept.
         """
         import ibis
 
@@ -164,13 +162,9 @@ class Chains:
         else:
             places = ((cells.value == literal(v), _code(i)) for i, v in enumerate(self.levels, 1))
             index = ibis.cases(*places)
-        state = ibis.cases(  # what most rows have comes first: the engine looks no further
-            (cells.value.notnull(), index),
-            (cells.missing, ibis.null("int16")),
-            else_=_code(UNREADABLE),
-        )
+        unreadable = cells.value.isnull() & ~cells.missing
         kept = [name for name in chosen if name not in ("value", "missing")]
-        cells = cells.select(*kept, state=state)
+        cells = cells.select(*kept, state=index, unreadable=unreadable)
         return table.kept(cells) if table.text_cells else cells
 
     def _base(self, split: str | None, in_order: bool) -> Any:
@@ -222,8 +216,7 @@ class Chains:
         carried = dict.fromkeys(["state", *keys, *times, *kept])
         beside = rows.select(*carried, **lagged)
         state = beside.state
-        faults: list[tuple[Any, Any]] = [(state == _code(UNREADABLE), _code(UNREADABLE))]
-        faults += [(beside[key].isnull(), _code(NO_SERIES)) for key in keys]
+        faults: list[tuple[Any, Any]] = [(beside[key].isnull(), _code(NO_SERIES)) for key in keys]
         together: list[Any] = [beside[key] == beside[f"before_{key}"] for key in keys]
         for i, key in enumerate(keys):
             falls = [*together[:i], beside[f"before_{key}"] > beside[key]]
@@ -247,6 +240,22 @@ class Chains:
             since <= literal(step * (1.0 + STEP_TOLERANCE)),
         ]
 
+    @cached_property
+    def _number_missing(self) -> int:
+        """How many rows of the table have no state. Raises `InputError` where cells are wrong."""
+        cells = self._cells
+        empty = cells.count(where=cells.state.isnull())
+        without, unreadable = self.table.numbers(cells, empty, cells.count(where=cells.unreadable))
+        if unreadable:
+            raise _refusal(
+                "column",
+                self.column,
+                "a column in which every cell is empty or has a state",
+                unreadable,
+                "Correct these cells or leave them empty; list all states.",
+            )
+        return int(without)
+
     def _refuse(self, answer: list[tuple[Any, ...]], at: int) -> None:
         """Raise the `InputError` of rows that can't be read."""
         count: dict[int, int] = {}
@@ -254,12 +263,6 @@ class Chains:
             count[row[at]] = count.get(row[at], 0) + row[-1]
         time = self.time.name if self.time is not None else ""
         refusals = {
-            UNREADABLE: (
-                "column",
-                self.column,
-                "a column in which every cell is empty or has a state",
-                "Correct these cells or leave them empty; list all states.",
-            ),
             NO_SERIES: ("series", list(self.series), "columns without empty cells", ""),
             NO_TIME: (
                 "time",
@@ -276,8 +279,12 @@ class Chains:
         }
         for code, (key, value, expected, remedy) in refusals.items():
             if code in count:
-                rows = "1 row is not so" if count[code] == 1 else f"{count[code]} rows are not so"
-                raise InputError(key, value, expected=f"{expected}: {rows}", remedy=remedy)
+                raise _refusal(key, value, expected, count[code], remedy)
+
+
+def _refusal(key: str, value: object, expected: str, number: int, remedy: str) -> InputError:
+    rows = "1 row is not so" if number == 1 else f"{number} rows are not so"
+    return InputError(key, value, expected=f"{expected}: {rows}", remedy=remedy)
 
 
 def _code(number: int) -> ir.Scalar:
@@ -286,12 +293,11 @@ def _code(number: int) -> ir.Scalar:
     return ibis.literal(number, "int16")
 
 
-def _tables(rows: NDArray[Any], depth: int, states: int, missing: int) -> WindowCounts:
+def _tables(rows: NDArray[Any], depth: int, states: int) -> tuple[Counts, ...]:
     """Counts of windows from rows of codes, the newest first, and the number of such rows."""
     number = rows[:, -1].astype(np.int64)
     codes = [np.array([code or 0 for code in rows[:, i]], dtype=np.int64) for i in range(depth + 1)]
     whole = codes[0] != 0
-    missing += int(number[~whole].sum())
     tables: list[Counts] = []
     window: list[Counts] = []
     for length in range(depth + 1):
@@ -301,4 +307,4 @@ def _tables(rows: NDArray[Any], depth: int, states: int, missing: int) -> Window
         table = np.zeros((states,) * (length + 1), dtype=np.int64)
         np.add.at(table, tuple(part[whole] for part in window), number[whole])
         tables.append(table)
-    return WindowCounts(tuple(tables), missing)
+    return tuple(tables)

@@ -26,14 +26,15 @@ def chain(row: Any, **more: Any) -> MarkovChain:
 
 @pytest.mark.parametrize("decimals", range(4, 9))
 def test_every_rounded_law_is_read(decimals: int) -> None:
-    """With all its decimals, with those that aren't 0, and in single precision."""
+    """But for zeros at the end of all its numbers; and in single precision."""
     rng = np.random.default_rng(decimals)
     for _ in range(runs(2000)):
         law = rng.dirichlet(np.ones(rng.integers(2, 9)))
         rounded = np.round(law, decimals)
-        read = Rescaling().law(rounded.tolist(), "law", decimals)
-        assert abs(sum(map(Fraction, read)) - 1) < 1e-15
-        Rescaling().law(rounded.tolist() if rounded.sum() == 1 else read, "law")
+        if any(len(repr(x)) >= decimals + 2 for x in rounded.tolist()):
+            read = Rescaling().law(rounded.tolist(), "law")
+            assert abs(sum(map(Fraction, read)) - 1) < 1e-15
+            assert Rescaling().law(read, "law") == read
         single = Rescaling().law(law.astype(np.float32).tolist(), "law")
         assert np.allclose(single, law, atol=1e-6)
 

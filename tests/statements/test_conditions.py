@@ -363,6 +363,15 @@ def test_the_message_says_how_odd_names_are_written(text: str) -> None:
         Predicate.parse(text, TABLE)
 
 
+def test_no_word_of_a_condition_stands_for_a_name_by_chance() -> None:
+    assert columns_of(parse("`a b` > 1 and name0 > 2")) == {"a b", "name0"}
+    tree = parse("`a b` in ['name0', 'name_'] or `name0` == 'name__1'")
+    assert columns_of(tree) == {"a b", "name0"}
+    assert {value for part in conditions.comparisons(tree) for value in part.values} == {
+        "name0", "name_", "name__1",
+    }  # fmt: skip
+
+
 def test_messages_show_the_names_and_not_what_stands_for_them() -> None:
     texts = {"`hh.size`() in [1]": "hh.size", "`hh.size`": "hh.size", "`it's`.x": "it's"}
     for text, shown in {**texts, "`hh.size` > '`hh.size`'": "hh.size"}.items():

@@ -217,13 +217,11 @@ class Rescaling:
     def __init__(self) -> None:
         self.largest = 0.0
 
-    def law(
-        self, values: Sequence[float], key: str, decimals: int | None = None
-    ) -> tuple[float, ...]:
+    def law(self, values: Sequence[float], key: str) -> tuple[float, ...]:
         """`values` as a probability law, rescaled to sum to 1.
 
-        `decimals` is how many of them are written, if the values don't tell. Raises `InputError`
-        about `key` unless each is in [0, 1] and they sum to 1 as far as rounding lets them.
+        Raises `InputError` about `key` unless each is in [0, 1] and they sum to 1 as far as
+        rounding lets them. The most decimals of a value count: zeros at the end are not seen.
         """
         for position, value in enumerate(values):
             if not (0.0 <= value <= 1.0):
@@ -233,8 +231,7 @@ class Rescaling:
         if off <= _ROUNDED_ONCE:  # as laws that were rescaled are: they are not to change again
             return tuple(map(float, values))
         if off > PROBABILITY_TOLERANCE:
-            written = max(map(_decimals, values)) if decimals is None else decimals
-            if off > _rounding(len(values), written):
+            if off > _rounding(len(values), max(map(_decimals, values))):
                 raise InputError(
                     key,
                     list(values) if len(values) <= MOST_SHOWN else f"{len(values)} probabilities",

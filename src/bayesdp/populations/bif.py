@@ -23,8 +23,7 @@ from bayesdp.populations.files import NUMBER
 
 MOST_BYTES = 50_000_000
 MOST_CELLS = 5_000_000
-MOST_DIGITS = 6
-"""The largest file, and the most table cells in it and digits of an exponent."""
+"""The largest file, and the largest number of table cells in it."""
 
 _TOKEN = re.compile(
     r"""\s+ | //[^\n]* | /\*.*?\*/
@@ -236,9 +235,7 @@ class _Reader:
             row.append(float(word))
         if len(row) != width:
             self._fail(line, ", ".join(words), f"{width} probabilities")
-        return list(
-            self.rescaling.law(row, f"{self.place}, line {line})", max(map(_decimals, words)))
-        )
+        return list(self.rescaling.law(row, f"{self.place}, line {line})"))
 
     def _list(self, end: str) -> list[str]:
         """Words with commas between them (which may be missing), up to a closing mark."""
@@ -285,13 +282,6 @@ class _Reader:
 
     def _fail(self, line: int, token: str, expected: str, remedy: str = "") -> NoReturn:
         raise InputError(f"{self.place}, line {line})", token, expected=expected, remedy=remedy)
-
-
-def _decimals(word: str) -> int:
-    """How many decimals a number is written with."""
-    number, _, exponent = word.lower().partition("e")
-    shifted = int(exponent or 0) if len(exponent) < MOST_DIGITS else 0
-    return max(0, len(number.partition(".")[2]) - shifted)
 
 
 def _by_pyagrum(path: Path, key: str, rescaling: Rescaling) -> list[Any]:

@@ -2,7 +2,8 @@
 
 * What a study says: `reading` (from TOML or plain data) into `spec` and `spec_parts`; `consistency`
   holds its parts against each other, `wide` warns of tables of another shape.
-* Its queries: `queries` (what one reads), `programs` with `program_files` and `program_fields`.
+* Its queries: `queries` (what one reads), `averages` (over no rows there is none), `programs` with
+  `program_files` and `program_fields`.
 * Its price, before any data: `pricing` and `noise` make a `plan`, `derivation` asks the kernel to
   prove it; `check` and `sweep` show it. `stress` asks what its noise means under the populations
   of `stronger`, `proposals` what would help.

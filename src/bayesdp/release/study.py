@@ -138,7 +138,7 @@ class Study:
         self.folder = folder
         self._table = table
         self._priced: tuple[str, Plan] | None = None
-        if isinstance(table, str | Path):
+        if issubclass(type(table), str | Path):  # a frame isn't touched before its release
             check_source(str(table))
         for position, query in enumerate(spec.queries):
             if query.kind != "program":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from bayesdp.notions import ColumnCost, Cost
 from bayesdp.populations import (
@@ -328,6 +329,7 @@ class TestMarkovWindow(TheoremConformance):
         ]
 
 
+@pytest.mark.usefixtures("few_contexts")
 class TestMarkovContexts(TheoremConformance):
     name = "markov-contexts"
     unchanged_by = frozenset({ALL_SIZES, NO_SIGN, SAME_FOR_UNINFORMED})

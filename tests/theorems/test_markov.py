@@ -297,6 +297,7 @@ def test_informed_with_delta() -> None:
 # -- monotone --------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("few_contexts")
 @pytest.mark.parametrize("adversary", ["any", "uninformed"])
 def test_levels_grow_with_the_cost(adversary: str) -> None:
     rng = np.random.default_rng(11)
@@ -308,7 +309,7 @@ def test_levels_grow_with_the_cost(adversary: str) -> None:
         weak,
         MarkovChain(transition=random_kernel(rng, 3).tolist(), length=10**6),
         MarkovChain(
-            transition=random_kernel(rng, 3, zeros=True).tolist(), length=6, initial=[0.2, 0.3, 0.5]
+            transition=random_kernel(rng, 3, zeros=True).tolist(), length=5, initial=[0.2, 0.3, 0.5]
         ),
     ):
         costs = (1e-9, 1e-4, 0.03, 0.3, 1.0, 4.0)

@@ -149,7 +149,7 @@ def test_the_choice_is_the_geometric_mean_over_the_released_numbers(tmp_path: Pa
     assert chosen.choice.ratio == pytest.approx(due, rel=1e-12)
     assert chosen.noise == ("gaussian" if due < 1 else "laplace")
     other = laplace if due < 1 else gaussian
-    assert chosen.choice.other_errors == tuple(q.error(0.95, N) for q in other.queries)
+    assert chosen.choice.other_errors == tuple(q.error(q.confidence, N) for q in other.queries)
 
 
 def _error(plan: Any, position: int, confidence: float) -> float:

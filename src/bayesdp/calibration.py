@@ -30,10 +30,18 @@ from bayesdp.populations import Population
 from bayesdp.theorems import Question, best_bound, check_seconds, delta_at, require_question
 
 _PRECISION = 1e-12
+"""A search ends where the logarithms of a good budget and of a bad one are this close: the answer,
+the good one, may be lower by this share."""
 _ROUNDS = 200
+"""The most levels in one search; the answer is then the largest good budget so far."""
 _PATIENCE = 5
+"""After so many points that did not halve the bracket, its middle is tried. Speed only."""
 LEAST_DELTA = 2.0**-48
+"""Smaller deltas are refused: they are lost in the rounding of the noise's tail."""
 _POINTS, _SHRINK, _HOPELESS = 24, 0.8, 1.3
+"""How many points of the curve are tried, the next at which share of the last, and by which factor
+the noise is above the least where that ends. Only how little noise is found depends on them: each
+point is certified."""
 MOST_LEVELS = 60
 """A search takes at most this many times `seconds`, the limit of a theorem for one level."""
 

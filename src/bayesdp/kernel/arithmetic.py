@@ -38,6 +38,8 @@ MOST_SECONDS = 15.0
 
 _until: ContextVar[float | None] = ContextVar("until", default=None)
 _calls = 0
+"""How often `watched` was called; shared by threads, which is harmless: it only says when to look
+at the clock."""
 
 
 @contextmanager

@@ -23,6 +23,8 @@ Matrix = list[list[arb]]
 Ratio = Callable[[tuple[Any, ...], BallRow, BallRow, Matrix], arb]
 
 MOST_STEPS = 20_000
+"""A chain is followed for so many steps at most; a longer one is proved by a closed tail, or not at
+all."""
 MOST_WORK = 500_000
 """A ratio of two laws on `S` states counts `S`: at most about 15 seconds on a quiet machine."""
 TAIL_RAISED = 50

@@ -37,6 +37,7 @@ MOST_MULTIPLIED = 12
 """Records that are multiplied out; with two values each there are as many cells as allowed."""
 
 MOST_SETTINGS = 2**12
+"""The most joint values that are looked at for one pair; beyond them independence is not known."""
 MOST_LOOKED_AT = 10**6
 """Factors looked at, in all, for those that tie two records."""
 

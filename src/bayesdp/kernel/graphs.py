@@ -18,6 +18,7 @@ from bayesdp.statements.tables import cells, shape
 from bayesdp.statements.tables import rows as rows_below
 
 MOST_CELLS = 1_000_000
+"""Certificates about a larger table of a factor are UNKNOWN."""
 
 
 @dataclass(frozen=True, eq=False)

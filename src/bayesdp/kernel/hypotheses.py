@@ -30,6 +30,7 @@ from bayesdp.statements.tables import cells, shape
 
 Population = Any
 LARGEST_MATRIX = 200
+"""A certificate that needs a larger matrix to be inverted is UNKNOWN."""
 
 NAMES = {
     "full-support": "every database is possible under the population",

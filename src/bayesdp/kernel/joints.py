@@ -16,6 +16,7 @@ from bayesdp.statements.graphs import Finite
 from bayesdp.statements.tables import cells, shape
 
 MOST_CELLS = 2**12
+"""Certificates about a joint law with more cells are UNKNOWN."""
 Law = dict[tuple[int, ...], Fraction]
 JointPart = tuple[list[int], tuple[int, ...], Law]
 

@@ -28,6 +28,7 @@ MOST_CHANGED = 64
 """Laws between bounds in which the default is tried."""
 
 MOST_CELLS = 2**12
+"""Certificates that need a law with more cells to be enumerated are UNKNOWN."""
 MovesRow = list[Fraction]
 Passed = set[tuple[int, int, int]]
 """Pairs of tuples that have been compared, for so many records."""

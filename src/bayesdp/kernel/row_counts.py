@@ -26,6 +26,7 @@ Part = frozenset[tuple[str, frozenset[int]]]
 
 ALL: Part = frozenset()
 _MOST_CROSSING = 6
+"""Counts of larger combinations give no lower limits on what they share: less is then inferred."""
 
 
 def check_row_counts(

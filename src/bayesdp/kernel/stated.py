@@ -39,6 +39,7 @@ OF_ANY_LAW = ("independent", "clusters", "unknown")
 """Models that say nothing of a record's values: it may be several rows."""
 
 MOST_KEPT = 8
+"""How many populations that were read are kept, the newest ones. Speed only."""
 _READ: dict[str, Any] = {}
 """The last populations that were read, by what they say without `source` and `covers`.
 

@@ -18,7 +18,9 @@ SparseRows = list[dict[int, arb]]
 """The entries of each row by column. The diagonal is among them."""
 
 LARGEST_DENSE = 150
+"""Matrices up to this size are inverted; larger ones need the vector that is their witness."""
 _MOST_TERMS = 200_000
+"""Depth times entries when closed walks are followed; with less depth the bound is higher."""
 _REFUSED = "no vector s > 0 with C s > 0 is shown, C the comparison matrix"
 WITNESS = "row_sums"
 

@@ -12,6 +12,7 @@ from bayesdp.notions import ApproxDP
 from bayesdp.numbers import largest, times_above, up
 
 _LARGEST_EXPONENT = 700.0
+"""Levels above it have an infinite growth factor: their exponential is beyond the doubles."""
 
 
 def growth(level: float, dp_epsilon: float) -> float:

@@ -24,12 +24,19 @@ MAX_STEPS = 20_000
 """The longest run followed record by record. Longer ones are closed by a super-solution."""
 
 _SETTLED = 1e-13
+"""Evidence has settled where steps change it by no larger share; tails that were closed earlier are
+only looser."""
 _TINY = 1e-280
+"""Evidence that is possible and smaller is not followed: the chain is refused, as doubles lose
+digits."""
 _FAR = 1e5
 """Above the logarithm of any ratio of two doubles."""
 _ATTEMPTS = 2_000
+"""The most steps towards a closed tail; without one the chain is refused."""
 _PATIENCE = 500
+"""After so many steps the fixed point is guessed by bisection, and checked. Speed only."""
 _BISECTIONS = 200
+"""The most bisections for a guess, which is checked."""
 _ASK_EVERY = 64
 """The deadline is checked once in so many steps."""
 

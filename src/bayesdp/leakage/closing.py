@@ -20,11 +20,19 @@ StepMap = Callable[[Floats], Floats]
 """From `C` to the `C` of one more record, rounded up."""
 
 _GUESS_EVERY = 8
+"""A limit is guessed once in so many steps; guesses are checked. Speed only."""
 _LARGEST = 1e250
+"""A tail above it is given up: the level is refused."""
 _FARTHEST = 600.0
+"""Guesses with a logarithm above it are not made."""
 _CLOSE = 1e-10
+"""The way down ends where a step changes the logarithms by less than this share: stopping earlier
+leaves the level higher."""
 _MATTERS = 1e-3
+"""Entries that move by less than this share of the largest move have no say in a guess, which is
+checked."""
 _MARGIN = 1e-12
+"""Steps up go further by this share, so that they arrive: the level is higher by about as much."""
 
 
 def closed(least: Floats, step: StepMap, rounds: int, largest: float = _LARGEST) -> Floats | None:

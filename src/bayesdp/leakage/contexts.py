@@ -34,24 +34,31 @@ Indices = NDArray[np.intp]
 
 SYMBOLS = "01*"
 MOST_ORDER = 4
+"""The largest order for which contexts are formed."""
 TOLERANCE = 0.02
 """A context is split while the odds of the next record, given older ones, are known to less."""
 MOST_NUMBERS = 16_000
 """So many numbers may prove one level: they are written on the certificate."""
 MOST_CONTEXTS = 1000
+"""The most contexts of one side; with fewer the level is higher."""
 LARGEST_COST = 50.0
 """Larger products of the order and the cost are refused: ratios could leave the doubles."""
 LEAST_TRANSITION = 1e-8
 """Smaller transition probabilities are refused, for the same reason."""
 
 _ROUNDS = 5_000
+"""The most steps up to a closed matrix, and down from one."""
 _ROUNDING = 128.0 * UNIT
 """More than the relative error of one step: some thirty operations on positive numbers."""
 _BATCH = 256
+"""So many pairs of contexts are split at once. Speed only."""
 _FEWER = (60, 200)
 """So many contexts are tried first; the second is what there is when the time is out."""
 _LITTLE = 1e-7
+"""The way down ends where a step changes the logarithms by less than this share: stopping earlier
+leaves the level higher."""
 _LARGEST_RATIO = 1e60
+"""A matrix with larger entries is given up: the level is refused."""
 _PLACES = 7
 """So many places of the logarithms are written for a cost of 1 nat, more for smaller ones."""
 _NEAR = 1e-4

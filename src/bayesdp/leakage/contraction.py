@@ -31,7 +31,9 @@ from bayesdp.numbers import UNIT, UpperBound, up
 from bayesdp.populations.factors import FactorGraph, FactorGroup, live_cells
 
 _LOG_ERROR = 40.0 * UNIT
+"""Above the error of a logarithm relative to its size; log ratios are raised by it."""
 _STEP_ERROR = 96.0 * UNIT
+"""Above the relative error of a step; steps are raised by it."""
 _LARGE = 15_000
 """With more messages than this only steps downwards are taken: each of them is a proof."""
 
@@ -42,8 +44,11 @@ MOST_WRITTEN_OF_NODES = 100_000
 """The same where each record is spelt out as a node: the population is longer than the witness."""
 
 _MOST_ROUNDS = 1500
+"""The most rounds of a search; a larger level is proved where it ends early."""
 _HOPELESS = 1e4
+"""A search whose messages move by more is given up; messages then come from above."""
 _TINY = 1e-280
+"""Costs up to it are not searched for: each record of a component counts in full."""
 
 
 # --------------------------------------------------------------------------- cross ratios

@@ -27,7 +27,10 @@ LARGEST_DENSE = 1500
 """Up to this many records every record's factor is computed by itself; above, from the row sums."""
 
 _LARGEST_SQUARE = 40_000_000
+"""Where the square of the influences takes more products, `S_ii` is bounded by fewer powers: the
+factor is higher."""
 _POWER_STEPS = 30
+"""The steps of a power iteration that only tells when not to solve at all."""
 
 
 def influence_matrix(graph: FactorGraph) -> sparse.csr_array:

@@ -22,13 +22,20 @@ MOST_CELLS = 120
 _SLACKS = (1e-5, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3)
 """How far above its worst corner the box may be found, in turn: the wider, the fewer cells."""
 _MOST_STEPS = 5_000
+"""A run is followed for so many records at most; a box that does not close by then is cut, or
+refused."""
 _ROUNDING = 64.0 * UNIT
 """More than the relative error of one step: some twenty operations on positive numbers."""
 _NEAR = 1e-12
+"""Evidence this near to none does not fade any further in doubles: the box is not covered."""
 _LARGEST_EXCESS = 1e250
+"""The first guess of the excess ends here; guesses are checked."""
 _BISECTIONS = 60
+"""The bisections of the first guess of the excess, which is checked."""
 _FADED = 1e-7
+"""The first guess ends where the evidence is this near to none."""
 _HAIR = 1e-12
+"""A closed tail is checked a little above itself: the level is higher by about this share."""
 
 
 class Box(NamedTuple):

@@ -28,7 +28,10 @@ from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.numbers import UNIT
 
 _FEW_DIGITS = 1e-290
+"""Probabilities below it have lost digits and count as 0 where that can only raise the bound."""
 _CLOSE = 1e-9
+"""A proved bound this close to what is attained, relative to its excess over 1, is kept; other
+pairs go to the solver."""
 _CLOSE_FLOOR = 1e-13
 """How far the bound of a kept tree may lie above what a feasible `g` attains."""
 

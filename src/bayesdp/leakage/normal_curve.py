@@ -24,6 +24,8 @@ _NEAR = 10
 _WIDE = 10**12
 """From this distance on the second term is below 1e-10 of the first one, where neither is tiny."""
 _FIRST_BITS, _MOST_BITS, _KEPT_BITS = 128, 1 << 16, 60
+"""The bits of the first balls and of the last, and the bits of a delta that are asked for: balls
+that stay wide are replaced by a bound from above."""
 
 
 def normal_delta(distance: float, epsilon: float) -> float:

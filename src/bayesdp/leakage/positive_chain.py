@@ -29,9 +29,14 @@ Pair = tuple[float, float]
 Kernel = tuple[Pair, Pair]
 
 _MOST_EPSILON = 100.0
+"""Chains at a larger cost are left to the general method."""
 _LEAST_ENTRY = 1e-100
+"""Chains with a smaller transition probability are left to the general method."""
 _SETTLED = 1e-13
+"""Evidence has settled where it is within this share of its limit; before that the level is only
+looser."""
 _FIRST_CHECK = 16
+"""The tail is tried to be closed after so many steps first. Speed only."""
 _ROUNDED = 64 * UNIT
 """Above the relative error of a step, weights included: about thirty rounded operations."""
 

@@ -29,10 +29,13 @@ from bayesdp.leakage.lipschitz import quiet_solver, threshold_value
 from bayesdp.numbers import UNIT
 
 _ROUNDS = 4
+"""The most times that a linear program is solved anew; each solution is certified."""
 _CLOSE = 1e-10
+"""Solving ends where the proved bound is within this share of what is attained."""
 _INTERIOR_POINT = 512
 """From so many cells on, HiGHS uses its interior point method."""
 _BLOCK = 4_000_000
+"""The most numbers in one block of an enumeration. Memory only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +138,8 @@ def prove(
 
 
 _STEPS = (1e-14, 1e-13, 1e-12, 1e-11, 1e-10)
+"""How far above the level of the solution multipliers are tried; each of them gives a proof, and
+the best is kept."""
 
 
 def _integers(h: Floats, domain: Domain, dp_epsilon: float) -> Ints:

@@ -31,16 +31,28 @@ MAX_STEPS = 2_000
 """The longest run followed record by record for more than two states."""
 
 _SETTLED = 1e-11
+"""Evidence has settled where it is within this share of its limit; it is covered by its spread
+before."""
 _STEADY = 1e-10
+"""A tail is tried to be closed once a step moves the values by no larger share. Speed only."""
 _LARGEST_EXPONENT = 600.0
+"""Chains are refused where `e^eps` over a few records would be larger than `e` to this."""
 _SMALLEST = 1e-200
+"""Possible evidence below it may round to 0: the chain is refused."""
 _SECONDS_PER_PROGRAM = 1.5e-3
+"""About what a linear program takes; only the time limit depends on it."""
 _SECONDS_PER_REUSE = 2.5e-5
+"""About what it takes to check an earlier solution again; only the time limit depends on it."""
 _SECONDS_PER_THRESHOLD = 4e-7
+"""About what a threshold takes for a state; only the time limit depends on it."""
 _PROGRAMS_PER_PAIR = 3
+"""About how many linear programs a pair of states needs; only the time limit depends on it."""
 _FEW_ROUNDS = 60
+"""The rounds for closing a tail early; where they are too few, the run is followed further."""
 _DEARER = 8.0
+"""The factor between costs at which a tail is looked for from above."""
 _LARGEST_COST = 50.0
+"""No tail is looked for at a larger cost: the chain is then refused."""
 
 
 _Step = Callable[[float, Floats], Floats]

@@ -29,7 +29,9 @@ ROW_TOLERANCE = 1e-9
 """How far from 1 the sum of the outcomes' probabilities may be."""
 
 _CHUNK = 2**15
+"""The numbers of a piece that fits into a processor's cache. Speed only."""
 _SMALLEST = 1e-280
+"""Smaller probabilities of possible outcomes are refused: doubles might take them for 0."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ MOST_CELLS = 50_000_000
 """The largest number of records times states squared that is followed."""
 
 _LARGEST_LOG = 600.0
+"""Messages with a larger logarithm are bounded by the largest cost instead."""
 _ASK_EVERY = 1024
 """The deadline is checked once in so many records."""
 
@@ -73,6 +74,7 @@ def _engine(tree: Tree) -> _TwoStates | _ManyStates:
 
 
 TINY = 1e-290
+"""A possible probability below it has lost digits: the tree is refused."""
 
 
 class BeyondDoublesError(ArithmeticError):

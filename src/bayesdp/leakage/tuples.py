@@ -22,8 +22,12 @@ from bayesdp.leakage.stationary import elimination_error, limit_error, stationar
 from bayesdp.numbers import UNIT, UpperBound, largest, up
 
 MOST_TUPLES = 64
+"""The most tuples of states that the recursion follows."""
 _MOST_ROUNDS = 5_000
+"""The most steps to a closed matrix; without one the level is refused."""
 _WINDOW = 400
+"""Influences of a long line are solved for this many records to each side; what lies beyond is
+covered by a raise."""
 
 
 def tuple_kernel(table: Floats) -> Floats:

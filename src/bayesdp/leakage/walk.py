@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 SHOWN = 50
 """Up to this many records the evidence holds the vector itself, above it its digest."""
 _ROUNDS = 12
+"""How deep closed walks are followed: with less depth the bound is higher."""
 _INVERTED = 150
+"""Up to this size the kernel inverts the matrix itself, and certificates need no witness."""
 
 
 def walk_factor(precision: Precision) -> tuple[float, dict[str, Any]] | None:

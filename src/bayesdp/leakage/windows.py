@@ -16,7 +16,9 @@ from bayesdp.arrays import Floats
 from bayesdp.numbers import UNIT, UpperBound, largest, up
 
 MOST_CELLS = 2_000_000
+"""The most cells of the law of two tuples and a record that are enumerated."""
 _ROUNDS = 20_000
+"""The most steps to a fixed point; without one the level does without it, and is higher."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _SMALLEST_ORDER, _LARGEST_ORDER = math.log(1e-6), math.log(1e15)
 """The logarithms of `alpha - 1` between which the best order is searched."""
 _ROUNDS = 50
+"""The steps of a golden section; any order proves a level, the best one the least."""
 
 
 def reserve(alpha: float, delta: float) -> float:

@@ -34,17 +34,24 @@ LEAST = 0.005
 """Advice that saves less than this share of the noise is not given."""
 
 ASSUMED_CORRELATION = 0.1
+"""The correlation that advice on Gaussian records takes as an example."""
 ASSUMED_CLUSTER = 10
+"""The size of the clusters that advice takes as an example."""
 _SECONDS = 0.05
+"""The time that theorems may take, by their estimate, when they are asked for advice."""
 _STOP_AFTER = 1.0
 """Theorems are asked only if they should take `_SECONDS`, so a busy machine advises the same."""
 _TRIALS = 6
+"""The most levels that are computed to find the cost which a change would buy."""
 _CLOSE = 5e-4
+"""Costs this close, relative to them, are the same for advice."""
 _LARGEST = 10_000
 """With more dependent records than this the theorems aren't asked again, except for series."""
 
 _MOST_TUPLES = 4
+"""Chains with more tuples of states are not asked about against other adversaries."""
 _MOST_MEMBERS = 8
+"""Families with more members are given no advice about each of them."""
 
 
 @dataclass(frozen=True, slots=True)

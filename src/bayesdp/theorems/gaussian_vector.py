@@ -50,6 +50,7 @@ from bayesdp.theorems.base import Question
 from bayesdp.theorems.gaussian import ShiftTheorem
 
 LARGEST_CLUSTER = 10
+"""Larger clusters are refused: all sets of known records are enumerated."""
 
 
 class GaussianVector(ShiftTheorem):

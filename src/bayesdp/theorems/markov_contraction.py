@@ -77,6 +77,7 @@ from bayesdp.theorems.base import Question, Theorem
 from bayesdp.theorems.markov import interval_ratio, table_of, tightened
 
 MOST_TUPLES = 512
+"""Chains with more tuples of states are refused."""
 
 
 class MarkovContraction(Theorem):

@@ -43,6 +43,7 @@ from bayesdp.theorems.markov import (
 )
 
 MOST_CELLS = 100_000
+"""Chains with more cells to enumerate are refused."""
 
 
 class MarkovInfluence(MarkovTheorem):

@@ -31,6 +31,7 @@ from bayesdp.populations.joint import NoJointError, parts_of
 from bayesdp.populations.markov import eliminated
 
 _MOST_CELLS = 2**12
+"""Laws with more cells are not enumerated: it is then not known whether there is a secret."""
 
 
 @lru_cache(maxsize=256)

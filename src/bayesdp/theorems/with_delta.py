@@ -54,12 +54,18 @@ QUICK = 0.1
 _ROOM = 1e-8
 """What a point's delta is kept below its share by: the kernel rounds in its own way."""
 _POINTS = 40
+"""How many costs are tried for the point of a total; each is proved, and more could only allow
+more."""
 _SHRINK = 0.8
+"""The next cost that is tried is this share of the last; only the sharpness depends on it."""
 _TRIES = 24
+"""The most levels in the search for one point; only the sharpness depends on it."""
 _CLOSE = 1e-4
 """The search for a point ends where this share of delta is not used."""
 _LEAST_LOG = -690.0
+"""The search for a point ends below this logarithm of a delta: the doubles end there."""
 _LEAST_DELTA = 1e-290
+"""Smaller deltas are refused: shares of them are beyond the doubles."""
 NO_DIVERGENCE = "the ledger's orders are those of Rényi divergences, which it doesn't bound"
 _BEYOND = "at this delta no point of the costs' DP curve has a level by it"
 

@@ -19,6 +19,7 @@ from bayesdp.kernel.programs.reading import ONE, TRUE, Node, Values, columns_of,
 from bayesdp.kernel.programs.rows import Entry, RowValue, RowValues, Term, evaluate, values_of
 
 MOST_BRANCHES = 16
+"""A sum with more branches is not looked at case by case: this rule then proves nothing."""
 MOST_CASES, MOST_STEPS, MOST_COMPARED = 4096, 20_000, 200_000
 """Limits for one release: a small part of a certificate's effort, as many may need this rule."""
 NOTHING = const(ZERO)

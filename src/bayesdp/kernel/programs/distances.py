@@ -14,6 +14,7 @@ from flint import arb
 from bayesdp.kernel.arithmetic import ball, largest, require
 
 HALF = Fraction(1, 2)
+"""The number 1/2, exactly."""
 
 
 def log_r(a: Fraction) -> arb:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from bayesdp.kernel.arithmetic import UnknownError
 
 MOST_BITS = 20_000
+"""A program in which an exact number has more bits is UNKNOWN."""
 MOST: dict[str, int] = {
     "values at numbers of records": 200_000,
     "values of single rows": 2_000_000,

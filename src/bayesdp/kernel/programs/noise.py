@@ -10,8 +10,13 @@ from flint import arb
 from bayesdp.kernel.arithmetic import ball
 
 MOST_TERMS = 120_000
+"""Sums over the support of the noise have at most about so many terms; where more would be needed,
+the move is not covered."""
 MOST_EPSILON, LEAST_DELTA = 100, Fraction(1, 10**30)
+"""Noise for a larger epsilon, or for a smaller delta, is not certainly louder than asked for."""
 LESS, SCALED = Fraction(97, 100), 10**6
+"""Noise must be loud enough at this share of its sigma, which is rounded down in steps of one in
+`SCALED`."""
 
 
 def delta_at_most(

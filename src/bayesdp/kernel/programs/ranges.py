@@ -16,6 +16,7 @@ End = Fraction | float
 """A fraction, or an infinity."""
 
 ZERO = Fraction(0)
+"""The number 0, exactly."""
 
 
 @dataclass(frozen=True, slots=True)

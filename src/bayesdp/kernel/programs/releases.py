@@ -33,10 +33,12 @@ from bayesdp.statements.program_steps import ReleaseNode
 
 FractionPair = tuple[Fraction, Fraction]
 NONE: FractionPair = (Fraction(0), Fraction(0))
+"""No cost: an epsilon and a delta of 0."""
 WORDS = frozenset({*JOINT, "public", "fold", "hellinger", "one record", "clipped"})
 """The rules that a derivation may name. By one of `JOINT` the stated number must be enough too."""
 
 ONE_ = Fraction(1)
+"""The number 1, exactly."""
 _DECLARED = {
     "laplace": (1, {"epsilon"}, {"sensitivity"}),
     "gaussian": (1, {"epsilon", "delta"}, {"sigma"}),

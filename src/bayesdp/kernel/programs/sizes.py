@@ -15,8 +15,11 @@ from bayesdp.kernel.programs.ranges import Range, folded
 from bayesdp.kernel.programs.reading import SIZE, Node
 
 MOST_SIZES = 20_000
+"""Inequalities that must be evaluated at more numbers of records are not proved."""
 MOST_PIECES = 64
+"""An expression that falls into more pieces is not proved."""
 MOST_DEGREE = 24
+"""An expression with a polynomial of more coefficients is not proved."""
 
 Poly = tuple[Fraction, ...]
 """Coefficients, the constant first, the last not 0."""

@@ -17,6 +17,7 @@ from bayesdp.kernel.gaussian import (
 from bayesdp.kernel.judgement import Conversion
 
 MOST_RECORDS = 16
+"""Certificates of larger clusters are UNKNOWN: all sets of known records are enumerated."""
 
 
 def bound(conversion: Conversion) -> arb:

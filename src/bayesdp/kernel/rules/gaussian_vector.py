@@ -13,6 +13,7 @@ from bayesdp.kernel.judgement import Conversion
 from bayesdp.statements.gaussian import GaussianVectors
 
 MOST_RECORDS = 10
+"""Certificates of larger clusters are UNKNOWN: all sets of known records are enumerated."""
 
 
 def bound(conversion: Conversion) -> arb:

@@ -10,6 +10,7 @@ from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.walks import SparseRows, largest_row
 
 LARGEST_COVARIANCE = 200
+"""Certificates of a larger covariance are UNKNOWN: it is inverted."""
 
 
 def bound(conversion: Conversion) -> arb:

@@ -21,6 +21,7 @@ from bayesdp.kernel.walks import SparseRows, largest_row
 from bayesdp.statements.graphs import GraphEdges, GraphFactors, GraphGrid
 
 LARGEST = 20_000
+"""Certificates about more records or ties are UNKNOWN."""
 
 
 def bound(conversion: Conversion) -> arb:

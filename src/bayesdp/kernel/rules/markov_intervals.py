@@ -17,6 +17,7 @@ from bayesdp.kernel.orders import interval_rows
 from bayesdp.statements.chains import STATIONARY, MarkovIntervals
 
 MOST_STEPS = 20_000
+"""A chain is followed for so many steps at most; if no tail has closed by then, none is proved."""
 MOST_CELLS = 300
 """More than the engine cuts; each takes many steps."""
 NEAR = 40

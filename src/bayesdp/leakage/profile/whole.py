@@ -48,6 +48,7 @@ from bayesdp.populations.joint import NoJointError, joint_of, sizes_of
 Default = int | Sequence[int] | None
 
 _MOST_JOINT = 2**20
+"""Members of a family with more cells are refused."""
 _BDP: Mapping[Adversary, NotionKey] = MappingProxyType(
     {"any": "bdp", "uninformed": "bdp-uninformed", "informed": "bdp-informed"}
 )

@@ -46,6 +46,8 @@ MOST_LOOKED_AT = 10**6
 """The most factors that are searched, in all, for those that link two records."""
 
 CLOSE = Fraction(1, 10**9)
+"""Numbers that differ by a larger share are different; nearer ones that are not equal decide
+nothing."""
 
 
 def independent(population: Population) -> bool | None:

@@ -22,6 +22,7 @@ from bayesdp.theorems.relations import BY_NAME, RELATIONS, Relation
 from bayesdp.theorems.relations.hypotheses import EVERYWHERE, HYPOTHESES, Facts, closed, facts
 
 MOST_EXACT = 2.0**53
+"""Doubles hold whole numbers up to it exactly; a larger default is refused."""
 MOST_DECLARED = 2
 """The most hypotheses that are tried together when saying what declaring them would bring."""
 

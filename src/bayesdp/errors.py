@@ -114,7 +114,10 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def unknown_name(where: str, name: object, known: Iterable[object]) -> UnknownNameError:
-    """The error for a name that is not known: it suggests the closest name and lists them all."""
+    """The error for a `name` at the key `where` that is none of `known`.
+
+    It suggests the closest name and lists the first `MOST_NAMED`.
+    """
     names = sorted({str(name) for name in known})
     listed = f"Known: {first_names(names)}."
     close = did_you_mean(str(name), names)

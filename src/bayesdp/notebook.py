@@ -16,7 +16,7 @@ Row = TypeVar("Row")
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table; a cell that is `None` is empty."""
+    """A table in HTML: its `title`, the names of `columns`, and `rows`; a cell `None` is empty."""
     head = "".join(f'<th scope="col">{_text(name)}</th>' for name in columns)
     body = "".join(
         "<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows

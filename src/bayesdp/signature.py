@@ -91,6 +91,8 @@ def check_signature(
 def sign_file(path: Path, document: Mapping[str, Any], private_key: Ed25519PrivateKey) -> None:
     """Sign the certificate that a file holds, in place: the file has the old text or the new text.
 
+    `document` is what the file at `path` holds.
+
     Raises as `sign` does; `Refusal` for a damaged certificate; `InputError` where the file can't be
     written.
     """

@@ -1,5 +1,8 @@
 """Public functions, classes and methods say what they do and which errors they raise.
 
+Functions with three or more arguments name them, or say at length what they are about; numbers that
+engines, theorems, the kernel and the calibration depend on say what they are.
+
 Public is what can be reached from the index of the package or from the `__all__` of a room, and
 every name without an underscore in the rooms that people import from. A function raises what its
 own text raises, and what the private helpers of its module raise, or the checks of arguments in
@@ -279,3 +282,89 @@ def test_public_names_are_those_of_the_index_of_rooms_and_of_their_modules() -> 
     ):
         assert name in public, name
     assert not any("._" in name for name in public)
+
+
+NAMED_FROM = 3
+"""A function with so many arguments names some of them, or has a docstring of 200 letters."""
+ROOMS_OF_NUMBERS = ("leakage", "theorems", "kernel", "calibration.py")
+"""Rooms whose module constants say what they are, and which way they err."""
+
+
+def unnamed(tree: ast.Module) -> list[str]:
+    """The public functions of a module with many arguments and a short text that names none."""
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return [node.name for node in functions if not node.name.startswith("_") and vague(node)]
+
+
+def vague(function: ast.FunctionDef) -> bool:
+    """Whether its docstring is short and names none of its three or more arguments."""
+    text = ast.get_docstring(function) or ""
+    names = [item.arg for item in (*function.args.args, *function.args.kwonlyargs)]
+    named = any(f"`{name}`" in text or f"`{name} " in text for name in names)
+    return len(names) >= NAMED_FROM and not named and len(text) < 200
+
+
+def silent_numbers(tree: ast.Module) -> list[str]:
+    """The module constants that are numbers and have no docstring after them."""
+    following: list[ast.stmt | None] = [*tree.body[1:], None]
+    return [
+        ast.unparse(node)
+        for node, after in zip(tree.body, following, strict=True)
+        if isinstance(node, ast.Assign | ast.AnnAssign) and is_number(node.value)
+        if not (isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant))
+    ]
+
+
+def is_number(value: ast.expr | None) -> bool:
+    """Whether an expression is a number that is written out, or a tuple of such numbers."""
+    match value:
+        case ast.Constant(value=number):
+            return isinstance(number, int | float) and not isinstance(number, bool)
+        case ast.UnaryOp(operand=operand):
+            return is_number(operand)
+        case ast.BinOp(left=left, right=right):
+            return is_number(left) and is_number(right)
+        case ast.Tuple(elts=parts):
+            return bool(parts) and all(map(is_number, parts))
+        case ast.Name(id=name):
+            return name == "UNIT"
+        case ast.Call(func=ast.Name(id="Fraction"), args=parts):
+            return all(map(is_number, parts))
+    return False
+
+
+def modules(*rooms: str) -> Iterator[tuple[str, ast.Module]]:
+    """The modules of these rooms, or of all, by their paths inside of the package."""
+    package = Path(inspect.getfile(bayesdp)).parent
+    for file in sorted(package.rglob("*.py")):
+        path = file.relative_to(package)
+        if not rooms or path.parts[0] in rooms:
+            yield path.as_posix(), ast.parse(file.read_text(encoding="utf-8"))
+
+
+def test_functions_of_many_arguments_name_them() -> None:
+    rooms = {path: tree for path, tree in modules() if path.split("/")[0] not in BEHIND_THEIR_DOORS}
+    assert {path: unnamed(tree) for path, tree in rooms.items() if unnamed(tree)} == UNNAMED
+
+
+def test_numbers_say_what_they_are() -> None:
+    silent = {path: silent_numbers(tree) for path, tree in modules(*ROOMS_OF_NUMBERS)}
+    assert {path: numbers for path, numbers in silent.items() if numbers} == SILENT
+
+
+UNNAMED = {
+    "fitting/clusters.py": ["intraclass_interval"],
+    "release/derivation.py": ["conversion_step"],
+    "report/html.py": ["render"],
+    "tables/checks.py": ["column_faults", "structure_findings"],
+}
+SILENT = {"kernel/rules/markov_influence.py": ["WINDOW = 120"]}
+"""What has to be said yet; both lists only get shorter."""
+
+
+def test_the_last_two_tests_can_fail() -> None:
+    text = 'def f(a, b, c):\n    """Short."""\n\ndef g(a, b):\n    """Short."""\n'
+    assert unnamed(ast.parse(text)) == ["f"]
+    assert unnamed(ast.parse(text.replace("Short", "Of `b`"))) == []
+    numbers = 'A = 1\nB = -2.0**3\n"""Said."""\nC = Fraction(1, 2), 3\nD = True\nE = f(1)\n'
+    assert silent_numbers(ast.parse(numbers)) == ["A = 1", "C = (Fraction(1, 2), 3)"]

@@ -128,7 +128,7 @@ def check_names(dataset: str, unit: str) -> None:
 
 
 def check_unit(dataset: str, kept: str, unit: str) -> None:
-    """Raises `LedgerError` for another protected unit than the account's."""
+    """Raises `LedgerError` where `unit` is not `kept`, the protected unit of `dataset`."""
     if kept != unit:
         raise LedgerError(
             "data.unit",
@@ -139,7 +139,7 @@ def check_unit(dataset: str, kept: str, unit: str) -> None:
 
 
 def check_spends(dataset: str, unit: str, spends: Sequence[Spend]) -> None:
-    """Refuse spends of another data set or protected unit, and an empty list.
+    """Refuse `spends` that are not all of `dataset` and its protected `unit`, and an empty list.
 
     Raises `InputError` for the list and the names, `LedgerError` for costs that don't add up.
     """

@@ -274,7 +274,8 @@ def secrets_needed(
 ) -> SecretsInterval | None:
     """The interval of secret values without which the level of these spends does not hold.
 
-    `None` where it holds for all of them. Raises `Refusal` where the spends have no level.
+    `None` where it holds for all of them. A theorem may take `seconds` for the level, which is that
+    of the population of `reading`. Raises `Refusal` where the `spends` have no level.
     """
     if reading.notion == "dp":
         return None

@@ -174,7 +174,7 @@ A spend that would be misread without one has no valid row without it: `dp_epsil
 
 
 def insert_spend(connection: Connection, spend: Spend, release: str) -> None:
-    """Write a spend."""
+    """Write a spend of the release with the id `release`; unusual values of fields to `extras`."""
     row = spend.to_dict()
     del row["dataset"], row["unit"]
     row["lower"], row["upper"] = row.pop("interval") or (None, None)
@@ -223,7 +223,7 @@ def spend_rows(connection: Connection) -> Select[Any]:
 
 
 def spend_of(row: Row[Any], dataset: str, unit: str) -> Spend:
-    """The spend of a row of `spend_rows`."""
+    """The spend of a row of `spend_rows`, which has no columns for its `dataset` and its `unit`."""
     extra = {} if row.extra_fields is None else json.loads(row.extra_fields)
     return Spend(
         **extra,
@@ -260,7 +260,7 @@ def result_of(connection: Connection, release: str) -> str | None:
 
 
 def reading_row(dataset: str, reading: Reading, time: str) -> dict[str, Any]:
-    """The row that keeps a reading, with the time at which it was registered."""
+    """The row that keeps a reading of `dataset`, registered at `time` (a text in ISO 8601)."""
     text, key = reading.text(), reading.key()
     _WRITTEN[:] = [(text, key, reading)]
     return {"dataset": dataset, "key": key, "reading": text, "time": time}

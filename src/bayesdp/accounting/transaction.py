@@ -224,6 +224,9 @@ def refusals_noted(
 ) -> Iterator[list[Spend]]:
     """Write in the ledger that a table was refused because of what is in it.
 
+    That is of the table of `dataset`, in the study named `study`, for `analyst` (the login name, if
+    it is `None`), where `TableMismatchError` is raised inside.
+
     Such a refusal is one bit about the data, free of charge: it must at least leave a trace. The
     list is for the spends that the release would have, as soon as they are known.
     """

@@ -72,7 +72,10 @@ def marginal(
 def planned_cells(
     factors: Sequence[EliminationFactor], keep: Sequence[int], sizes: Sequence[int]
 ) -> int:
-    """The cells of all tables that `marginal` would make. Raises `UnsupportedError` as it does."""
+    """The cells of all tables that `marginal` would make of `factors`, `keep` and `sizes`.
+
+    Raises `UnsupportedError` as it does.
+    """
     return _order(factors, keep, sizes)[1]
 
 

@@ -125,7 +125,7 @@ def attack_words(population: Population, attained: Attained) -> str:
 
 
 def value_name(population: Population, record: int, value: int) -> str:
-    """The name of a record's value."""
+    """The name of the value with the number `value` of the record with the number `record`."""
     if isinstance(population, Network):
         states = population.nodes[record].states
         if not isinstance(states, int):

@@ -276,7 +276,10 @@ def _any_evidence(rows: Floats, margin: float) -> Floats:
 
 
 def pushed(cone: Floats, symbol: str, rows: Floats, margin: float) -> Floats:
-    """The cone of the evidence with one more symbol before it; or the cones of many contexts."""
+    """The cone of the evidence with `symbol` before it; or the cones of many contexts.
+
+    `rows` are the transitions; entries are raised by the factor `margin`, for rounding.
+    """
     count = len(rows)
     first, second = _pairs(count)
     result = np.ones_like(cone)

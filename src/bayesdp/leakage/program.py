@@ -70,7 +70,11 @@ def one_record(p: Floats, q: Floats, dp_epsilon: float) -> Floats:
 
 
 def by_enumeration(p: Floats, q: Floats, domain: Domain, dp_epsilon: float) -> Floats:
-    """The sup for a batch of laws, as the best of all vertices; correct up to rounding."""
+    """The sup for a batch of laws, as the best of all vertices; correct up to rounding.
+
+    `p` and `q` have one law in a row, over the cells of `domain`: shape `(laws, cells)`. The answer
+    has one ratio for each row, at the cost `dp_epsilon` in nats.
+    """
     weights = np.exp(dp_epsilon * domain.vertices)
     best = np.empty(len(p))
     block = max(1, _BLOCK // len(weights))

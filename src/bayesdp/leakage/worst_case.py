@@ -214,12 +214,18 @@ def expected_seconds(shape: tuple[int, ...], adversary: Adversary) -> float:
 
 
 def diameter_bound(p: Floats, q: Floats, domain: Domain, dp_epsilon: float) -> Floats:
-    """A bound on ratios by the largest distance of two cells; for a single record it is exact."""
+    """A bound on ratios by the largest distance of two cells; for a single record it is exact.
+
+    `p` and `q` have one law in a row, over the cells of `domain`; one bound for each row.
+    """
     return one_record(p, q, len(domain.shape) * dp_epsilon)
 
 
 def known_sets(records: int, record: int, adversary: Adversary) -> Iterator[tuple[int, ...]]:
-    """The sets of records that an adversary of this class may know, except all others."""
+    """The sets of records that an adversary who attacks `record` may know, except all others.
+
+    Records are numbered from 0 to `records - 1`.
+    """
     others = [j for j in range(records) if j != record]
     sizes = {"any": range(len(others)), "uninformed": range(min(1, len(others))), "informed": ()}
     for size in sizes[adversary]:
@@ -227,7 +233,7 @@ def known_sets(records: int, record: int, adversary: Adversary) -> Iterator[tupl
 
 
 def grouped(joint: Floats, record: int, known: Sequence[int]) -> Floats:
-    """Axes in the order (record, known cells, unknown cells)."""
+    """The joint law with three axes: values of `record`, cells of `known`, cells of the rest."""
     unknown = [j for j in range(joint.ndim) if j != record and j not in known]
     moved = np.transpose(joint, (record, *known, *unknown))
     known_cells = math.prod(joint.shape[j] for j in known)

@@ -103,5 +103,8 @@ def shifted(factor: float, rho: float, others: int, slack: float) -> float:
 
 
 def group_renyi(size: int, cost: Cost, alpha: float) -> float:
-    """`m eps + alpha m^2 rho`: the Rényi divergence where `m` records change, rounded up."""
+    """`m eps + alpha m^2 rho`: the Rényi divergence of order `alpha` where `m` records change.
+
+    `size` is `m`; the cost is pure and zCDP. Rounded up.
+    """
     return up(size * cost.dp_epsilon + alpha * (size * size * cost.rho), 5)

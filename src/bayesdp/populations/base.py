@@ -268,6 +268,8 @@ def _decimals(value: float) -> int:
 def explain_validation(error: ValidationError, known: Mapping[str, Any], key: str) -> InputError:
     """The first problem of a pydantic error as an `InputError` in our wording.
 
+    `key` is where the value stands, `known` are its keys.
+
     Unknown keys come first: what is missing beside one is most often that key, misspelt.
     """
     first = min(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")

@@ -39,7 +39,11 @@ _PLACES = {b"coordinate": [rb"[0-9]+"] * 2, b"array": []}
 
 
 def read_matrix(content: bytes, name: str, key: str) -> Any:
-    """The matrix as SciPy gives it, sparse or dense; `InputError` with the line that is wrong."""
+    """The matrix as SciPy gives it, sparse or dense.
+
+    `name` is that of the file, whose ending says how `content` is packed. Raises `InputError` at
+    `key` with the line that is wrong.
+    """
     from scipy.io import mmread
 
     try:

@@ -58,7 +58,10 @@ def certify(
 
 
 def data_set_state(plan: Plan, before: Sequence[Spend], derivation: Step) -> dict[str, Any]:
-    """What the data set has spent with this study included, as the study's certificate says it."""
+    """What the data set has spent with this study included, as the study's certificate says it.
+
+    `before` are the data set's earlier spends, `derivation` is the study's.
+    """
     together = [*before, *plan.spends]
     spent, state = total_cost(together), derivation.premises[-1].conclusion
     secrets = plan.secrets_interval

@@ -54,7 +54,10 @@ def program_rows(program: PlannedProgram, table: Table, columns: Mapping[str, Co
 def program_findings(
     program: PlannedProgram, table: Table, columns: Mapping[str, Column]
 ) -> list[Finding]:
-    """What is wrong with the cells that a program reads. Private: for the curator only."""
+    """What is wrong with the cells of `table` that a program reads, declared in `columns`.
+
+    Private: for the curator only.
+    """
     from bayesdp.programs.run.table import inspect_table
 
     mismatches = inspect_table(narrowed(program), _cells(program, table, columns))

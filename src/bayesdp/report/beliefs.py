@@ -103,7 +103,10 @@ def belief(before: Decimal, factor: Decimal) -> Belief:
 def beliefs(
     level: float, delta: float = 0.0, priors: Iterable[Decimal] = PRIORS
 ) -> tuple[Belief, ...]:
-    """The table of beliefs at this level. Raises `InputError` for a level below 0."""
+    """What each of `priors` can become at this level and `delta`.
+
+    Raises `InputError` for a level below 0.
+    """
     factor = odds_factor(level, delta)
     return tuple(belief(before, factor) for before in priors)
 
@@ -122,7 +125,9 @@ def table(level: float, delta: float = 0.0) -> tuple[tuple[str, str, str], ...]:
 
 
 def becomes(level: float, delta: float = 0.0, before: Decimal = IN_SHORT) -> str:
-    """The most and the least that a belief can become, with the chance of an exception.
+    """The most and the least that the belief `before` can become, in words.
+
+    `delta` is the chance of an exception, which is then named.
 
     Raises `InputError` for a level below 0.
     """

@@ -24,7 +24,10 @@ TableCell = str | Text
 
 
 def filled(text: str, width: int, first: str = "", rest: str = "") -> str:
-    """The text in lines of this width; words stay whole, numbers keep their percent sign."""
+    """The text in lines of `width` letters; words stay whole, numbers keep their percent sign.
+
+    `first` stands before the first line, `rest` before all others.
+    """
     kept = text.replace(" %", "\N{NO-BREAK SPACE}%")
     lines = textwrap.fill(
         kept,
@@ -45,7 +48,7 @@ def say(console: Console, text: str, *, first: str = "", rest: str = "", style: 
 
 
 def item(console: Console, text: str, depth: int = 1) -> None:
-    """Print a paragraph that is indented as a whole."""
+    """Print a paragraph that is indented as a whole, by two letters for each `depth`."""
     indent = "  " * depth
     say(console, text, first=indent, rest=indent + "  ")
 

@@ -23,6 +23,8 @@ def show_ledger(
 ) -> None:
     """Every data set's budget, then who released what at which cost, and whose attempt was refused.
 
+    `datasets` are as in `Ledger.show`, `refusals` as in `Ledger.refusals`.
+
     Releases and refused attempts stand in the order of time.
     """
     if not datasets and not refusals:

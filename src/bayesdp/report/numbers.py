@@ -26,7 +26,10 @@ def level_words(level: float, error: float = 0.0) -> str:
 
 
 def notion_level(notion: str, level: float | None, error: float = 0.0) -> str:
-    """A level of this notion with its unit, where that is not nats; "?" for an unknown level."""
+    """A level of this notion with its unit, where that is not nats; "?" for an unknown level.
+
+    `error` is as in `level_words`.
+    """
     if level is None:
         return "?"
     distance = notion_of(notion).unit == "probability"

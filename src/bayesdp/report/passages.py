@@ -55,7 +55,10 @@ def all_sections(promise: Promise) -> tuple[Section, ...]:
 
 
 def refuted(verdict: str, step: str, reason: str) -> Section:
-    """The section instead of an explanation: the certificate doesn't hold, or can't be read."""
+    """The section instead of an explanation: the certificate doesn't hold, or can't be read.
+
+    `verdict`, `step` and `reason` are the kernel's.
+    """
     where = f" ({clean(step)}: {clean(reason)})" if step else ""
     if verdict == "INVALID":
         text = (

@@ -13,7 +13,7 @@ from bayesdp.report.numbers import level_words, notion_level
 
 
 def show_profile(console: Console, profile: Profile, deltas: Deltas | None = None) -> None:
-    """Print each notion's level and what attains it; then what doesn't fit into the table."""
+    """Print each notion's level and what attains it; then the rest, and `deltas` if given."""
     show_table(
         console,
         "What this channel promises, exactly",

@@ -23,7 +23,7 @@ from bayesdp.report.promise import Promise, PromiseStatus, of_document
 
 
 def study_section(study: Study, release: Release, certificate_path: str) -> StudySection:
-    """The report's section on a release."""
+    """The report's section on a release, with a link to its certificate at `certificate_path`."""
     spec = study.spec
     plan = study.plan_of(release)
     report, interval = plan.report, plan.secrets_interval

@@ -289,7 +289,7 @@ def _unit(query: PlannedQuery) -> str:
 
 
 def show_release(console: Console, release: Release, notion: str) -> None:
-    """Print the released numbers, and what programs returned."""
+    """Print the released numbers, what programs returned, and the cost; `notion` is its level's."""
     show_answers(console, release.programs)
     if release.results:
         _show_numbers(console, release)

@@ -216,7 +216,7 @@ class InFile(Statement):
 
 
 def one_form(plain: object, forms: Iterable[tuple[str, str]], otherwise: str) -> str:
-    """The form that the keys of plain data belong to: the first form whose key is there."""
+    """The first of `forms`, pairs of a key and a form, whose key `plain` has; else `otherwise`."""
     if isinstance(plain, dict):
         for key, form in forms:
             if key in plain:

@@ -100,7 +100,7 @@ def possible_moves(transition: Any, order: int) -> list[list[int]]:
 
 
 def widest_moves(lower: Any, upper: Any, order: int) -> list[list[int]]:
-    """The same for a chain between bounds: the moves that some row between them has."""
+    """As `possible_moves`, for a chain between `lower` and `upper`: moves of any row in between."""
     values = []
     for low, high in zip(rows(lower, order), rows(upper, order), strict=True):
         room = sum(map(Fraction, low)) < 1

@@ -229,7 +229,7 @@ def _with_role(column: Column) -> str:
 
 
 def refuse(name: str, key: str, value: object, expected: str, remedy: str = "") -> None:
-    """Raise the `InputError` of a column's key."""
+    """Raise the `InputError` of the key `key` of the column `name`."""
     raise InputError(f"data.columns.{name}.{key}", value, expected=expected, remedy=remedy)
 
 

@@ -261,7 +261,7 @@ def _utc(text: Any) -> Any:
 
 
 def wrong_step(table: Table, raw: Any, column: Column) -> TableError | UnreadableCellsError:
-    """The error for an order column whose type does not fit its step, or a column of no dates."""
+    """The error for a column whose cells `raw` do not fit: no step of an order column, or no dates."""
     if column.is_date:
         words = type_words(raw.type())
         expected = f"dates or times in {table.description}, or bounds that are numbers"
@@ -298,7 +298,7 @@ def _time_cells(table: Table, raw: Any, column: Column) -> _Cells:
 
 
 def wrong_type(table: Table, raw: Any, error: TableError) -> TableError | UnreadableCellsError:
-    """The error that everybody sees, or the curator's where the type itself depends on cells."""
+    """The `error`, for everybody; for the curator only where the type of `raw` depends on cells."""
     if raw.get_name() not in table.inferred:
         return error
     return UnreadableCellsError("wrong-type", str(error))

@@ -104,7 +104,10 @@ def engine(action: Callable[[], T]) -> T:
 
 
 def opening(action: Callable[[], T], key: str, description: str) -> T:
-    """Run an action that reads names and types only. The engine's errors become `TableError`."""
+    """Run an action that reads names and types only.
+
+    The engine's errors become a `TableError` at `key`, about the table of this `description`.
+    """
     import duckdb
     from ibis.common.exceptions import IbisError, TableNotFound
 

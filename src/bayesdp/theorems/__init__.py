@@ -220,14 +220,14 @@ def _asked(theorem: Theorem, question: Question, cost: Cost, exact: bool) -> Bou
 
 
 def pure_level(theorem: Theorem, question: Question, dp_epsilon: float) -> Bound | Refused:
-    """One theorem's level of every mechanism of this pure cost, or why it has none."""
+    """One theorem's level of every mechanism of the pure cost `dp_epsilon`, or why it has none."""
     cost = Cost(any=dp_epsilon)
     answer = _asked(theorem, question, cost, False)
     return answer if isinstance(answer, Refused) else _at_least_dp(answer, cost, None)
 
 
 def limited(theorem: Theorem, question: Question, most: float = math.inf) -> Question:
-    """The question with the deadline for one theorem and one level."""
+    """The question with the deadline for one theorem and one level, in `most` seconds or less."""
     if theorem.asks_others:
         return question
     seconds = question.seconds if question.stop_after is None else question.stop_after
@@ -382,7 +382,7 @@ def _at_least_dp(bound: Bound, cost: Cost, secret: bool | None) -> Bound:
 
 
 def require_question(dp_epsilon: float, adversary: str, kind: str, secrets: str) -> float:
-    """The cost as a double. Raises `InputError` naming an argument that can't be asked about."""
+    """`dp_epsilon` as a double. Raises `InputError` for any argument that can't be asked about."""
     cost = finite_number(
         "dp_epsilon", dp_epsilon, expected="a finite number of nats, at least 0", zero=True
     )

@@ -88,13 +88,19 @@ def _engine(population: MarkovChain, uninformed: bool) -> StateChain | None:
 
 
 def engine_seconds(population: MarkovChain, question: Question, method: str) -> float:
-    """The estimate of a step-by-step method; 0 where the chain is refused at once."""
+    """The estimate of a step-by-step `method`; 0 where the chain is refused at once.
+
+    The methods are `"program"`, by linear programs, and `"threshold"`, by a quicker bound.
+    """
     engine = _engine(population, question.adversary == "uninformed")
     return 0.0 if engine is None else engine.seconds(method)
 
 
 def exceeds_time_limit(population: MarkovChain, question: Question, method: str) -> str | None:
-    """Why a step-by-step method is not tried: no unique law, or more work than is allowed."""
+    """Why a step-by-step `method`, `"program"` or `"threshold"`, is not tried.
+
+    There is no unique law, or more work than the question allows.
+    """
     engine = _engine(population, question.adversary == "uninformed")
     if engine is None:
         return SEVERAL_LAWS
@@ -107,7 +113,10 @@ def exceeds_time_limit(population: MarkovChain, question: Question, method: str)
 def engine_level(
     population: MarkovChain, question: Question, dp_epsilon: float, method: str
 ) -> StatesLevel | None:
-    """The level by a step-by-step method; `None` where the tail of the chain can't be closed."""
+    """The level by the `method` `"program"` or `"threshold"`, at the cost `dp_epsilon` in nats.
+
+    `None` where the tail of the chain can't be closed.
+    """
     uninformed = question.adversary == "uninformed"
     return _engine_level(population, uninformed, dp_epsilon, method, question.deadline)
 

@@ -49,8 +49,9 @@ def refusal(population: Population, mechanism: str) -> str | None:
 
 
 def bound(question: Question, cost: Cost, mechanism: str) -> Bound:
-    """The level of such spends: the sum of their costs. Call only where `refusal` is `None`.
+    """The level of spends of this `mechanism`: the sum of their costs.
 
+    Call only where `refusal` is `None`.
     An adversary who knows all other records learns that much, if two values remain possible.
     """
     epsilon, attained = UpperBound(cost.dp_epsilon), NOT_NEGATIVE

@@ -80,7 +80,10 @@ def shares(releases: Sequence[StatedRelease], delta: float) -> list[float]:
 
 
 def own_level(question: Question, cost: ApproxDP, delta: float) -> UpperBound:
-    """The level of one release alone at this delta. Raises `UnsupportedError` where none is."""
+    """The level at `delta` of one release alone, whose DP cost is `cost`, rounded up.
+
+    Raises `UnsupportedError` where no level holds at that delta.
+    """
     point = converted_point(question, cost, delta)
     if point is None:
         raise _not_reached(delta)
@@ -90,7 +93,7 @@ def own_level(question: Question, cost: ApproxDP, delta: float) -> UpperBound:
 def together(
     releases: Iterable[StatedRelease], question: Question, delta: float
 ) -> tuple[RuleResult, ...]:
-    """What each rule proves about all releases at this delta, the best first.
+    """What each rule proves about all `releases` at `delta`, the best first.
 
     Raises `UnsupportedError` where none reaches it, `InputError` for a release without a DP cost.
     """

@@ -48,7 +48,7 @@ class Hypothesis:
 
 
 def full_support(population: Population, default: float, size: int) -> bool | None:
-    """Whether every database is possible."""
+    """Whether every database is possible; `default` and `size` play no part."""
     if isinstance(population, Family):
         return of_all(full_support(member, default, size) for member in population.members)
     if isinstance(population, Finite):
@@ -73,12 +73,12 @@ def _gaussian_support(population: Gaussian) -> bool | None:
 
 
 def mutual_independence(population: Population, default: float, size: int) -> bool | None:
-    """Whether all records are mutually independent."""
+    """Whether all records are mutually independent; `default` and `size` play no part."""
     return independent(population)
 
 
 def default_in_domain(population: Population, default: float, size: int) -> bool | None:
-    """Whether the default is a value that every record can be given."""
+    """Whether `default` is a value that every record can be given; `size` plays no part."""
     if isinstance(population, Family):
         return of_all(default_in_domain(member, default, size) for member in population.members)
     if isinstance(population, Gaussian | Autoregressive):
@@ -101,7 +101,10 @@ def fewest_states(population: Population) -> int | None:
 
 
 def default_possible(population: Population, default: float, size: int) -> bool | None:
-    """Whether the default has positive probability given all possible values of the others."""
+    """Whether `default` has positive probability given all possible values of the others.
+
+    `size` plays no part.
+    """
     if isinstance(population, Family):
         return of_all(default_possible(member, default, size) for member in population.members)
     if not default_in_domain(population, default, size):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
+import bayesdp
 from bayesdp.errors import (
     BayesdpError,
     InputError,
@@ -76,3 +80,18 @@ def test_callers_may_catch_the_builtin_or_ours() -> None:
     assert issubclass(UnknownNameError, KeyError)
     assert issubclass(Refusal, RuntimeError)
     assert not issubclass(Refusal, ValueError)
+
+
+def test_a_refusal_of_a_size_says_what_to_do() -> None:
+    package = Path(inspect.getfile(bayesdp)).parent
+    missing, sizes = [], 0
+    for file in sorted(package.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not (isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Error")):
+                continue
+            said = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
+            if "at most" in said.get("expected", ""):
+                sizes += 1
+                missing += [] if "remedy" in said else [f"{file.name}:{node.lineno}"]
+    assert sizes > 10
+    assert missing == []

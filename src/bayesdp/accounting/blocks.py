@@ -47,7 +47,12 @@ class Block:
             if not isinstance(value, int | float):
                 raise InputError("block.values", value, expected="numbers, texts, True or False")
             if not (math.isfinite(value) and abs(value) <= MOST_EXACT):
-                raise InputError("block.values", value, expected="numbers of at most 2^53")
+                raise InputError(
+                    "block.values",
+                    value,
+                    expected="numbers of at most 2^53",
+                    remedy="Give the values smaller numbers.",
+                )
         # True and 1 are different values of a column, though equal here.
         ordered = sorted({(type(value).__name__, value) for value in values}, key=repr)
         object.__setattr__(self, "values", tuple(value for _, value in ordered))

@@ -58,6 +58,7 @@ def path_of(url: str | os.PathLike[str]) -> Path:
             text,
             expected=f"a file name of at most {LONGEST_NAME} bytes, in a path of at most "
             f"{LONGEST_PATH}",
+            remedy="Use a shorter name, or a folder with a shorter path.",
         )
     return path
 

@@ -197,6 +197,7 @@ def _of_total(scores: tuple[tuple[int, ...], ...], epsilon: float) -> OfTotal:
             f"a total with {top:.6g} steps",
             expected=f"at most {LARGEST_TOTAL} steps, and epsilon times the range of the total "
             f"over the sensitivity at most {_LARGEST_EXPONENT:g}",
+            remedy="Use scores with fewer steps, or a smaller epsilon.",
         )
     rate = epsilon / sensitivity
     outcomes = _numbers(range(start, start + top + 1))

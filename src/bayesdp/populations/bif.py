@@ -68,7 +68,12 @@ def read_bif(
     try:
         size = path.stat().st_size
         if size > MOST_BYTES:
-            raise InputError(key, f"{size} bytes", expected=f"a file of at most {MOST_BYTES} bytes")
+            raise InputError(
+                key,
+                f"{size} bytes",
+                expected=f"a file of at most {MOST_BYTES} bytes",
+                remedy="Merge states, or leave out nodes that no other depends on.",
+            )
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(key, str(path), expected=f"a readable UTF-8 file ({error})") from None

@@ -118,7 +118,10 @@ def read_law(raw: Any, key: str, rescaling: Rescaling) -> Any:
         raise InputError(key, plain, expected="a nested array with one axis for each record")
     if len(shape) > MOST_RECORDS or math.prod(shape) > MOST_CELLS:
         raise InputError(
-            key, f"shape {shape}", expected=f"at most {MOST_CELLS} cells, {MOST_RECORDS} records"
+            key,
+            f"shape {shape}",
+            expected=f"at most {MOST_CELLS} cells, {MOST_RECORDS} records",
+            remedy="Merge values, or use a model of many records, such as 'network' or 'markov'.",
         )
     _collect(plain, shape, key, cells)
     return _nest(iter(rescaling.law(cells, key)), shape)

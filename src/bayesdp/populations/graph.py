@@ -117,7 +117,10 @@ class Graph(Population):
             raise InputError("population.grid", list(grid), expected="[rows, columns], at least 1")
         if grid[0] * grid[1] > MOST_RECORDS:
             raise InputError(
-                "population.grid", list(grid), expected=f"at most {MOST_RECORDS} records"
+                "population.grid",
+                list(grid),
+                expected=f"at most {MOST_RECORDS} records",
+                remedy="Declare a coarser grid.",
             )
         if self.records not in (0, grid[0] * grid[1]):
             raise InputError(
@@ -324,7 +327,12 @@ def read_table(raw: Any, key: str) -> FactorTable:
     if table.ndim == 0 or table.size == 0 or table.dtype.kind not in "iuf":
         raise InputError(key, raw, expected=expected)
     if table.size > MOST_CELLS:
-        raise InputError(key, raw, expected=f"at most {MOST_CELLS} cells")
+        raise InputError(
+            key,
+            raw,
+            expected=f"at most {MOST_CELLS} cells",
+            remedy="Merge states, or write the factor as several of fewer records.",
+        )
     table = table.astype(float)
     wrong = ~(np.isfinite(table) & (table >= 0.0))
     if wrong.any():

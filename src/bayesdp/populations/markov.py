@@ -93,6 +93,7 @@ class MarkovChain(Population):
                     f"population.transition_lower{where}",
                     list(first),
                     expected=f"entries of at most {list(second)}, the upper bounds",
+                    remedy="Lower them, or raise the upper bounds.",
                 )
             if math.fsum(first) > 1.0 + 1e-9 or math.fsum(second) < 1.0 - 1e-9:
                 raise InputError(
@@ -260,7 +261,12 @@ def _states(table: object, order: int, key: str) -> int:
     if not isinstance(table, tuple) or len(table) < 2:
         raise InputError(key, table, expected="a table of at least two states")
     if len(table) > MOST_STATES:
-        raise InputError(key, f"{len(table)} states", expected=f"at most {MOST_STATES} states")
+        raise InputError(
+            key,
+            f"{len(table)} states",
+            expected=f"at most {MOST_STATES} states",
+            remedy="Merge states.",
+        )
     return len(table)
 
 

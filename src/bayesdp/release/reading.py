@@ -114,7 +114,12 @@ def _data(raw: dict[str, Any]) -> DataSpec:
     if n != FROM_DATA and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
         raise InputError("data.n", n, expected=f'a whole number above 0, or "{FROM_DATA}"')
     if isinstance(n, int) and n > MOST_RECORDS:
-        raise InputError("data.n", n, expected="at most 2^40 records")
+        raise InputError(
+            "data.n",
+            n,
+            expected="at most 2^40 records",
+            remedy="Write the number of records of the table.",
+        )
     data: DataSpec = _part(DataSpec, _one_name(raw), "data")
     if (data.unit != "row") != (data.rows_per_unit is not None):
         if data.unit == "row":

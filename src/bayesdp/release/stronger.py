@@ -204,6 +204,7 @@ def _next_order(chain: MarkovChain, step: float) -> MarkovChain:
             "population.order",
             order + 1,
             expected=f"a table of at most {MOST_ENTRIES} probabilities",
+            remedy="Leave out the stress test by a higher order, or merge states.",
         )
     # The new first axis is the record further back; the last is the next record.
     repeats = np.eye(states).reshape(states, *(1,) * order, states)

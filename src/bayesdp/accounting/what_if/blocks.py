@@ -200,6 +200,7 @@ def check_together(blocks: Sequence[ReleaseBlock | None]) -> None:
                     "releases",
                     "blocks that name more records and values",
                     expected=f"at most {MOST_NAMED} in all blocks together",
+                    remedy="Ask about fewer releases, or merge blocks.",
                 )
             # A pair's cluster must be of one kind, too, and its name spelt alike.
             name_kind, name = (

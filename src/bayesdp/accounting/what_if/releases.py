@@ -146,7 +146,10 @@ def parse_releases(raw: object) -> tuple[StatedRelease, ...]:
         raise InputError("releases", raw, expected="a list of releases")
     if len(raw) > MOST_RELEASES:
         raise InputError(
-            "releases", f"a list of {len(raw)}", expected=f"at most {MOST_RELEASES} releases"
+            "releases",
+            f"a list of {len(raw)}",
+            expected=f"at most {MOST_RELEASES} releases",
+            remedy="Ask about fewer at once.",
         )
     with_delta = any(isinstance(entry, Mapping) and "dp_delta" in entry for entry in raw)
     releases = tuple(_parse(entry, number, with_delta) for number, entry in enumerate(raw))

@@ -112,7 +112,10 @@ def numbers_in(candidates: Expr, values: PrivateValues, known: Known = always) -
         together *= prod(fixed_size(axis) for axis in candidates.args)
     if together > MOST_CANDIDATES:
         raise InputError(
-            "candidates", together, expected=f"at most {MOST_CANDIDATES} of them together"
+            "candidates",
+            together,
+            expected=f"at most {MOST_CANDIDATES} of them together",
+            remedy="Try fewer values of each argument.",
         )
     return sizes
 

@@ -79,7 +79,12 @@ def _check_size(program: Program, verdict: ProgramVerdict, rows: Rows) -> None:
     if n < 1:
         raise InputError("table", n, expected="at least one row")
     if n > MOST_ROWS:
-        raise InputError("table", n, expected=f"at most {MOST_ROWS} rows")
+        raise InputError(
+            "table",
+            n,
+            expected=f"at most {MOST_ROWS} rows",
+            remedy="Use queries instead of a program, or a table of fewer rows.",
+        )
     if verdict.n is not None and verdict.n != n:
         raise InputError(
             "table",

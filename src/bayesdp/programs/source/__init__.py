@@ -79,5 +79,8 @@ def exact(key: str, value: object) -> Literal:
     ):
         return rational
     raise InputError(
-        key, value, expected=f"a number of at most {MOST_DIGITS} digits, a truth value or a text"
+        key,
+        value,
+        expected=f"a number of at most {MOST_DIGITS} digits, a truth value or a text",
+        remedy="Write numbers with fewer digits.",
     )

@@ -165,6 +165,7 @@ def test_a_step_is_rounded_up_at_all_sizes() -> None:
     for _ in range(runs(2000, least=200)):
         scale = float(10.0 ** rng.uniform(-9, 2.5))
         odds, table = np.exp(rng.normal(size=2) * 3.0), np.exp(rng.normal(size=(2, 2)) * scale / 9)
+        table *= float(rng.choice([1.0, 731.7]))  # which makes all logarithms less exact
         graph = graph_of(2, ([0], [1.0, odds[0]]), ([1], [1.0, odds[1]]), ([0, 1], table.tolist()))
         prepared, s = messages_of(graph), float(10.0 ** rng.uniform(-12, 2.5))
         if not prepared.size:
@@ -187,10 +188,11 @@ def test_a_step_is_rounded_up_at_all_sizes() -> None:
 def test_intervals_of_odds_are_rounded_outward() -> None:
     """A record with many neighbours, some of which are known, and weights of all sizes."""
     rng = np.random.default_rng(375)
-    for _ in range(runs(100)):
-        records = int(rng.integers(3, 60))
+    for case in range(runs(100, least=8)):
+        records = int(rng.integers(3, 60)) if case > 3 else 1500
         tables = np.exp(rng.normal(size=(records - 1, 2, 2)) * 60.0)
-        known = rng.random(records - 1) < 0.5
+        known = rng.random(records - 1) < (rng.choice([0.5, 0.95]) if case > 3 else 1.0)
+        known[0] = False
         factors = [([0, j + 1], table.tolist()) for j, table in enumerate(tables)]
         factors += [([j + 1], [1.0, 0.0]) for j in np.nonzero(known)[0].tolist()]
         prepared = messages_of(graph_of(records, *factors))
@@ -210,7 +212,7 @@ def test_intervals_of_odds_are_rounded_outward() -> None:
                 low, high = (-most, -least) if turned else (least, most)
                 assert bool(arb(float(low)) <= ends[0])
                 assert bool(arb(float(high)) >= ends[1])
-                assert float(ends[0]) - low + high - float(ends[1]) < 1e-7
+                assert float(ends[0]) - low + high - float(ends[1]) < 1e-5
 
 
 # ------------------------------------------------------ what is merged, left out, or not covered

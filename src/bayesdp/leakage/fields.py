@@ -59,8 +59,9 @@ class Pairs:
     the log weights, `-inf` for zeros; only records with two possible values are in pairs, and each
     row and column of a table has a finite entry. `odds` are the log odds of the second possible
     value of each record by factors of its own; `sizes` and `own_sizes` the sums of the absolute
-    logarithms that went into tables and odds, which bound their rounding errors. `lone` tells
-    tables of which a pair depends on nothing, for certain.
+    logarithms that went into tables and odds, each times one eighth of how many there were and one:
+    `16 UNIT` times that bounds their rounding errors. `lone` tells tables of which a pair depends
+    on nothing, for certain.
     """
 
     graph: FactorGraph
@@ -94,6 +95,7 @@ def pairs_of(graph: FactorGraph) -> Pairs | str:
             size = np.where(two[record], np.abs(cells).sum(axis=1), 0.0)
             odds += np.bincount(record, weights=added, minlength=graph.records)
             own_sizes += np.bincount(record, weights=size, minlength=graph.records)
+            own_sizes *= 1.0 + np.bincount(record, minlength=graph.records) / 8.0
     return _merged(graph, two, np.concatenate(ends), np.concatenate(logs), odds, own_sizes)
 
 
@@ -148,6 +150,7 @@ def _merged(
     merged, sizes = np.zeros((len(keys), 2, 2)), np.zeros(len(keys))
     np.add.at(merged, place, logs)
     np.add.at(sizes, place, np.abs(np.where(np.isfinite(logs), logs, 0.0)).sum(axis=(1, 2)))
+    sizes *= 1.0 + count / 8.0
     allowed = np.stack([np.ones_like(two), two], axis=1)
     settled = _restrict(allowed, ends, merged)
     if not settled:
@@ -166,6 +169,7 @@ def _merged(
         odds = odds + np.bincount(record[fixed], weights=added, minlength=graph.records)
         size = sizes[fixed]
         own_sizes += np.bincount(record[fixed], weights=size, minlength=graph.records)
+        own_sizes *= 1.0 + np.bincount(record[fixed], minlength=graph.records) / 8.0
     odds[~two] = 0.0
     live = two[ends].all(axis=1)
     merged = merged[live]

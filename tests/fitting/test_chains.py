@@ -307,6 +307,16 @@ def test_cells_that_are_wrong_are_named(tmp_path: Path) -> None:
         fit_chain(str(tmp_path / "texts.csv"), "x", states=["1", "2", "many"], series="s", length=5)
 
 
+@pytest.mark.parametrize("missing", ["break", "drop"])
+def test_a_table_without_any_state(missing: Any) -> None:
+    empty = FRAME.assign(x=[None] * 4).astype({"x": float})
+    with pytest.raises(UnsupportedError, match="0 records in 0 runs"):
+        fit_chain(empty, "x", cuts=[1], missing=missing, length=5)
+    wrong = FRAME.assign(x=[np.inf, None, None, None])
+    with pytest.raises(InputError, match=r"column is 'x'.*1 row is not so"):
+        fit_chain(wrong, "x", cuts=[1], missing=missing, length=5)
+
+
 def test_published_chains(shared_data: Any) -> None:
     def gamma(fitted: ChainFit) -> float:
         return float(fitted.transition.max() / fitted.transition.min())

@@ -127,7 +127,7 @@ class Chains:
             if not codes & {LATE, UNORDERED}:
                 break
         self._refuse(answer, len(groups))
-        parts: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+        parts: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {} if groups else {(): []}
         for row in answer:
             parts.setdefault(tuple(row[: len(groups)]), []).append(row[len(groups) :])
         missing = 0
@@ -295,6 +295,7 @@ def _code(number: int) -> ir.Scalar:
 
 def _tables(rows: NDArray[Any], depth: int, states: int) -> tuple[Counts, ...]:
     """Counts of windows from rows of codes, the newest first, and the number of such rows."""
+    rows = rows.reshape(-1, depth + 2)
     number = rows[:, -1].astype(np.int64)
     codes = [np.array([code or 0 for code in rows[:, i]], dtype=np.int64) for i in range(depth + 1)]
     whole = codes[0] != 0

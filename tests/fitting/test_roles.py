@@ -119,3 +119,15 @@ def test_published_correlations(shared_data: Callable[[str], Path]) -> None:
     pairs = children.melt("row", ["height_in", "father_in"], "role", "height")
     fitted = fit_roles(pairs, "height", "row", "role")
     assert fitted.correlations[0, 1] == pytest.approx(0.2754, abs=5e-5)
+
+
+def test_a_bound_is_told_no_smaller_than_it_is() -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(5):
+        frame = pd.DataFrame({"a": rng.normal(size=60)}).assign(b=lambda x: x["a"] / 3)
+        frame["b"] += rng.normal(size=60)
+        rows = frame.rename_axis("c").reset_index().melt("c", var_name="role")
+        population = fit_roles(rows, "value", "c", "role", confidence=0.9999999).population
+        told, _, rest = population.source.partition("at most ")[2].partition(" ")
+        assert float(told) >= (population.max_regression_sum or 0.0)
+        assert rest.startswith("with confidence 0.9999999,")

@@ -8,7 +8,7 @@
   `fine_print` are its sections, from the pieces in `phrases`; `dependence` puts a population into
   words. `explained_programs` and `implied` explain programs and what follows from given levels.
 * The HTML report: `html` with its `style`, from the part of each release that `sections` makes, and
-  with `figures`. `demo` writes one.
+  with `figures`. `demo` writes one, and `released` one from Python.
 
 Nothing here computes a guarantee: it only repeats what it is given, and rounds it in the safe
 direction.

@@ -42,6 +42,16 @@ def test_nothing_is_named_where_nothing_fits(tmp_path: Path) -> None:
     assert "budget.spend" not in refusal
 
 
+def test_no_level_is_named_that_was_not_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study(tmp_path, MEAN, TALL, spend=0.7).release()
+    monkeypatch.setattr("bayesdp.release.study.own_level", lambda *asked: 0.9)
+    refusal = study(tmp_path, MEAN, spend=0.9).check().preview.refusal
+    assert refusal is not None
+    assert "budget.spend" not in refusal
+
+
 def test_nothing_is_named_where_a_wanted_error_costs_more(tmp_path: Path) -> None:
     study(tmp_path, MEAN, spend=0.7).release()
     wanted = TALL | {"error": 8}

@@ -151,7 +151,7 @@ def test_the_report_states_the_level_outside_the_secrets_interval(
     outside = explain(release).facts["outside"]
     assert f"a weaker promise holds. Its level is {level_words(outside['level'])}:" in text
     assert f"becomes {becomes(LevelAtDelta(outside['level']))}." in text
-    assert "for them the level is the size of the group times the DP cost" in text
+    assert "whose values lie outside the stated interval; the weaker one is stated above" in text
     (assumed,) = [note for note in section.notes if note.startswith("secret values lie")]
     assert assumed.endswith("the level is the size of the group times the DP cost")
     cost = release.certificate.body["data_set"]["dp_epsilon"]

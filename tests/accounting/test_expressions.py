@@ -23,10 +23,10 @@ from bayesdp.accounting.expressions import (
     Private,
     Public,
     Sequential,
-    price,
 )
 from bayesdp.accounting.independence import dependence
 from bayesdp.accounting.levels import composed_level
+from bayesdp.accounting.prices import price
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.errors import InputError
 from bayesdp.populations import (

@@ -16,9 +16,9 @@ from bayesdp.accounting.expressions import (
     PostProcessing,
     Public,
     Sequential,
-    price,
 )
 from bayesdp.accounting.levels import composed_level
+from bayesdp.accounting.prices import price
 from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.leakage.tensor import tensor_leakage
 from tests.accounting.random_compositions import COLUMN, Grower, exact_leakage, random_world

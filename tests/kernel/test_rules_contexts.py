@@ -19,7 +19,7 @@ from bayesdp.kernel.arithmetic import ball
 from bayesdp.kernel.chains import stationary
 from bayesdp.kernel.orders import tuple_kernel
 from bayesdp.kernel.rules import markov_contexts as rule
-from bayesdp.leakage import contexts
+from bayesdp.leakage import context_levels, contexts
 from bayesdp.notions import Cost
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems import Question, report
@@ -231,7 +231,7 @@ def test_a_step_and_a_pair_of_contexts_are_those_of_the_engine(order: int) -> No
             size = len(side.unknown_first)
             assert size == len(engine.unknown_first)
             logs = rng.uniform(0.0, 1.5, (size, count, count)) * (1.0 - np.eye(count))
-            recursion = contexts._Recursion(engine, dp_epsilon)
+            recursion = context_levels.Recursion(engine, dp_epsilon)
             given = np.moveaxis(np.exp(logs), 0, -1)  # the engine's contexts are on the last axis
             expected = np.moveaxis(np.log(recursion(given)), -1, 0)
             step = side.step([ball(Fraction(x)) for x in logs.ravel()])
@@ -246,7 +246,7 @@ def test_a_step_and_a_pair_of_contexts_are_those_of_the_engine(order: int) -> No
                     assert ours == pytest.approx(cone, rel=1e-11)
             side.matrices = side._known([ball(Fraction(x)) for x in logs.ravel()])
             known.append(recursion.known(given))
-        pair = contexts._Target(sides, known, dp_epsilon)
+        pair = context_levels.Target(sides, known, dp_epsilon)
         law = [Fraction(x) for x in sides.law]
         target = rule.Target(ruled, law, factor)
         pairs = list(product(pair.right.places, pair.left.places))

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from bayesdp.leakage import contexts
-from bayesdp.leakage.contexts import SYMBOLS, Side, context_level, pushed, sides_of
+from bayesdp.leakage.context_levels import context_level
+from bayesdp.leakage.contexts import SYMBOLS, Side, pushed, sides_of
 from bayesdp.leakage.deadline import Deadline, OutOfTimeError
 from bayesdp.notions import Cost
 from bayesdp.populations import MarkovChain

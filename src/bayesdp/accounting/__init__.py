@@ -2,7 +2,7 @@
 
 * What is spent and how it is read: `spend`, `blocks` (of a public column), `independence`.
 * What it adds up to: `composition` and `levels`, `approximate` (epsilon and delta), `expressions`
-  and the room `what_if` (compositions as data), `odometer` (in memory).
+  (compositions as data) with their `prices`, and the room `what_if`; `odometer` (in memory).
 * The ledger: `ledger` over `account`, `schema` and `storage`; `transaction` is the way of every
   release through it, `canonical` data as text, `rounded` what is left, `analysts` and `lookalikes`
   its names.
@@ -25,15 +25,14 @@ if TYPE_CHECKING:
         Mechanism,
         Parallel,
         PostProcessing,
-        Price,
         Private,
         Public,
         Sequential,
-        price,
     )
     from bayesdp.accounting.ledger import Ledger, Preview, ReleaseId
     from bayesdp.accounting.levels import Composed, composed_level
     from bayesdp.accounting.odometer import Filter, Odometer
+    from bayesdp.accounting.prices import Price, price
 
 __all__ = [
     "Block",
@@ -70,12 +69,11 @@ _LATER = {
         "Mechanism",
         "Parallel",
         "PostProcessing",
-        "Price",
         "Private",
         "Public",
         "Sequential",
-        "price",
     ),
+    "prices": ("Price", "price"),
 }
 
 

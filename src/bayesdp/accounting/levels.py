@@ -22,12 +22,11 @@ from bayesdp.accounting.expressions import (
     Mechanism,
     Parallel,
     PostProcessing,
-    Price,
     Private,
     Sequential,
-    price,
 )
 from bayesdp.accounting.independence import dependence
+from bayesdp.accounting.prices import Price, price
 from bayesdp.calibration import MOST_LEVELS
 from bayesdp.errors import InputError
 from bayesdp.leakage.deadline import Deadline

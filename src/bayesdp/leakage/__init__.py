@@ -3,7 +3,8 @@
 * Finite laws: `worst_case` and `reveal` (all mechanisms of a cost), `tensor` and `channel` (one
   mechanism); `program`, `lipschitz` and `domain` are what the first stand on.
 * Chains: `chain` and `positive_chain` (two states), `intervals` (two states between bounds),
-  `states` (more), `tuples`, `windows` and `contexts` (order k), `closing` (long ones), `stationary`
+  `states` (more), `tuples`, `windows` and `contexts` with
+  `context_levels` (order k), `closing` (long ones), `stationary`
   (the laws that they start in).
 * Trees and graphs: `tree`, `contraction`, `fields` (pairs of two states), `influence`.
 * Gaussian records: `normal` (clusters), `walk` (fields); `normal_curve` is that of Gaussian noise.

@@ -90,16 +90,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from bayesdp.leakage.contexts import (
+from bayesdp.leakage.context_levels import (
     LARGEST_COST,
     LEAST_TRANSITION,
-    MOST_ORDER,
     ContextLevel,
-    Sides,
     context_level,
     fewer,
-    sides_of,
 )
+from bayesdp.leakage.contexts import MOST_ORDER, Sides, sides_of
 from bayesdp.leakage.deadline import Deadline, OutOfTimeError
 from bayesdp.leakage.tuples import LEAST_COST
 from bayesdp.notions import Bound, Cost

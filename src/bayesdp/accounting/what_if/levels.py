@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bayesdp.accounting.composition import converted
-from bayesdp.accounting.expressions import CompositionNode, Price, price
+from bayesdp.accounting.expressions import CompositionNode
 from bayesdp.accounting.levels import composed_level
+from bayesdp.accounting.prices import Price, price
 from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.accounting.what_if.answer import Planned
 from bayesdp.accounting.what_if.kinds import has_vectors

@@ -72,6 +72,17 @@ class Spend:
         if self.column is not None:
             check_text("spend.column", self.column)
         object.__setattr__(self, "reads", _names("spend.reads", self.reads))
+        self._check_block()
+        _choice("spend.kind", self.kind, KINDS)
+        for name in ("dp_epsilon", "slack", "dp_delta", "rho"):
+            object.__setattr__(self, name, _number(f"spend.{name}", getattr(self, name)))
+        self._check_cost()
+        if self.interval is not None:
+            object.__setattr__(self, "interval", _interval("spend.interval", self.interval))
+        self._check_kind()
+
+    def _check_block(self) -> None:
+        """A block is one of a public column, and records are rows."""
         if self.block is not None and not isinstance(self.block, Block):
             object.__setattr__(self, "block", Block.from_dict(self.block))
         if self.block is not None and self.unit != "row":
@@ -80,9 +91,9 @@ class Spend:
                 self.block.words(),
                 expected="none where a record is several rows: they may lie in several blocks",
             )
-        _choice("spend.kind", self.kind, KINDS)
-        for name in ("dp_epsilon", "slack", "dp_delta", "rho"):
-            object.__setattr__(self, name, _number(f"spend.{name}", getattr(self, name)))
+
+    def _check_cost(self) -> None:
+        """A spend is pure or Gaussian, and has no delta."""
         if self.rho < 0:
             raise InputError("spend.rho", self.rho, expected="a zCDP cost above 0, or 0")
         if self.rho == 0 and self.dp_epsilon <= 0:
@@ -103,8 +114,9 @@ class Spend:
                 expected="0: ledgers keep pure DP costs and zCDP costs so far",
                 remedy="Price Gaussian noise in zCDP, as rho.",
             )
-        if self.interval is not None:
-            object.__setattr__(self, "interval", _interval("spend.interval", self.interval))
+
+    def _check_kind(self) -> None:
+        """A column, its interval and slack belong to the kind `lipschitz`, which needs them."""
         if self.kind == "any" and (self.interval is not None or self.slack > 0):
             raise InputError(
                 "spend.kind",

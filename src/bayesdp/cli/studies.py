@@ -64,18 +64,23 @@ def check(
         _alone("--target", {"--data": data, "--verbose": verbose})
         _sweep(loaded, target, as_json)
         return
+    _price(loaded, data, verbose, as_json)
+
+
+def _price(study: Any, data: bool, verbose: bool, as_json: bool) -> None:
+    """The price of a study; with `data` also the faults of its table. Exits with 1 if refused."""
     findings = None
     if data:
         findings = [
-            {"code": finding.code, "message": finding.message} for finding in loaded.inspect()
+            {"code": finding.code, "message": finding.message} for finding in study.inspect()
         ]
     try:
-        answer = loaded.check()
+        answer = study.check()
     except BudgetExceededError:
         if not as_json:
             from bayesdp.report.studies import show_proposals
 
-            show_proposals(console(), loaded.what_would_help())
+            show_proposals(console(), study.what_would_help())
         raise
     inaccurate = answer.inaccurate
     refused = answer.preview.refusal is not None or bool(findings)
@@ -83,18 +88,18 @@ def check(
         from bayesdp.report.plain import check_document, proposals_document
         from bayesdp.report.studies import warnings
 
-        document = check_document(answer) | {"warnings": warnings(answer, loaded.spends())}
+        document = check_document(answer) | {"warnings": warnings(answer, study.spends())}
         if inaccurate:
-            document["what_would_help"] = proposals_document(loaded.what_would_help())
+            document["what_would_help"] = proposals_document(study.what_would_help())
         print_json(document if findings is None else document | {"findings": findings})
     else:
         from bayesdp.report.studies import show_check, show_proposals
 
         for finding in findings or ():
             typer.echo(f"Curator only: {finding['message']}", err=True)
-        show_check(console(), answer, before=loaded.spends(), verbose=verbose)
+        show_check(console(), answer, before=study.spends(), verbose=verbose)
         if verbose and inaccurate:
-            show_proposals(console(), loaded.what_would_help())
+            show_proposals(console(), study.what_would_help())
         if findings == []:
             typer.echo("The table is as the study declares it.", err=True)
     if refused:

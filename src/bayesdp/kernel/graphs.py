@@ -52,6 +52,9 @@ class Model:
 
 
 _last: tuple[Any, Model] | None = None
+"""The population that was read last, and its factors. Kept for speed: it is asked for by identity,
+so what is kept is what reading it again would give.
+"""
 
 
 def read_model(population: Any) -> Model:

@@ -220,8 +220,9 @@ def cells(y: Sequence[float], noise: AddedNoise, alpha: NDArray[Any], n: int | N
         if n is not None:
             weight = law.mass * others.at(n - law.support)
         else:
-            logs = log_total((law.first + others.first + np.arange(
-                len(law.mass) + len(others.mass) - 1)).astype(np.float64))  # fmt: skip
+            count = len(law.mass) + len(others.mass) - 1
+            totals = law.first + others.first + np.arange(count)
+            logs = log_total(totals.astype(np.float64))
             weight = law.mass * np.correlate(np.exp(logs - logs.max()), others.mass, "valid")
         weights.append(weight / weight.sum())
         before = _convolved(before, law)

@@ -15,6 +15,7 @@ from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.errors import BayesdpError, UnsupportedError
 from bayesdp.leakage.approximate import group
 from bayesdp.notions import ADVERSARIES, Adversary, ApproxDP, ColumnCost, Cost
+from bayesdp.numbers import UpperBound
 from bayesdp.populations import Population, parse
 from bayesdp.release.certify import (
     assumptions,
@@ -61,7 +62,7 @@ class PromiseStatus:
 class LevelAtDelta:
     """A level in nats with its delta; infinite where no level is proved."""
 
-    epsilon: float
+    epsilon: UpperBound
     delta: float = 0.0
 
 
@@ -154,10 +155,10 @@ def of_leakage(table: LeakageReport | ApproximateReport, population: Population 
     """The promise of the best level of a table of levels. Such a level has no certificate."""
     spec = _spec(population)
     if isinstance(table, ApproximateReport):
-        level = LevelAtDelta(math.inf)
+        level = LevelAtDelta(UpperBound(math.inf))
         if table.bounds:
             level = LevelAtDelta(table.best.epsilon, table.best.delta)
-        cost = LevelAtDelta(table.dp_epsilon, table.dp_delta)
+        cost = LevelAtDelta(UpperBound(table.dp_epsilon), table.dp_delta)
         theorem, restricted = (table.best.theorem if table.bounds else ""), False
         evidence: Mapping[str, Any] = {}
     else:
@@ -188,7 +189,7 @@ def _cost_of(table: LeakageReport) -> LevelAtDelta:
         return LevelAtDelta(min(bound.epsilon for bound in bounds), table.delta)
     proof = table.best.proof
     delta = float(proof["dp_delta"]) if proof.get("way") == "stated" else 0.0
-    return LevelAtDelta(table.cost.dp_epsilon, delta)
+    return LevelAtDelta(UpperBound(table.cost.dp_epsilon), delta)
 
 
 def of_declarations(document: Mapping[str, Any]) -> Promise:
@@ -201,13 +202,15 @@ def of_declarations(document: Mapping[str, Any]) -> Promise:
     notion, delta = claim["notion"], _delta(claim, state)
     cost = _paid(claim, state, delta)
     group, joint = _joint(document["population"], cost) if notion == "bdp" else (None, None)
-    level = LevelAtDelta(max(float(state.get("level", 0.0)), float(claim["epsilon"])), delta)
+    level = LevelAtDelta(
+        UpperBound(max(float(state.get("level", 0.0)), float(claim["epsilon"]))), delta
+    )
     return Promise(
         "release",
         PromiseStatus("BEFORE RELEASE"),
         notion,
         level,
-        LevelAtDelta(float(claim["epsilon"]), delta),
+        LevelAtDelta(UpperBound(float(claim["epsilon"])), delta),
         cost,
         _adversary(claim, notion),
         group=group,
@@ -245,13 +248,15 @@ def _of_release(document: Mapping[str, Any], status: PromiseStatus, subject: Sub
     columns = document["columns"]
     places = _places(state["secrets"], columns, population) if notion == "bdp" else ()
     group, joint = _joint(population, cost) if notion == "bdp" else (None, None)
-    level = LevelAtDelta(max(float(state["level"]), float(conclusion["epsilon"])), delta)
+    level = LevelAtDelta(
+        UpperBound(max(float(state["level"]), float(conclusion["epsilon"]))), delta
+    )
     return Promise(
         subject,
         status,
         notion,
         level,
-        LevelAtDelta(float(claim["epsilon"]), delta),
+        LevelAtDelta(UpperBound(float(claim["epsilon"])), delta),
         cost,
         adversary,
         population=population if notion == "bdp" else None,
@@ -261,7 +266,7 @@ def _of_release(document: Mapping[str, Any], status: PromiseStatus, subject: Sub
         joint=_weaker(joint, level),
         limit=None
         if limit is None
-        else LevelAtDelta(float(limit), max(delta, _delta(steps[0]["evidence"]))),
+        else LevelAtDelta(UpperBound(float(limit)), max(delta, _delta(steps[0]["evidence"]))),
         counted=_counted(document, level, limit),
         earlier=len(state["earlier_spends"]),
         dataset=str(document["dataset"]),
@@ -272,7 +277,7 @@ def _of_release(document: Mapping[str, Any], status: PromiseStatus, subject: Sub
         assumptions=tuple(document["assumptions"]),
         theorem=steps[1]["rule"] if notion == "bdp" else "",
         vague=_vague(
-            LevelAtDelta(0.0, delta),
+            LevelAtDelta(UpperBound(0.0), delta),
             adversary,
             *((step["rule"], step["premises"]) for step in steps[1:]),
         ),
@@ -310,9 +315,9 @@ def _counted(document: Mapping[str, Any], level: LevelAtDelta, total: float | No
 
 def _of_conversion(document: Mapping[str, Any], status: PromiseStatus) -> Promise:
     claim, step, population = document["claim"], document["derivation"], document["population"]
-    level = LevelAtDelta(float(claim["epsilon"]), _delta(claim, step["conclusion"]))
+    level = LevelAtDelta(UpperBound(float(claim["epsilon"])), _delta(claim, step["conclusion"]))
     cost = _dp_cost(claim, level.delta) or LevelAtDelta(
-        float(claim["dp_epsilon"]), _cost_delta(claim)
+        UpperBound(float(claim["dp_epsilon"])), _cost_delta(claim)
     )
     adversary = _adversary(claim, claim["notion"])
     restricted = adversary != "informed" and _about_intervals(step["rule"], step["premises"])
@@ -362,7 +367,7 @@ def _dp_cost(
 def _paid(claim: Mapping[str, Any], state: Mapping[str, Any], delta: float) -> LevelAtDelta:
     """The DP level of everything that was released from a data set."""
     adaptive = state.get("total") if state["earlier_spends"] else None
-    pure = LevelAtDelta(float(state["dp_epsilon"]), _cost_delta(claim, state))
+    pure = LevelAtDelta(UpperBound(float(state["dp_epsilon"])), _cost_delta(claim, state))
     return _dp_cost(state, delta, adaptive) or pure
 
 
@@ -446,7 +451,7 @@ def _outside(
     return (
         LevelAtDelta(table.best.epsilon, table.best.delta)
         if table.bounds
-        else LevelAtDelta(math.inf)
+        else LevelAtDelta(UpperBound(math.inf))
     )
 
 
@@ -480,7 +485,7 @@ def _weaker(joint: LevelAtDelta | None, level: LevelAtDelta) -> LevelAtDelta | N
 def group_level(level: LevelAtDelta, size: int) -> LevelAtDelta:
     """The level of a DP level for groups of `size` records (theory 3.2, 3.10)."""
     joint = group(size, ApproxDP(level.epsilon, level.delta))
-    return LevelAtDelta(joint.epsilon, joint.delta)
+    return LevelAtDelta(UpperBound(joint.epsilon), joint.delta)
 
 
 def _spec(population: Population | None) -> dict[str, Any] | None:

@@ -20,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayesdp as bdp
+from bayesdp.accounting.rounded import left
 from bayesdp.accounting.what_if import what_if
 from bayesdp.numbers import (
     Estimate,
@@ -291,6 +292,14 @@ def test_proved_levels_are_upper_bounds() -> None:
     for name, levels in bounds.items():
         assert levels, name
         assert {type(level) for level in levels} == {UpperBound}, name
+
+
+def test_budgets_are_lower_bounds() -> None:
+    allowed = bdp.calibrate(TWINS, 1.0).dp_epsilon
+    assert type(allowed) is type(left(1.0, 0.3)) is type(left(0.3, 1.0)) is LowerBound
+    assert Fraction(left(1.0, 0.3)) <= 1 - Fraction(0.3)
+    with pytest.raises(TypeError):
+        allowed + bdp.leakage(TWINS, allowed).best.epsilon
 
 
 def test_what_a_theorem_says_itself_is_an_upper_bound() -> None:

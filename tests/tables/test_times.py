@@ -17,7 +17,6 @@ from bayesdp.release import Study
 from bayesdp.release.spec import describe_column
 from bayesdp.statements import StatementError, read_columns
 from bayesdp.statements.conditions import is_time
-from bayesdp.statements.queries import read_query
 from bayesdp.statements.times import step_of
 from bayesdp.tables import checks, reading
 from bayesdp.tables.checks import Structure, inspect

@@ -27,6 +27,7 @@ from bayesdp.tables.queries import CountQuery
 from bayesdp.tables.source import open_table
 from bayesdp.tables.sums import run
 from bayesdp.verification import verify
+from tests.kernel.statements import read_query
 
 DAYS = ["2026-01-30", "2026-01-31", "2026-02-01", "2026-02-02"]
 COLUMNS: dict[str, Any] = {

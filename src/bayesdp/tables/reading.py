@@ -261,7 +261,7 @@ def _utc(text: Any) -> Any:
 
 
 def wrong_step(table: Table, raw: Any, column: Column) -> TableError | UnreadableCellsError:
-    """The error for a column whose cells `raw` do not fit it: their type is not its step's, or no date."""
+    """The error for cells `raw` that don't fit the column's step, or hold no dates where it has."""
     if column.is_date:
         words = type_words(raw.type())
         expected = f"dates or times in {table.description}, or bounds that are numbers"

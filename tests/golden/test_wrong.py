@@ -76,8 +76,16 @@ def state(folder: Path, *, attempts: bool = False) -> dict[str, object]:
     }
     if attempts:
         shown = json.loads(run("ledger", "show", "--json").stdout)["datasets"]
-        files["ledger.db"] = [{**dataset, "refusals": None} for dataset in shown]
+        files["ledger.db"] = [
+            {**dataset, "refusals": None, "analysts": [_spent(who) for who in dataset["analysts"]]}
+            for dataset in shown
+        ]
     return files
+
+
+def _spent(analyst: dict[str, object]) -> dict[str, object]:
+    """What an analyst spent, without what refused attempts asked for."""
+    return {key: value for key, value in analyst.items() if not key.startswith("refused")}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

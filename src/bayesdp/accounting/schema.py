@@ -190,7 +190,10 @@ def insert_spend(connection: Connection, spend: Spend, release: str) -> None:
 
 
 def insert_refusal(connection: Connection, row: dict[str, Any], cost: Cost | None) -> None:
-    """Write a refused attempt, with the cost that it would have had where that is known."""
+    """Write a refused attempt: its `row`, and the `cost` that it would have had where it is known.
+
+    `connection` is in a transaction of the ledger.
+    """
     written = connection.execute(refusals.insert(), row)
     if cost is not None:
         refused_costs.create(connection, checkfirst=True)

@@ -169,7 +169,10 @@ def intraclass_correlation(sizes: Numbers, means: Numbers, within: float) -> flo
 def intraclass_interval(
     sizes: Numbers, means: Numbers, within: float, confidence: float
 ) -> tuple[float, float]:
-    """Wald's exact interval with equal tails, moved outward by 1e-9; arguments as above.
+    """Wald's exact interval with equal tails, moved outward by 1e-9.
+
+    `sizes` and `means` are those of the clusters, `within` is the sum of squares within them, and
+    the interval holds the intraclass correlation with this `confidence`.
 
     The lower end is at least `-1 / (n - 1)`, `n` the largest size, where correlations begin.
     """

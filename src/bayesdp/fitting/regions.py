@@ -117,7 +117,10 @@ def _row_ends(row: Sequence[int], alpha: Fraction) -> list[tuple[float, float]]:
 
 @lru_cache(maxsize=100_000)
 def probability_interval(hits: int, misses: int, alpha: Fraction) -> tuple[float, float]:
-    """The ends of `{p : M(p) < 1 / alpha}`, rounded outward: 0 without hits, 1 without misses."""
+    """The ends of `{p : M(p) < 1 / alpha}`, rounded outward: 0 without hits, 1 without misses.
+
+    Of the visits to a context so many were followed by the state, `hits`, and by others, `misses`.
+    """
     lower = _lower_end(hits, misses, alpha, turned=False)
     upper = _lower_end(misses, hits, alpha, turned=True)
     return lower, upper
@@ -153,7 +156,7 @@ def _near_end(hits: int, misses: int, threshold: float) -> float:
 
 
 def log_martingale(p: float, hits: int, misses: int) -> float:
-    """`ln M(p)` in doubles, for `0 < p < 1`."""
+    """`ln M(p)` in doubles, for `0 < p < 1`, after so many `hits` and `misses`."""
     weight, floor = float(WEIGHT), float(FLOOR)
     q = 1.0 - p
     gained = math.lgamma(weight * p + floor + hits) - math.lgamma(weight * p + floor)

@@ -40,10 +40,15 @@ _HAIR_OF_LARGE = 1e-8
 """The same for large graphs, which take few rounds."""
 
 _MOST_ROUNDS = 1500
+"""So often all messages are updated; then the search gives up, and a larger level is proved."""
 _MOST_ROUNDS_OF_ZEROS = 1000
+"""So often possible values are carried along pairs; a graph that needs more is refused."""
 _LARGE = 50_000
+"""With so many messages the hair is larger and the rounds are fewer: a larger level, sooner."""
 _MOST_ROUNDS_OF_LARGE = 60
+"""`_MOST_ROUNDS` for so many messages."""
 _TINY = 1e-280
+"""Up to this cost in nats messages would be lost in doubles: the size of a component is used."""
 _FARTHEST = 340.0
 """Beyond it `e^x` is held: products of two still fit, and what is left out lowers no message."""
 
@@ -494,7 +499,8 @@ def fields_level(
 ) -> FieldsLevel:
     """`eps + max over i and u, u' of sum_k ln C_(i -> k)[u, u']`, in nats, rounded up.
 
-    At the deadline by messages that are proven, only not the least. Source: theory 3.7c.
+    `messages` are those of the graph, `dp_epsilon` is the DP cost in nats. At the `deadline` by
+    messages that are proven, only not the least. Source: theory 3.7c.
     """
     size = int(messages.graph.component_sizes.max())
     if dp_epsilon <= _TINY or messages.size == 0:

@@ -109,7 +109,10 @@ def first_on_cycle(parents: Sequence[Sequence[int]]) -> int | None:
 
 
 def pyagrum_node(network: Any, name: str, rescaling: Rescaling | None = None) -> dict[str, Any]:
-    """A node of a pyAgrum network as plain data, rescaled: tables may be in single precision."""
+    """The node `name` of a pyAgrum network as plain data; tables may be in single precision.
+
+    Rows are rescaled, and `rescaling` notes by how much, if it is given.
+    """
     table = network.cpt(name)
     axes = list(table.names)
     parents = [axis for axis in axes if axis != name]

@@ -258,7 +258,10 @@ def conversion_step(
     total: float | None = None,
     seconds: float = SECONDS,
 ) -> Step:
-    """The step of the best theorem whose level the kernel proves: see `proved_step`."""
+    """The step of the best theorem whose level the kernel proves.
+
+    `reading`, `report`, `total` and `seconds` as in `proved_step`.
+    """
     return proved_step(reading, report, total=total, seconds=seconds).step
 
 

@@ -21,7 +21,10 @@ def show_fit(
     fitted: AutoregressiveFit | ChainFit | ExchangeableFit | RolesFit,
     out: Path | None,
 ) -> None:
-    """Print the transitions of a chain, what was looked at, and where the population is."""
+    """Print what was `fitted` on the `console`: the bounds, what was looked at, and the population.
+
+    `out` is the file that the population was written to, if any.
+    """
     say(console, f"A population: {fitted.population.describe()}.")
     say(console, f"Source: {fitted.population.source}.")
     if isinstance(fitted, ChainFit):

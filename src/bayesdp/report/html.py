@@ -170,7 +170,11 @@ def render(
     made: datetime | None = None,
     version: str = "",
 ) -> str:
-    """The report as text: a whole HTML document."""
+    """The report as text: a whole HTML document.
+
+    `sections` are its studies, `title` its heading, `made` the time that it names (none without
+    it), and `version` that of the software.
+    """
     studies = [s if isinstance(s, StudySection) else StudySection.from_dict(s) for s in sections]
     software = f"bayesdp {version}".strip()
     stamp = [software, *([made.strftime("%d %B %Y, %H:%M")] if made else [])]

@@ -126,7 +126,10 @@ def count_records(table: Table, unit: str = "row") -> int:
 def column_faults(
     table: Table, columns: Mapping[str, Column], plan: TableQueries = ()
 ) -> list[tuple[str, str, Any]]:
-    """For every check of single cells: the column, the code, and the expression that marks rows."""
+    """For every check of single cells: the column, the code, and the expression that marks rows.
+
+    `columns` are the declared ones of the table; `plan` adds what its queries read.
+    """
     reads = reads_of(plan)
     faults = []
     for name, column in columns.items():
@@ -173,6 +176,8 @@ def structure_findings(
 ) -> tuple[list[Finding], int]:
     """What is wrong with the number of records or with their arrangement, and that number.
 
+    `columns` are declared, `expected` is the arrangement that the study states, and the table has
+    so many `rows`.
     Raises `InputError` where two columns have the same role.
     """
     keys: dict[str, str] = {c.role: name for name, c in columns.items() if c.role is not None}

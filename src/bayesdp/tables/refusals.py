@@ -50,7 +50,7 @@ class UnreadableCellsError(TableMismatchError):
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
-    """A count with its noun, such as "1 row" or "2 rows"."""
+    """A count with its noun, such as "1 row" or "2 rows"; `plural` where that is not noun + s."""
     return f"{count} {noun if count == 1 else plural or noun + 's'}"
 
 

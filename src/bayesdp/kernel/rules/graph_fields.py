@@ -144,6 +144,7 @@ class _Step:
 
 
 _FARTHEST = 600.0
+"""In guesses, which prove nothing, nats beyond it are taken as it: doubles would overflow."""
 
 
 def _both_steps(pull: _Pull, within: tuple[Bound, Bound]) -> tuple[_Step, _Step]:

@@ -50,7 +50,7 @@ def super_solution(
 
 
 _HAIR = 1e-13
-"""By this share each step is raised, so that a plain step, checked in balls, then raises nothing."""
+"""Each step is raised by this share, so that a plain step, in balls, then raises nothing."""
 _MOST_UPDATES = 1_200_000
 """Messages times rounds: beyond it the search ends, and the rule proves a larger level."""
 

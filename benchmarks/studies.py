@@ -33,12 +33,14 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from decimal import ROUND_CEILING, Context
 from pathlib import Path
 from typing import Any
 
 import data
 
 from bayesdp import Study
+from bayesdp.accounting.rounded import up_words
 from bayesdp.release.check import Check
 from bayesdp.release.plan import CONFIDENCE, PlannedQuery
 
@@ -284,6 +286,12 @@ def _error(check: Check, query: PlannedQuery) -> float:
     return error
 
 
+def up(error: float) -> str:
+    """An error in three digits, rounded up."""
+    rounded = Context(prec=3, rounding=ROUND_CEILING).create_decimal(up_words(error))
+    return f"{float(rounded):g}"
+
+
 @dataclass(frozen=True)
 class Answer:
     """A row of the table: a query with its error, what was released, and whether that is useful.
@@ -317,7 +325,7 @@ class Answer:
         verdict = "useful" if self.is_useful else f"not at this level; from {level}"
         number = f"{size:.4g}" if self.released else "-"
         costs = (f"{self.dp_epsilon:.4f}", f"{self.noise:.2f}")
-        numbers = (*costs, f"{self.error:.3g}", number, share)
+        numbers = (*costs, up(self.error), number, share)
         return (self.study, self.model, self.fits, self.query, *numbers, verdict)
 
 
@@ -338,7 +346,7 @@ def report(
 ) -> Iterator[str]:
     """What there is to say of one study; lines that begin with FAILS are failures.
 
-    Its `answers` are added to the list.
+    Its `answers` are added to the list; one that fails has none.
     """
     path = FOLDER / f"{case.name}.toml"
     shutil.copy(path, folder / path.name)
@@ -346,11 +354,12 @@ def report(
     yield f"== {case.name}: fitted to {public} rows, {private} to release"
     study = Study.load(folder / path.name)
     fitted = fit(path, folder)
+    faults = [finding.message for finding in study.inspect()]
     if not same(fitted["population"], declared(study)):
-        yield f"FAILS: the population of {path.name} is not what its command fits:"
-        yield json.dumps(fitted["population"])
-    findings = study.inspect()
-    yield from (f"FAILS: {finding.message}" for finding in findings)
+        faults.append(f"its command fits another population: {json.dumps(fitted['population'])}")
+    if faults:
+        yield from (f"FAILS: {path.name}: {fault}" for fault in faults)
+        return
     yield from (f"   {check['sentence']}" for check in fitted["diagnostics"])
     check = study.check()
     plan = check.plan
@@ -358,7 +367,7 @@ def report(
     assert plan.report is not None
     yield f"   level {plan.level:.4g} by {plan.report.best.theorem}, DP cost {plan.dp_epsilon:.4g}"
     yield from (f"   {warning}" for warning in check.warnings)
-    released = study.release() if release and not findings else ()
+    released = study.release() if release else ()
     fits, doubts = _fits(fitted["diagnostics"])
     if doubts:
         yield f"   what speaks against the population: {', '.join(doubts)}"
@@ -386,9 +395,8 @@ def report(
 def _model(study: Study) -> str:
     """The population's model, and the order of a chain."""
     spec = declared(study)
-    return f"{spec['model']}, order {spec.get('order', 1)}".removesuffix(
-        "" if spec["model"] == "markov" else ", order 1"
-    )
+    model = str(spec["model"])
+    return f"{model}, order {spec.get('order', 1)}" if model == "markov" else model
 
 
 def _fits(diagnostics: Sequence[dict[str, Any]]) -> tuple[str, list[str]]:

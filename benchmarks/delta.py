@@ -26,7 +26,7 @@ from bayesdp.calibration import LEAST_DELTA, largest_within
 from bayesdp.leakage.approximate import growth
 from bayesdp.mechanisms.gaussian import smallest_sigma
 from bayesdp.notions import Adversary, Cost
-from bayesdp.theorems import Bound, Question, best_bound, in_turn, pure_level
+from bayesdp.theorems import Bound, Question, best_bound, pure_level, quickest_first
 
 DELTA = 1e-5
 TARGETS = (0.5, 1.0, 5.0)
@@ -49,7 +49,7 @@ def level_of(question: Question, names: Sequence[str] = ()) -> Level:
     def level(dp_epsilon: float) -> Bound | None:
         if not names:
             return best_bound(question, Cost(any=dp_epsilon))
-        asked = [theorem for theorem in in_turn(question) if theorem.name in names]
+        asked = [theorem for theorem in quickest_first(question) if theorem.name in names]
         answers = [pure_level(theorem, question, dp_epsilon) for theorem in asked]
         bounds = [answer for answer in answers if isinstance(answer, Bound)]
         return min(bounds, key=lambda bound: bound.epsilon, default=None)

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from bayesdp import kernel
-from bayesdp.accounting import Ledger
 from bayesdp.certificate import content_of, digest
 from bayesdp.errors import BudgetExceededError
 from bayesdp.kernel import check
@@ -164,8 +163,8 @@ def test_others_may_spend_between_the_look_and_the_proof(
     other = study(tmp_path, *POPULATIONS[0], epsilon=2.0, spend=1.5)
     look = Study._exact
 
-    def looked(self: Study, ledger: Ledger) -> Any:
-        exact = look(self, ledger)
+    def looked(self: Study, *arguments: Any) -> Any:
+        exact = look(self, *arguments)
         if self is made:
             other.release()
         return exact

@@ -68,7 +68,7 @@ def test_refusals_name_the_hypothesis():
     frustrated = (np.full((3, 3), -0.45) + 1.45 * np.eye(3)).tolist()
     for population, words in (
         (Gaussian(covariance=frustrated), "not walk-summable"),
-        (Gaussian(size=3, max_correlation=0.2), "only the largest correlation"),
+        (Gaussian(size=3, max_correlation=0.2), "only a bound on correlations"),
     ):
         found = population.leakage(1.0, kind="lipschitz")
         assert bound(population) is None

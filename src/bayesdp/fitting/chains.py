@@ -230,7 +230,10 @@ def _chains(
     levels = columns[name].levels or ()
     if not 2 <= len(levels) <= MOST_STATES:
         raise InputError(
-            way, f"{len(levels)} states", expected=f"at least two states, at most {MOST_STATES}"
+            way,
+            f"{len(levels)} states",
+            expected=f"at least two states, at most {MOST_STATES}",
+            remedy="Merge states, or cut the values at fewer points.",
         )
     chains = Chains(opened, column, reading, levels, derived, series, time, bridge, drop)
     chains.check()

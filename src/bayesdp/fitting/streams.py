@@ -77,7 +77,10 @@ def _checked(population: MarkovChain, likelihood: Any) -> Numbers:
         )
     if len(rows) > population.length:
         raise InputError(
-            "likelihood", f"{len(rows)} rows", expected=f"at most {population.length}, the length"
+            "likelihood",
+            f"{len(rows)} rows",
+            expected=f"at most {population.length}, the length",
+            remedy="Give each series its own rows, or declare a larger length.",
         )
     scaled: Numbers = rows / rows.max(axis=1, keepdims=True)
     return scaled

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom, f
 
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.fitting.clusters import fit_exchangeable, intraclass_interval
+from bayesdp.fitting.clusters import fit_exchangeable, intraclass_interval, place_p_value
 from bayesdp.fitting.numbers_of import between_words
 from tests.effort import runs
 from tests.oracles import gaussian
@@ -118,3 +118,37 @@ def test_a_region_is_told_no_narrower_than_it_is() -> None:
         assert float(low) <= lower
         assert upper <= float(high)
     assert between_words(0.25, 0.5) == "between 0.25 and 0.5"
+
+
+def test_rows_with_a_trend_are_not_exchangeable():
+    """Wages rise with the years: the correlation within a person is then understated."""
+    rng = np.random.default_rng(9)
+    frame = table(rng, [4] * 60, 0.6)
+    level = fit_exchangeable(frame, "x", "cluster")
+    assert level.diagnostics[1].fits
+    trend = frame.assign(x=frame["x"] + np.tile([0.0, 3.0, 6.0, 9.0], 60))
+    fitted = fit_exchangeable(trend, "x", "cluster")
+    assert fitted.upper < level.lower
+    speaks = fitted.diagnostics[1]
+    assert (speaks.name, speaks.fits) == ("places", False)
+    assert "gaussian-roles" in speaks.sentence
+    assert "understated" in fitted.population.source
+    assert "understated" not in level.population.source
+    # In another order of rows the places are others, but those of a cluster stay in line.
+    again = fit_exchangeable(trend.sort_values("cluster", kind="stable"), "x", "cluster")
+    assert again.place_p_value == pytest.approx(fitted.place_p_value)
+    unequal = fit_exchangeable(trend.iloc[:-1], "x", "cluster")
+    assert unequal.place_p_value is None
+    two_and_four = table(rng, [2, 4] * 30, 0.6)
+    assert fit_exchangeable(two_and_four, "x", "cluster").place_p_value is None
+
+
+def test_the_test_of_places_is_that_of_a_two_way_layout():
+    rng = np.random.default_rng(10)
+    rows = rng.normal(size=(12, 3)) + rng.normal(size=(12, 1)) + [0.0, 0.5, 1.0]
+    members = np.repeat(np.arange(12), 3)
+    whole = rows.mean()
+    places, clusters = rows.mean(axis=0), rows.mean(axis=1)
+    rest = rows - places - clusters[:, None] + whole
+    ratio = (12 * ((places - whole) ** 2).sum() / 2) / ((rest**2).sum() / 22)
+    assert place_p_value(rows.ravel(), members) == pytest.approx(f.sf(ratio, 2, 22))

@@ -26,8 +26,9 @@ from typing import Any
 
 import numpy as np
 
+from bayesdp.arrays import Ints
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.fitting.comparing import FitCheck, dropped_rows
+from bayesdp.fitting.comparing import SIGNIFICANT, FitCheck, dropped_rows
 from bayesdp.fitting.numbers_of import (
     Numbers,
     between_words,
@@ -51,7 +52,8 @@ class ExchangeableFit:
     `correlation` is the analysis-of-variance estimate of the intraclass correlation, `lower` and
     `upper` hold the true one with the stated `confidence`, `population` has the level of the worst
     correlation between them. `clusters` and `rows` were used, `dropped` rows have a missing cell,
-    and `size` is the most rows of a cluster.
+    and `size` is the most rows of a cluster. `place_p_value` is that of a test whether means differ
+    by place in the cluster; `None` where clusters differ in size.
     """
 
     population: Gaussian
@@ -63,6 +65,7 @@ class ExchangeableFit:
     rows: int
     dropped: int
     size: int
+    place_p_value: float | None = None
 
     @property
     def diagnostics(self) -> tuple[FitCheck, ...]:
@@ -71,9 +74,26 @@ class ExchangeableFit:
             f"The intraclass correlation is about {self.correlation:.4g}, and "
             f"{between_words(self.lower, self.upper)} with confidence "
             f"{confidence_words(self.confidence)}. That clusters are independent, and the rows of "
-            "one jointly Gaussian and equal in rank, is assumed."
+            "one jointly Gaussian and equal in rank (no trend, no roles, one spread), is assumed."
         )
-        return (FitCheck("correlation", text), *dropped_rows(self.dropped))
+        checks = (FitCheck("correlation", text), *self._about_places())
+        return (*checks, *dropped_rows(self.dropped))
+
+    def _about_places(self) -> tuple[FitCheck, ...]:
+        """What the means by place in the cluster say, where clusters have one size."""
+        p_value = self.place_p_value
+        if p_value is None:
+            return ()
+        if p_value >= SIGNIFICANT:
+            text = f"Means by place in the cluster don't differ (p = {p_value:.2g})."
+            return (FitCheck("places", text, p_value=p_value),)
+        told = f"p = {p_value:.2g}" if p_value > LEAST_P_VALUE else f"p < {LEAST_P_VALUE:g}"
+        text = (
+            f"Means by place in the cluster differ ({told}): rows have roles, or there is a trend. "
+            "The correlation is then understated, and a level from this population is too low. Use "
+            "--model gaussian-roles with the column that tells the rows of a cluster apart."
+        )
+        return (FitCheck("places", text, fits=False, p_value=p_value),)
 
     def estimated(self) -> dict[str, Any]:
         """The correlation and its interval as plain data."""
@@ -131,6 +151,9 @@ def fit_exchangeable(
         "if clusters are independent and exchangeable Gaussian; the population has the worst "
         "correlation between them"
     )
+    p_value = place_p_value(numbers, members)
+    if p_value is not None and p_value < SIGNIFICANT:
+        source += "; means by place in the cluster differ, so the correlation is understated"
     return ExchangeableFit(
         population=_exchangeable(declared, worst, source),
         correlation=intraclass_correlation(sizes, means, within),
@@ -141,6 +164,7 @@ def fit_exchangeable(
         rows=len(numbers),
         dropped=dropped,
         size=declared,
+        place_p_value=p_value,
     )
 
 
@@ -151,6 +175,33 @@ def _exchangeable(size: int, correlation: float, source: str) -> Gaussian:
     np.fill_diagonal(matrix, 1.0)
     rows = tuple(map(tuple, matrix.tolist()))
     return Gaussian(covariance=rows, source=source)
+
+
+def place_p_value(values: Numbers, members: Ints) -> float | None:
+    """How likely means that differ so much by place in the cluster are, if rows are exchangeable.
+
+    The F test of the places in a two-way layout: exact for exchangeable Gaussian rows. `values` are
+    in the order of the table, `members` are the numbers of their clusters, from 0. `None` where
+    clusters differ in size, or there are fewer than three.
+    """
+    from scipy.stats import f
+
+    sizes = np.bincount(members)
+    clusters, size = len(sizes), int(sizes.min())
+    if sizes.max() > size or clusters < 3 or size < 2:
+        return None
+    rows = values[np.argsort(members, kind="stable")].reshape(clusters, size)
+    rest = rows - rows.mean(axis=1, keepdims=True)
+    places = rest.mean(axis=0)
+    between = clusters * float((places**2).sum()) / (size - 1)
+    inside = float(((rest - places) ** 2).sum()) / ((clusters - 1) * (size - 1))
+    if not inside > 0.0:
+        return 0.0
+    return float(f.sf(between / inside, size - 1, (clusters - 1) * (size - 1)))
+
+
+LEAST_P_VALUE = 1e-15
+"""A smaller one is said to be below it."""
 
 
 def intraclass_correlation(sizes: Numbers, means: Numbers, within: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -210,9 +210,12 @@ def both_sides(table: np.ndarray, factor: arb) -> tuple[contexts.Sides, list[rul
 
 
 @pytest.fixture
-def very_few_contexts(few_contexts: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contexts, "MOST_CONTEXTS", 13)
-    monkeypatch.setattr(contexts, "_FEWER", (9,))
+def very_few_contexts(few_contexts: None) -> Iterator[None]:
+    """Put back before `few_contexts` is: the fixture `monkeypatch` may be undone later."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(contexts, "MOST_CONTEXTS", 13)
+        patch.setattr(contexts, "_FEWER", (9,))
+        yield
 
 
 @pytest.mark.usefixtures("very_few_contexts")

@@ -345,7 +345,7 @@ def test_steps_are_counted_alike_everywhere(step: str, tmp_path: Path) -> None:
     places = [declared.place(moment.to_pydatetime()) for moment in moments]
     column = parse_columns({"t": {"role": "order", "step": step}})["t"]
     table = open_table(pd.DataFrame({"t": moments}))
-    keys = cells(checks._order_key(table, column))
+    keys = cells(checks.order_key(table, column))
     length = declared.periods or declared.seconds * 1e6
     assert [(key - keys[0]) / length for key in keys] == [float(p - places[0]) for p in places]
 

@@ -341,6 +341,11 @@ OPEN = SURVIVED | UNDECIDED
 
 RARELY_SEEN = frozenset(
     {
+        "level: without require(conversion.total + conversion.rho > 0, rule)",
+        "_order: without require(alpha - 1 >= Fraction(1, 10 ** 9), rule)",
+        "finite_law bound: without require(set(proofs) <= asked)",
+        "markov_count bound: without require(conversion.mechanism == due)",
+        "tree_recursion bound: without require(conversion.adversary == 'uninformed')",
         "Facts.__init__: without require(name in NAMES)",
         "Recursion._affords: without raise UnknownError()",
         "Recursion.level: without require(closes or last == self.length - 1)",

@@ -26,7 +26,8 @@ from bayesdp.leakage.zcdp import largest_rho, least_epsilon, reserve, shifted
 from bayesdp.notions import Cost
 from bayesdp.populations import Graph, MarkovChain, parse
 from bayesdp.theorems import Question
-from bayesdp.theorems.with_delta import dp_orders, orders_for, report_with_delta
+from bayesdp.theorems.renyi_orders import dp_orders, orders_for
+from bayesdp.theorems.with_delta import report_with_delta
 from tests.effort import runs
 from tests.oracles import chains, finite
 from tests.oracles.mechanisms import random_joint

@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import binom, f
 
 from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.fitting import fit_autoregressive, fit_roles
 from bayesdp.fitting.clusters import fit_exchangeable, intraclass_interval, place_p_value
 from bayesdp.fitting.numbers_of import between_words
 from tests.effort import runs
@@ -69,6 +70,22 @@ def test_the_factor_depends_on_the_size_of_the_correlation_only():
         for rho in np.linspace(-0.99 / (size - 1), 0.99, 12):
             cov = np.full((size, size), rho) + (1 - rho) * np.eye(size)
             assert gaussian.shift_factor(cov) == pytest.approx(1 + (size - 1) * abs(rho))
+
+
+def test_one_column_is_not_two_things():
+    frame = pd.DataFrame(
+        {"cluster": [1.0, 1.0, 2.0], "x": [1.0, 2.0, 3.0], "role": ["a", "b", "a"]}
+    )
+    for fit, named in (
+        (fit_exchangeable, ("x", "x")),
+        (fit_roles, ("x", "cluster", "cluster")),
+        (fit_roles, ("x", "x", "role")),
+        (fit_autoregressive, ("x", "x")),
+    ):
+        with pytest.raises(InputError, match="another column"):
+            fit(frame, *named)
+    with pytest.raises(InputError, match="another column"):
+        fit_autoregressive(frame, "x", "cluster", series="cluster")
 
 
 def test_a_large_negative_end_counts():

@@ -33,7 +33,7 @@ from bayesdp.accounting.account import (
 )
 from bayesdp.accounting.analysts import by_analyst, checked_analyst
 from bayesdp.accounting.canonical import canonical_json, plain_text
-from bayesdp.accounting.lookalikes import lookalike
+from bayesdp.accounting.lookalikes import require_new_name
 from bayesdp.accounting.rounded import STEPS, keeps, left, left_words, scaled, spent, up_words
 from bayesdp.accounting.spend import (
     LevelFunction,
@@ -281,7 +281,7 @@ class Ledger:
             with self._file.reading() as connection:
                 account = self._account(connection, dataset)
                 if account is None:
-                    _require_new_name(connection, dataset)
+                    require_new_name(dataset, schema.names_in(connection))
         if account is None:
             account = Account(unit, (), ())
         check_unit(dataset, account.unit, unit)
@@ -311,7 +311,7 @@ class Ledger:
             account = self._account(connection, dataset)
             if account is None:
                 if only_if_first:
-                    _require_new_name(connection, dataset)
+                    require_new_name(dataset, schema.names_in(connection))
                 row = {"name": dataset, "unit": unit, "time": self._now()}
                 connection.execute(schema.datasets.insert(), row)
                 account = Account(unit, (), ())
@@ -495,17 +495,3 @@ def _no_reading(dataset: str) -> LedgerError:
         expected="a data set with a registered reading",
         remedy="Register one with `bayesdp ledger register`, or release from a study.",
     )
-
-
-def _require_new_name(connection: Connection, dataset: str) -> None:
-    """`LedgerError` for a name that looks like another data set's: it would have a fresh budget."""
-    names = connection.scalars(select(schema.datasets.c.name).order_by(schema.datasets.c.name))
-    other = lookalike(dataset, names)
-    if other is not None:
-        raise LedgerError(
-            "data.dataset",
-            dataset,
-            expected=f"a name that does not look like '{other}', which is in this ledger",
-            remedy="If the same people are meant, use that name. If not, "
-            "'bayesdp ledger register STUDY' registers another data set of this name.",
-        )

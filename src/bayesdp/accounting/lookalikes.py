@@ -9,6 +9,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
+from bayesdp.errors import LedgerError
+
 _TWINS = (
     "аa вb сc ԁd еe ғf ɡg нh һh іi їi јj кk ӏl мm пn оo рp ԛq гr ѕs тt ѵv ԝw хx уy зz "  # Cyrillic
     "αa βb ϲc δd εe ϝf ηh ιi ϳj κk λl μm νv οo ρp σo τt υu ωw χx γy ζz "  # Greek
@@ -39,3 +41,19 @@ def lookalike(name: str, names: Iterable[str]) -> str | None:
     if not its_shape:  # signs only
         return None
     return next((other for other in names if other != name and shape(other) == its_shape), None)
+
+
+def require_new_name(dataset: str, names: Iterable[str]) -> None:
+    """`LedgerError` for a name that looks like another of the ledger's `names`.
+
+    It would have a fresh budget.
+    """
+    other = lookalike(dataset, names)
+    if other is not None:
+        raise LedgerError(
+            "data.dataset",
+            dataset,
+            expected=f"a name that does not look like '{other}', which is in this ledger",
+            remedy="If the same people are meant, use that name. If not, "
+            "'bayesdp ledger register STUDY' registers another data set of this name.",
+        )

@@ -202,6 +202,11 @@ def insert_refusal(connection: Connection, row: dict[str, Any], cost: Cost | Non
         connection.execute(refused_costs.insert(), kept)
 
 
+def names_in(connection: Connection) -> list[str]:
+    """The names of all data sets, sorted."""
+    return list(connection.scalars(select(datasets.c.name).order_by(datasets.c.name)))
+
+
 def refusals_in(connection: Connection) -> list[dict[str, Any]]:
     """Every refused attempt, as `Ledger.refusals` lists them."""
     named = [refusals.c[name] for name in ("dataset", "analyst", "study", "reason", "time")]

@@ -39,6 +39,7 @@ from bayesdp.fitting.comparing import FitCheck, dropped_rows
 from bayesdp.fitting.numbers_of import (
     Numbers,
     between_words,
+    check_columns,
     check_confidence,
     complete_rows,
     confidence_words,
@@ -148,6 +149,7 @@ def fit_autoregressive(
     `UnsupportedError` where the region reaches 1 or nothing fits.
     """
     check_confidence(confidence)
+    check_columns(value=value, time=time, **({} if series is None else {"series": series}))
     reads: dict[str, Reads] = {time: "number", value: "number"}
     if series is not None:
         reads[series] = "text"

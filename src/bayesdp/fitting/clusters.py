@@ -32,6 +32,7 @@ from bayesdp.fitting.comparing import SIGNIFICANT, FitCheck, dropped_rows
 from bayesdp.fitting.numbers_of import (
     Numbers,
     between_words,
+    check_columns,
     check_confidence,
     complete_rows,
     confidence_words,
@@ -112,6 +113,7 @@ def fit_exchangeable(
     and `UnsupportedError` where the table says nothing of the correlation.
     """
     check_confidence(confidence)
+    check_columns(value=value, cluster=cluster)
     (names, values), dropped = complete_rows(table, {cluster: "text", value: "number"})
     _, members = np.unique(names.astype(str), return_inverse=True)
     sizes = np.bincount(members).astype(float)

@@ -85,6 +85,15 @@ def public_data() -> Iterator[None]:
     raise InputError("table", expected="a table that can be read", remedy=reason, shown=False)
 
 
+def check_columns(**columns: str) -> None:
+    """Raises `InputError` where two arguments, such as `value` and `cluster`, name one column."""
+    named: dict[str, str] = {}
+    for argument, column in columns.items():
+        other = named.setdefault(column, argument)
+        if other != argument:
+            raise InputError(argument, column, expected=f"another column than that of {other}")
+
+
 def between_words(lower: float, upper: float) -> str:
     """Both ends of a region in six digits, rounded outward."""
     return f"between {-float(up_words(-lower)):g} and {up_words(upper)}"

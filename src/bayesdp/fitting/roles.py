@@ -28,11 +28,13 @@ from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.fitting.comparing import FitCheck, dropped_rows
 from bayesdp.fitting.numbers_of import (
     Numbers,
+    check_columns,
     check_confidence,
     complete_rows,
     confidence_words,
 )
 from bayesdp.populations import Gaussian
+from bayesdp.statements.conditions import Reads
 
 MOST_ROLES = 10
 """All sets of known records are gone through: 23,040 coefficients for ten roles."""
@@ -111,8 +113,9 @@ def fit_roles(
     `UnsupportedError` where there are too few clusters or too many roles.
     """
     check_confidence(confidence)
-    reads = {cluster: "text", role: "text", value: "number"}
-    (names, parts, values), dropped = complete_rows(table, reads)  # type: ignore[arg-type]
+    check_columns(value=value, cluster=cluster, role=role)
+    reads: dict[str, Reads] = {cluster: "text", role: "text", value: "number"}
+    (names, parts, values), dropped = complete_rows(table, reads)
     known = sorted(set(parts.tolist())) if roles is None else list(roles)
     if not 2 <= len(known) <= MOST_ROLES or len(set(known)) < len(known):
         raise UnsupportedError(

@@ -7,8 +7,9 @@
 * Its price, before any data: `pricing` and `noise` make a `plan`, `derivation` asks the kernel to
   prove it; `check` and `sweep` show it. `stress` asks what its noise means under the populations
   of `stronger`, `proposals` what would help.
-* The release: `study` goes the whole way; `program_runs` runs programs, `results`,
-  `program_results` and `program_outputs` are what they give, `repeats` asks before the same again.
+* The release: `study` goes the whole way, `drawing` draws the noise and `program_runs` runs
+  programs; `results`, `program_results` and `program_outputs` are what they give, `repeats` asks
+  before the same again.
 * Certificates: `certify`, `assumptions`, `implications` (of what follows from given levels).
 """
 

@@ -276,9 +276,9 @@ def proved_step(
     """The step of the best theorem whose level the kernel proves, and what it had no time for.
 
     `total` is what a ledger keeps to, where a level at a delta was read with it. The kernel isn't
-    asked about the theorems `too_slow`, which are known to be; about the members of a family it is.
-    Raises `Refusal` where the kernel proves none of the levels, or can't in the time that a verdict
-    may take.
+    asked about the theorems `too_slow`, which are known to be: "member 2: markov-recursion" for one
+    of a family's member. Raises `Refusal` where the kernel proves none of the levels, or can't in
+    the time that a verdict may take.
     """
     about: dict[str, Any] = {
         "population": json.loads(reading.population_text or "null"),  # nobody else's

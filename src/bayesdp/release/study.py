@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from bayesdp.accounting.composition import level
 from bayesdp.accounting.ledger import Ledger, Preview
 from bayesdp.accounting.rounded import STEPS, scaled
 from bayesdp.accounting.spend import Reading, Spend
-from bayesdp.accounting.transaction import LedgerEntry, PartialResult, Transaction, refusals_noted
+from bayesdp.accounting.transaction import LedgerEntry, Transaction, refusals_noted
 from bayesdp.errors import (
     BudgetExceededError,
     InputError,
@@ -29,28 +29,25 @@ from bayesdp.errors import (
     TableError,
     TableMismatchError,
 )
-from bayesdp.numbers import UpperBound
 from bayesdp.populations import Population
 from bayesdp.release.averages import averages_of_nothing
-from bayesdp.release.certify import certify
 from bayesdp.release.check import Check
 from bayesdp.release.derivation import derive, fits_total, provable_plan, within_total
+from bayesdp.release.drawing import ExactValues, StudyDrawing
 from bayesdp.release.plan import (
     Plan,
-    PlannedQuery,
     declared_columns,
     reading_of,
     structure_of,
 )
 from bayesdp.release.pricing import own_level
 from bayesdp.release.program_files import file_and_name, require_unchanged
-from bayesdp.release.program_results import ProgramAnswer
-from bayesdp.release.program_runs import ProgramRun, program_findings, program_rows, run_program
+from bayesdp.release.program_runs import program_findings, program_rows
 from bayesdp.release.proposals import Proposals, proposals
 from bayesdp.release.queries import shape
 from bayesdp.release.reading import parse_study, read_toml
-from bayesdp.release.repeats import digest, remember, require_new
-from bayesdp.release.results import Release, Result, cost_words
+from bayesdp.release.repeats import digest, require_new
+from bayesdp.release.results import Release
 from bayesdp.release.spec import FROM_DATA, StressSpec, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, QuerySpec
 from bayesdp.release.stress import Stress, stress
@@ -58,7 +55,7 @@ from bayesdp.release.sweep import Sweep, spending, sweep
 from bayesdp.tables.checks import Finding, count_records, inspect
 from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError, mismatch
 from bayesdp.tables.source import Table, check_source, open_table
-from bayesdp.tables.sums import Total, Totals, run
+from bayesdp.tables.sums import Totals, run
 
 
 class Study:
@@ -285,7 +282,7 @@ class Study:
             self._require_budget(ledger, plan)  # others may have spent in the meantime
             ledger.refused(*who, "budget", analyst=analyst, spends=plan.spends)
         within_total(plan, derivation)
-        drawing = _Drawing(ledger, plan, exact, identity, clock)
+        drawing = StudyDrawing(ledger, plan, exact, identity, clock)
         release = Transaction(ledger, self._entry(plan), drawing).run()
         self._priced = release.id, plan
         return release
@@ -319,7 +316,7 @@ class Study:
             **declared_columns(self.spec),
         )
 
-    def _exact(self, ledger: Ledger, asked: list[Spend]) -> tuple[Plan, _Exact]:
+    def _exact(self, ledger: Ledger, asked: list[Spend]) -> tuple[Plan, ExactValues]:
         """Before the debit: the price, a look at the budget, and what noise will be added to.
 
         `asked` takes the spends as soon as they are known.
@@ -340,7 +337,7 @@ class Study:
             asked += plan.spends
         totals = self._totals(table, plan)
         rows = [program_rows(program, table, self.spec.columns) for program in plan.programs]
-        return plan, _Exact(totals, rows)
+        return plan, ExactValues(totals, rows)
 
     def _require_programs(self) -> None:
         """The program files hold what was read when the study was loaded."""
@@ -413,90 +410,6 @@ class Study:
         return None
 
 
-@dataclass(frozen=True, repr=False)
-class _Exact:
-    """The exact values that get noise: the sums, and the rows of each program. Private."""
-
-    totals: Totals
-    rows: list[Any]
-
-
-class _Drawing:
-    """What a study draws after its debit: noise for its numbers, a run of each program."""
-
-    def __init__(
-        self,
-        ledger: Ledger,
-        plan: Plan,
-        exact: _Exact,
-        identity: str,
-        clock: Callable[[], datetime] | None,
-    ) -> None:
-        self.reads_released_only = False
-        self._ledger, self._plan, self._totals, self._clock = ledger, plan, exact.totals, clock
-        self._identity = identity
-        self._runs = [ProgramRun(*run) for run in zip(plan.programs, exact.rows, strict=True)]
-        self._results: list[Result] = []
-        self._time = ""
-
-    @property
-    def paid(self) -> str:
-        """The cost in words."""
-        return cost_words(self._plan.dp_epsilon, self._plan.dp_rho)
-
-    def draw(self, release: str) -> tuple[Release, dict[str, Any]]:
-        """The release with its certificate."""
-        remember(self._identity, release)
-        time = self._clock() if self._clock is not None else datetime.now(UTC)
-        self._time = time.isoformat(timespec="seconds")
-        for query in self._plan.queries:
-            self._results += noisy(query, self._totals[query.shape.spec.name])
-        answers = [run_program(run) for run in self._runs]
-        self.reads_released_only = True
-        certified = self._certified(release, answers)
-        return certified, certified.to_dict()
-
-    def so_far(self, release: str) -> PartialResult:
-        """What had been drawn when the release failed."""
-        runs = [run for run in self._runs if run.machine.released]
-        results = _plain_results(
-            self._results, [run.so_far("The release was cut short.") for run in runs]
-        )
-        names = list(dict.fromkeys(query["query"] for query in results))
-        document = {"release": release, "time": self._time, "results": results}
-        return PartialResult(names, document if results else None)
-
-    def _certified(self, release: str, answers: Sequence[ProgramAnswer]) -> Release:
-        plan = self._plan
-        before = self._ledger.spends(plan.spends[0].dataset, before=release)
-        certificate = certify(
-            plan,
-            _plain_results(self._results, answers),
-            release=release,
-            time=self._time,
-            before=before,
-        )
-        claim = certificate.body["claim"]
-        return Release(
-            release,
-            self._time,
-            tuple(replace(result, certificate=certificate) for result in self._results),
-            certificate,
-            UpperBound(claim["epsilon"]),
-            plan.dp_epsilon,
-            plan.dp_rho,
-            claim["delta"],
-            tuple(replace(answer, certificate=certificate) for answer in answers),
-            plan.remarks,
-        )
-
-
-def _plain_results(
-    results: Sequence[Result], answers: Sequence[ProgramAnswer]
-) -> list[dict[str, Any]]:
-    return [*(result.to_dict() for result in results), *(answer.to_dict() for answer in answers)]
-
-
 def _size_findings(plan: Plan, totals: Totals) -> list[Finding]:
     """The groups whose sizes are not as the queries declare them."""
     return [
@@ -509,31 +422,3 @@ def _size_findings(plan: Plan, totals: Totals) -> list[Finding]:
         for group, declared in (query.shape.group_rows or {}).items()
         if (there := totals[query.shape.spec.name].sizes[group]) != declared
     ]
-
-
-def noisy(query: PlannedQuery, total: Total) -> list[Result]:
-    """The results of one query: all its integers get noise in one draw of the mechanism."""
-    spec, column = query.shape.spec, query.shape.column
-    places = [(key, i) for key, values in total.values.items() for i in range(len(values))]
-    drawn = query.noise.release([total.values[key][i] for key, i in places])
-    unit = column.unit if column is not None and query.grid is not None else None
-    results = []
-    for (key, i), integer in zip(places, drawn, strict=True):
-        rows = total.sizes[key]
-        results.append(
-            Result(
-                query=spec.name,
-                kind=spec.kind,
-                value=query.value(integer, rows),
-                noise=query.noise,
-                noise_unit=float(query.step / (rows if query.shape.averaged else 1)),
-                dp_epsilon=query.dp_epsilon,
-                dp_rho=query.dp_rho,
-                group=key,
-                cell=query.shape.cells[i] if query.shape.cells is not None else None,
-                unit=unit or "",
-                rows=rows if query.shape.averaged else None,
-                confidence=spec.confidence,
-            )
-        )
-    return results

@@ -19,7 +19,8 @@ from bayesdp.report.phrases import (
     same_for_several,
     together,
 )
-from bayesdp.report.promise import LevelAtDelta, Promise, SecretPlace, group_level
+from bayesdp.report.promise import LevelAtDelta, Promise, group_level
+from bayesdp.report.secret_places import SecretPlace
 
 EVEN = Decimal("0.5")
 

@@ -25,6 +25,7 @@ from bayesdp.release.certify import (
 from bayesdp.release.derivation import derive, plain_details
 from bayesdp.release.plan import Plan
 from bayesdp.release.study import Study
+from bayesdp.report.secret_places import SecretPlace, places_of_conversion, places_of_release
 from bayesdp.statements.populations import STRUCTURE
 from bayesdp.theorems import (
     BY_NAME,
@@ -64,15 +65,6 @@ class LevelAtDelta:
 
     epsilon: UpperBound
     delta: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class SecretPlace:
-    """An interval of a column's secret values; without `ends`: where the mechanism clips to."""
-
-    column: str = ""
-    ends: tuple[float, float] | None = None
-    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +167,7 @@ def of_leakage(table: LeakageReport | ApproximateReport, population: Population 
         cost,
         table.adversary,
         population=spec,
-        places=_places_of(spec) if restricted else (),
+        places=places_of_conversion(spec) if restricted else (),
         outside=_outside(spec, table.adversary, cost) if restricted else None,
         theorem=theorem,
         vague=_vague(level, table.adversary, (theorem, evidence.get("members", ()))),
@@ -246,7 +238,7 @@ def _of_release(document: Mapping[str, Any], status: PromiseStatus, subject: Sub
     limit, cost = state.get("total"), _paid(claim, state, delta)
     adversary = _adversary(claim, notion)
     columns = document["columns"]
-    places = _places(state["secrets"], columns, population) if notion == "bdp" else ()
+    places = places_of_release(state["secrets"], columns, population) if notion == "bdp" else ()
     group, joint = _joint(population, cost) if notion == "bdp" else (None, None)
     level = LevelAtDelta(
         UpperBound(max(float(state["level"]), float(conclusion["epsilon"]))), delta
@@ -330,7 +322,7 @@ def _of_conversion(document: Mapping[str, Any], status: PromiseStatus) -> Promis
         cost,
         adversary,
         population=population,
-        places=_places_of(population) if restricted else (),
+        places=places_of_conversion(population) if restricted else (),
         outside=_outside(population, adversary, cost) if restricted else None,
         assumptions=tuple(document["assumptions"]),
         theorem=step["rule"],
@@ -404,32 +396,6 @@ def _covers_vague(rule: str, under: Sequence[Mapping[str, Any]]) -> bool:
 
 def _rule(step: Mapping[str, Any]) -> str:
     return str(step.get("rule") or step.get("theorem"))
-
-
-def _places(
-    secrets: Mapping[str, Any],
-    columns: Mapping[str, Mapping[str, Any]],
-    population: Mapping[str, Any],
-) -> tuple[SecretPlace, ...]:
-    """Where secrets lie, as a release's claim says it."""
-    if secrets["kind"] != "bounded":
-        return ()
-    covers = population.get("covers", [])
-    intervals = secrets.get("intervals") or {covers[0]: secrets["interval"]}
-    return tuple(
-        SecretPlace(name, (float(low), float(high)), str(columns.get(name, {}).get("unit") or ""))
-        for name, (low, high) in intervals.items()
-    )
-
-
-def _places_of(population: Mapping[str, Any] | None) -> tuple[SecretPlace, ...]:
-    """The secret intervals of a conversion: bounds of vectors, else where values are clipped."""
-    spec = population or {}
-    names = spec.get("columns") or ()
-    if names and spec.get("bounds"):
-        pairs = zip(names, spec["bounds"], strict=True)
-        return tuple(SecretPlace(name, (float(low), float(high))) for name, (low, high) in pairs)
-    return (SecretPlace(),)
 
 
 def _outside(

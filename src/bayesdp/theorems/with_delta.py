@@ -18,14 +18,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, Literal
 
 from bayesdp.errors import InputError, Refusal
-from bayesdp.leakage.deadline import NEVER, OutOfTimeError
-from bayesdp.leakage.zcdp import group_renyi, largest_rho, least_epsilon, reserve
+from bayesdp.leakage.deadline import OutOfTimeError
+from bayesdp.leakage.zcdp import group_renyi, least_epsilon, reserve
 from bayesdp.notions import ApproxDP, Bound, Cost, Refused
-from bayesdp.numbers import UpperBound, down, up
+from bayesdp.numbers import UpperBound, up
 from bayesdp.populations import Family
 from bayesdp.theorems import (
     LeakageReport,
@@ -39,6 +38,13 @@ from bayesdp.theorems import (
 )
 from bayesdp.theorems.base import Question, Theorem
 from bayesdp.theorems.family import FamilyOfPopulations
+from bayesdp.theorems.renyi_orders import (
+    LEAST_DELTA,
+    RenyiOrder,
+    bounds_divergence,
+    dp_orders,
+    orders_for,
+)
 
 Counted = Literal["pure", "zcdp"]
 CountedCosts = Sequence[tuple[Counted, Cost]]
@@ -47,40 +53,16 @@ CountedCosts = Sequence[tuple[Counted, Cost]]
 APPROXIMATE_DP = "approximate-dp"
 """The rule of a step that converts costs to DP with a delta."""
 SOURCE = "Canonne, Kamath & Steinke, NeurIPS 2020, Proposition 12; theory 2.5"
-SHARES = (29.0 / 32.0, 1.0 / 32.0, 1.0 / 32.0, 1.0 / 32.0)
-"""How delta is divided between a total's orders; exact in doubles, and 1 together."""
-QUICK = 0.1
-"""A ledger's points are chosen by theorems that take fewer seconds for a level."""
 _ROOM = 1e-8
 """What a point's delta is kept below its share by: the kernel rounds in its own way."""
-_POINTS = 40
-"""How many costs are tried for the point of a total; each is proved, and more could only allow
-more."""
-_SHRINK = 0.8
-"""The next cost that is tried is this share of the last; only the sharpness depends on it."""
 _TRIES = 24
 """The most levels in the search for one point; only the sharpness depends on it."""
 _CLOSE = 1e-4
 """The search for a point ends where this share of delta is not used."""
 _LEAST_LOG = -690.0
 """The search for a point ends below this logarithm of a delta: the doubles end there."""
-_LEAST_DELTA = 1e-290
-"""Smaller deltas are refused: shares of them are beyond the doubles."""
 NO_DIVERGENCE = "the ledger's orders are those of Rényi divergences, which it doesn't bound"
 _BEYOND = "at this delta no point of the costs' DP curve has a level by it"
-
-
-@dataclass(frozen=True, slots=True)
-class RenyiOrder:
-    """One Rényi order with its share of delta.
-
-    A `dp_delta` above 0 is that of the point that is converted (the way `point`): all orders of a
-    total have one, or none has.
-    """
-
-    alpha: float
-    delta: float
-    dp_delta: float = 0.0
 
 
 def report_with_delta(
@@ -97,8 +79,8 @@ def report_with_delta(
     kept to by a ledger, whose costs may depend on earlier answers; without it the costs were fixed
     beforehand. Raises `InputError` unless `1e-290 <= delta < 1`. Source: theory 2.5, 2.6, 3.10.
     """
-    if not (isinstance(delta, int | float) and _LEAST_DELTA <= delta < 1.0):
-        raise InputError("delta", delta, expected=f"a probability from {_LEAST_DELTA:g} to below 1")
+    if not (isinstance(delta, int | float) and LEAST_DELTA <= delta < 1.0):
+        raise InputError("delta", delta, expected=f"a probability from {LEAST_DELTA:g} to below 1")
     counted_costs: list[tuple[Counted, Cost]] = [("pure", cost)]
     if zcdp_cost is not None and zcdp_cost != cost:
         counted_costs.append(("zcdp", zcdp_cost))
@@ -176,11 +158,6 @@ def stated_report(question: Question, stated: ApproxDP) -> LeakageReport:
 
 
 # -- Rényi divergences ----------------------------------------------------------------------
-
-
-def bounds_divergence(theorem: Theorem) -> bool:
-    """Whether the theorem bounds Rényi divergences: it then converts zCDP costs directly."""
-    return type(theorem).renyi is not Theorem.renyi
 
 
 def _by_divergence(
@@ -393,98 +370,6 @@ def _point_of(
     beyond, at_delta = UpperBound(math.inf), UpperBound(orders[place].delta)
     proof = {"counted": counted}
     return Bound(theorem.name, beyond, "upper", theorem.source, {}, at_delta, proof)
-
-
-# -- costs that depend on earlier answers ------------------------------------------------
-
-
-def orders_for(question: Question, total: float, delta: float) -> tuple[RenyiOrder, ...]:
-    """The Rényi orders for a total, and their shares of delta; they depend on nothing else.
-
-    The first is the best one where all costs are those of Gaussian noise. The others, with 2, 4 and
-    8 times its `alpha - 1`, are for totals of which pure costs take about 1/2, 3/4 and 7/8.
-    """
-    # A ledger's orders depend on nothing else, so on no clock either.
-    timeless = replace(question, deadline=NEVER, seconds=1.0, stop_after=None)
-    return _orders(timeless, float(total), float(delta))
-
-
-@lru_cache(maxsize=64)
-def dp_orders(total: float, delta: float) -> tuple[RenyiOrder, ...]:
-    """The orders where a Rényi divergence is converted at the end: those of DP itself too."""
-    parts = [down(share * delta, 1) for share in SHARES]
-    alpha = _rounded(largest_rho(total, parts[0]).alpha - 1.0)
-    return tuple(RenyiOrder(1.0 + alpha * 2.0**k, part) for k, part in enumerate(parts))
-
-
-def _rounded(value: float) -> float:
-    """Three digits: the last bits of another machine must not change the orders of a ledger."""
-    return float(f"{value:.3g}")
-
-
-@lru_cache(maxsize=64)
-def _orders(question: Question, total: float, delta: float) -> tuple[RenyiOrder, ...]:
-    parts = [down(share * delta, 1) for share in SHARES]
-    size = question.group_size
-    best = _LargestCost(largest_rho(total, parts[0]).rho.value / size**2, 2.0, 0.0)
-    if size > 1 and not isinstance(question.population, Family):
-        for theorem in quickest_first(question):
-            if not bounds_divergence(theorem) and theorem.expected_seconds(question) < QUICK:
-                best = max(best, _best_point(theorem, question, total, parts[0], best.rho))
-    if best.dp_delta == 0.0:
-        return dp_orders(total, delta)
-    return tuple(
-        RenyiOrder(
-            1.0 + _rounded(best.alpha - 1.0) * 2.0**k,
-            part,
-            down(_rounded(0.995 * best.dp_delta) * share / SHARES[0], 3),
-        )
-        for k, (part, share) in enumerate(zip(parts, SHARES, strict=True))
-    )
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class _LargestCost:
-    """The largest zCDP cost that a total allows, its Rényi order, and the DP delta of its point.
-
-    The DP delta is 0 where no point of the DP curve is behind it. Larger costs are more.
-    """
-
-    rho: float
-    alpha: float
-    dp_delta: float
-
-
-def _best_point(
-    theorem: Theorem, question: Question, total: float, delta: float, least: float
-) -> _LargestCost:
-    """The largest zCDP cost by a theorem.
-
-    Not looked for below `least`: what another theorem or group privacy allows.
-    """
-    best = _LargestCost(0.0, 2.0, 0.0)
-    for power in range(_POINTS):
-        dp_epsilon = total * _SHRINK**power
-        if largest_rho(dp_epsilon, delta).rho.value < max(least, best.rho):
-            break
-        answer = _level_of(theorem, question, dp_epsilon)
-        if answer is None or not answer <= total:
-            continue
-        grown = delta_at(question, answer, ApproxDP(dp_epsilon, 1.0))
-        dp_delta = down(min(delta, delta / grown * (1.0 - 1e-6)), 4)
-        if not dp_delta * SHARES[-1] > _LEAST_DELTA:
-            continue  # the level is so large that no point's delta is left
-        allowed = largest_rho(dp_epsilon, dp_delta)
-        best = max(best, _LargestCost(allowed.rho.value, allowed.alpha, dp_delta))
-    return best
-
-
-def _level_of(theorem: Theorem, question: Question, dp_epsilon: float) -> float | None:
-    """The theorem's level of all mechanisms of this cost, however long it takes."""
-    cost = Cost(any=dp_epsilon)
-    if theorem.refusal(question, cost) is not None:
-        return None
-    return max(theorem.bound(question, cost).epsilon, dp_epsilon)
 
 
 # -- families -----------------------------------------------------------------------------

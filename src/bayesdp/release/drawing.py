@@ -1,0 +1,134 @@
+"""What a study draws once its costs are debited: noise for its numbers, and runs of its programs.
+
+The exact values come here, and only numbers with noise leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from bayesdp.accounting.ledger import Ledger
+from bayesdp.accounting.transaction import PartialResult
+from bayesdp.numbers import UpperBound
+from bayesdp.release.certify import certify
+from bayesdp.release.plan import Plan, PlannedQuery
+from bayesdp.release.program_results import ProgramAnswer
+from bayesdp.release.program_runs import ProgramRun, run_program
+from bayesdp.release.repeats import remember
+from bayesdp.release.results import Release, Result, cost_words
+from bayesdp.tables.sums import Total, Totals
+
+
+@dataclass(frozen=True, repr=False)
+class ExactValues:
+    """The exact values that get noise: the sums, and the rows of each program. Private."""
+
+    totals: Totals
+    rows: list[Any]
+
+
+class StudyDrawing:
+    """What a study draws after its debit: noise for its numbers, a run of each program."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        plan: Plan,
+        exact: ExactValues,
+        identity: str,
+        clock: Callable[[], datetime] | None,
+    ) -> None:
+        self.reads_released_only = False
+        self._ledger, self._plan, self._totals, self._clock = ledger, plan, exact.totals, clock
+        self._identity = identity
+        self._runs = [ProgramRun(*run) for run in zip(plan.programs, exact.rows, strict=True)]
+        self._results: list[Result] = []
+        self._time = ""
+
+    @property
+    def paid(self) -> str:
+        """The cost in words."""
+        return cost_words(self._plan.dp_epsilon, self._plan.dp_rho)
+
+    def draw(self, release: str) -> tuple[Release, dict[str, Any]]:
+        """The release with its certificate."""
+        remember(self._identity, release)
+        time = self._clock() if self._clock is not None else datetime.now(UTC)
+        self._time = time.isoformat(timespec="seconds")
+        for query in self._plan.queries:
+            self._results += noisy(query, self._totals[query.shape.spec.name])
+        answers = [run_program(run) for run in self._runs]
+        self.reads_released_only = True
+        certified = self._certified(release, answers)
+        return certified, certified.to_dict()
+
+    def so_far(self, release: str) -> PartialResult:
+        """What had been drawn when the release failed."""
+        runs = [run for run in self._runs if run.machine.released]
+        results = _plain_results(
+            self._results, [run.so_far("The release was cut short.") for run in runs]
+        )
+        names = list(dict.fromkeys(query["query"] for query in results))
+        document = {"release": release, "time": self._time, "results": results}
+        return PartialResult(names, document if results else None)
+
+    def _certified(self, release: str, answers: Sequence[ProgramAnswer]) -> Release:
+        plan = self._plan
+        before = self._ledger.spends(plan.spends[0].dataset, before=release)
+        certificate = certify(
+            plan,
+            _plain_results(self._results, answers),
+            release=release,
+            time=self._time,
+            before=before,
+        )
+        claim = certificate.body["claim"]
+        return Release(
+            release,
+            self._time,
+            tuple(replace(result, certificate=certificate) for result in self._results),
+            certificate,
+            UpperBound(claim["epsilon"]),
+            plan.dp_epsilon,
+            plan.dp_rho,
+            claim["delta"],
+            tuple(replace(answer, certificate=certificate) for answer in answers),
+            plan.remarks,
+        )
+
+
+def _plain_results(
+    results: Sequence[Result], answers: Sequence[ProgramAnswer]
+) -> list[dict[str, Any]]:
+    return [*(result.to_dict() for result in results), *(answer.to_dict() for answer in answers)]
+
+
+def noisy(query: PlannedQuery, total: Total) -> list[Result]:
+    """The results of one query: all its integers get noise in one draw of the mechanism."""
+    spec, column = query.shape.spec, query.shape.column
+    places = [(key, i) for key, values in total.values.items() for i in range(len(values))]
+    drawn = query.noise.release([total.values[key][i] for key, i in places])
+    unit = column.unit if column is not None and query.grid is not None else None
+    results = []
+    for (key, i), integer in zip(places, drawn, strict=True):
+        rows = total.sizes[key]
+        results.append(
+            Result(
+                query=spec.name,
+                kind=spec.kind,
+                value=query.value(integer, rows),
+                noise=query.noise,
+                noise_unit=float(query.step / (rows if query.shape.averaged else 1)),
+                dp_epsilon=query.dp_epsilon,
+                dp_rho=query.dp_rho,
+                group=key,
+                cell=query.shape.cells[i] if query.shape.cells is not None else None,
+                unit=unit or "",
+                rows=rows if query.shape.averaged else None,
+                confidence=spec.confidence,
+            )
+        )
+    return results

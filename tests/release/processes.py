@@ -49,6 +49,7 @@ def inside_commit_of(table: str) -> None:
 
 def set_trap(point: str) -> None:
     import bayesdp.cli.studies as cli
+    import bayesdp.release.drawing as drawing
     import bayesdp.release.study as study
     from bayesdp.accounting.ledger import Ledger
     from bayesdp.mechanisms.laplace import DiscreteLaplace
@@ -76,12 +77,12 @@ def set_trap(point: str) -> None:
         "before the debit": lambda: before(Ledger, "debit"),
         "in the debit": lambda: inside_commit_of("spends"),
         "after the debit": lambda: after(Ledger, "debit"),
-        "before the program": lambda: before(study, "run_program"),
+        "before the program": lambda: before(drawing, "run_program"),
         "before noise": lambda: before(DiscreteLaplace, "release"),
         "between noises": second_noise,
         "after noise": lambda: after(DiscreteLaplace, "release"),
-        "before the certificate": lambda: before(study, "certify"),
-        "after the certificate": lambda: after(study, "certify"),
+        "before the certificate": lambda: before(drawing, "certify"),
+        "after the certificate": lambda: after(drawing, "certify"),
         "before storing": lambda: before(Ledger, "store_text"),
         "in storing": lambda: inside_commit_of("results"),
         "after storing": lambda: after(Ledger, "store_text"),

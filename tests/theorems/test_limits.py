@@ -14,6 +14,8 @@ import pytest
 from bayesdp import calibration
 from bayesdp.errors import InputError
 from bayesdp.kernel import check
+from bayesdp.kernel.joints import parts
+from bayesdp.kernel.rules import finite_law as rule
 from bayesdp.leakage import states
 from bayesdp.leakage.closing import closed
 from bayesdp.leakage.deadline import NEVER, Deadline, OutOfTimeError
@@ -21,19 +23,23 @@ from bayesdp.leakage.lipschitz import quiet_solver
 from bayesdp.leakage.states import StateChain, StatesLevel
 from bayesdp.leakage.stationary import stationary_law
 from bayesdp.notions import Adversary, Cost
-from bayesdp.populations import Family, Graph, MarkovChain, Population, Tree
+from bayesdp.populations import Family, Graph, MarkovChain, Population, Tree, parse
+from bayesdp.populations.joint import NoJointError, parts_of
 from bayesdp.release.certify import conversion_certificate
+from bayesdp.statements.populations import law_of, read_population
 from bayesdp.theorems import (
     REGISTRY,
     Question,
     Refused,
     best_bound,
+    finite_law,
     leakage,
     markov_recursion,
     quickest_first,
     report,
 )
 from tests.effort import runs
+from tests.kernel import honest
 
 MIXED = (0.0005, 0.999, 0.0005), (0.999, 0.0005, 0.0005), (0.0005, 0.0005, 0.999)
 SLOW = MarkovChain(
@@ -388,3 +394,33 @@ def test_a_guess_is_not_trusted() -> None:
     assert found is not None
     assert (step(found) <= found).all()
     assert np.log(found) == pytest.approx(1.2 * off, rel=1e-5)
+
+
+def test_a_finite_law_counts_the_work_of_its_proof_as_the_kernel_does() -> None:
+    """Otherwise a level would be shown that no certificate can claim."""
+    rng = np.random.default_rng(83)
+    kinds = (honest.finite, honest.network, honest.any_chain, honest.tree, honest.graph)
+    counted = 0
+    for _ in range(max(200, runs(2000))):
+        population = parse(kinds[int(rng.integers(len(kinds)))](rng))
+        try:
+            laws = [joint for _, joint in parts_of(population, 256)]
+        except NoJointError:
+            continue
+        stated = read_population(law_of(population.spec()))
+        by_kernel = sum(map(rule._work, parts(stated)))
+        assert sum(map(finite_law.proof_work, laws)) == by_kernel, population.spec()
+        counted += 1
+    assert finite_law.MOST_WORK == rule.MOST_WORK
+    assert counted > 100
+
+
+def test_a_law_whose_proof_takes_too_long_is_shown_by_another_theorem() -> None:
+    """Eight records of two values: their proof asks about 262,144 cells."""
+    seven, eight = (
+        MarkovChain(transition=((0.7, 0.3), (0.4, 0.6)), length=length) for length in (7, 8)
+    )
+    answer = leakage(eight, 0.3)
+    (refused,) = (one for one in answer.refused if one.theorem == "finite-law")
+    assert "longer than a verdict may" in refused.reason
+    assert any(bound.theorem == "finite-law" for bound in leakage(seven, 0.3).bounds)

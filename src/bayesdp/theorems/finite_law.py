@@ -53,7 +53,8 @@ about the rest. ∎ Computed from the best informed adversaries downwards, this 
 handful of the ten thousand programs of eight binary records to be solved, and a proof of the level
 takes a few kilobytes (`dual_certificates`).
 
-**Limits.** Up to 2^8 cells for class `any`, 2^12 for `uninformed`; beyond, the theorem is refused.
+**Limits.** Up to 2^8 cells for class `any`, if a verdict about the level takes seconds (seven
+binary records without zeros); 2^12 for `uninformed`. Beyond, the theorem is refused.
 It also serves networks, trees, graphs and chains of that size; parts that are mutually independent
 count one by one. Then the table shows the exact level beside the bounds that work for any size.
 
@@ -62,9 +63,14 @@ The programs are in `leakage/program.py`, the revealed records in `leakage/revea
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
+import numpy as np
+
+from bayesdp.arrays import Floats
 from bayesdp.errors import UnsupportedError
 from bayesdp.leakage.channel import record_namer
 from bayesdp.leakage.deadline import NEVER, Deadline
@@ -84,6 +90,13 @@ from bayesdp.theorems.base import Question, Theorem, too_slow
 
 MOST_CELLS: dict[Adversary, int] = {"any": 2**8, "uninformed": 2**12, "informed": 2**12}
 """The largest joint law, in cells, of records that depend on each other."""
+
+MOST_WORK = 120_000
+"""What a proof against whatever is known may ask for, in cells of all questions together.
+
+The kernel refuses more, so that a verdict takes a few seconds: a level beyond could be shown and
+never certified.
+"""
 
 MOST_NATS = 500.0
 """The largest cost times number of records: `e` to it must be a double."""
@@ -114,6 +127,8 @@ class FiniteLaw(Theorem):
         largest = max(joint.ndim for _, joint in parts)
         if cost.dp_epsilon * largest > MOST_NATS:
             return f"{largest} records at this cost are beyond double precision"
+        if adversary == "any" and sum(proof_work(joint) for _, joint in parts) > MOST_WORK:
+            return "a verdict about its level, whatever is known, takes longer than a verdict may"
         seconds = self.seconds_for(population, question)
         if seconds > question.seconds:
             return too_slow(seconds, question)
@@ -179,6 +194,21 @@ def dual_certificates(
             proof["K"] = [records[j] for j in proof["K"]]
             proofs.append(proof)
     return proofs
+
+
+def proof_work(joint: Floats) -> int:
+    """Cells of all questions that a proof about a joint law asks, for all that may be known.
+
+    `joint` has an axis for each record. For each set of known records: their possible values, times
+    the cells of the others, times the pairs of values that are asked about.
+    """
+    sizes = joint.shape
+    possible, work = int(np.count_nonzero(joint)), 0
+    for known in product((False, True), repeat=len(sizes)):
+        values = math.prod(size for size, is_known in zip(sizes, known, strict=True) if is_known)
+        others = [size for size, is_known in zip(sizes, known, strict=True) if not is_known]
+        work += min(values, possible) * math.prod(others) * sum(size // 2 for size in others)
+    return work
 
 
 def _parts(population: Population, adversary: Adversary) -> Any:

@@ -11,6 +11,7 @@ from bayesdp.kernel.arithmetic import exact
 from bayesdp.kernel.blocks import heaviest
 from bayesdp.statements import conversions
 from bayesdp.statements.gaussian import GaussianVectors
+from bayesdp.statements.populations import Population
 from bayesdp.statements.spends import Spend
 
 
@@ -128,7 +129,7 @@ def summed(spends: Sequence[Spent]) -> tuple[Fraction, Fraction]:
 
 def compose(
     spends: Sequence[Spent],
-    population: Any,
+    population: Population | None,
     covers: Sequence[str],
     interval: tuple[Fraction, Fraction] | None = None,
 ) -> tuple[Cost, Any]:
@@ -169,7 +170,7 @@ def _by_kind(spends: Sequence[Spent]) -> Cost:
     return Cost(others, lipschitz, slack, (), rest, rho, rho_slack)
 
 
-def is_gaussian(population: Any) -> bool:
+def is_gaussian(population: Population | None) -> bool:
     """Whether theorems about it look at kinds of mechanisms. `None` stands for no population."""
     return population is not None and population.model in ("gaussian", "autoregressive")
 

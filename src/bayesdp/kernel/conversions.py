@@ -25,7 +25,7 @@ from bayesdp.kernel.composition import Cost, declared_cost
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.stated import stated_population, stated_step
 from bayesdp.statements import conversions, steps
-from bayesdp.statements.populations import Family
+from bayesdp.statements.populations import Family, Population
 
 Counting = conversions.Conversion | steps.ApproximateStep
 """A step that counts pure costs as such or as zCDP."""
@@ -48,8 +48,8 @@ def read_conversion(
     `zcdp` is the cost with every pure part counted as zCDP, for steps that count so.
     """
     population = stated_population(step.evidence.population)
-    of_family = step.rule == "family" and isinstance(population, Family)
-    described = population.members if of_family else ()
+    of_family = step.rule == "family"
+    described = population.members if of_family and isinstance(population, Family) else ()
     agree(len(step.members), len(described), "number of members' steps", step.rule)
     return Conversion(
         step.rule,
@@ -92,7 +92,7 @@ def proved(conversion: Conversion) -> arb:
     return bounded(conversion, _of_member)
 
 
-def _of_member(conversion: Conversion, member: Any, step: conversions.Conversion) -> arb:
+def _of_member(conversion: Conversion, member: Population, step: conversions.Conversion) -> arb:
     """The level of a family's member: a step of the same adversary, secrets and cost."""
     part = replace(
         read_conversion(step, conversion.cost, zcdp=conversion.zcdp),

@@ -29,7 +29,7 @@ from bayesdp.statements.gaussian import (
 )
 from bayesdp.statements.graphs import Finite
 from bayesdp.statements.networks import NetworkNodes, Tree
-from bayesdp.statements.populations import Clusters, Unknown
+from bayesdp.statements.populations import Clusters, Population, Unknown
 from bayesdp.statements.tables import cells, shape
 from bayesdp.statements.tables import rows as rows_below
 
@@ -45,7 +45,7 @@ Factor = tuple[tuple[int, ...], WeightTable]
 Possible = list[frozenset[int]]
 
 
-def mutual_independence(population: Any) -> bool | None:
+def mutual_independence(population: Population) -> bool | None:
     """Whether all records are mutually independent."""
     if group_size(population) == 1:
         return True
@@ -64,7 +64,7 @@ def mutual_independence(population: Any) -> bool | None:
     if isinstance(population, Finite):
         return moves.is_product(finite_law(population))
     if isinstance(population, Chain):
-        return moves.independent(read_moves(population))  # type: ignore[arg-type]
+        return moves.independent(read_moves(population))
     if isinstance(population, Tree | NetworkNodes):
         return _network(population)
     return _graph(population) if population.model == "graph" else None
@@ -148,7 +148,7 @@ def _order(parents: list[list[int]]) -> list[int]:
 # -- graphs -------------------------------------------------------------------------------------
 
 
-def _graph(population: Any) -> bool | None:
+def _graph(population: Population) -> bool | None:
     model = read_model(population)
     if not _positive(model):
         if _acyclic(model):  # each value of a factor is possible, and some never together
@@ -169,7 +169,7 @@ def _positive(model: Model) -> bool:
     return True
 
 
-def _multiplied(population: Any, of_law: Any) -> bool | None:
+def _multiplied(population: Population, of_law: Any) -> bool | None:
     if group_size(population) > MOST_MULTIPLIED:
         return None
     try:
@@ -252,7 +252,7 @@ def _pair(pair: tuple[int, int], factors: list[Factor], possible: Possible) -> b
     return answer
 
 
-def default_among_factors(population: Any, default: int) -> bool | None:
+def default_among_factors(population: Population, default: int) -> bool | None:
     """Whether the default may stand in place of any record of a graph, a tree or a network.
 
     Without cycles among factors, every cell that single factors leave is possible as a whole.

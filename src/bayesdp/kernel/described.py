@@ -14,6 +14,7 @@ from bayesdp.kernel.gaussian import lower_triangle_positive, symmetric, triangle
 from bayesdp.kernel.graphs import read_model
 from bayesdp.kernel.populations import matrix_of
 from bayesdp.statements import gaussian, populations
+from bayesdp.statements.populations import Population
 
 MOST_ROWS = 100
 """Larger matrices are proved positive definite only by the rules that need it."""
@@ -21,7 +22,7 @@ MOST_ROWS = 100
 _GRAPHS = ("graph", "tree", "network")
 
 
-def check_numbers(population: Any) -> None:
+def check_numbers(population: Population) -> None:
     """`InvalidError` for numbers that describe no population; those in files are not at hand."""
     if isinstance(population, populations.Family):
         for member in population.members:

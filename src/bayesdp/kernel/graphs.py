@@ -14,6 +14,7 @@ from bayesdp.kernel.components import Components
 from bayesdp.kernel.populations import MOST_RECORDS, members_of_factors
 from bayesdp.statements.graphs import GraphEdges, GraphFactors, GraphGrid
 from bayesdp.statements.networks import NetworkNodes, Tree
+from bayesdp.statements.populations import Population
 from bayesdp.statements.tables import cells, shape
 from bayesdp.statements.tables import rows as rows_below
 
@@ -57,7 +58,7 @@ so what is kept is what reading it again would give.
 """
 
 
-def read_model(population: Any) -> Model:
+def read_model(population: Population) -> Model:
     """The factors of a graph with factors, inline edges or a grid, of a tree or a network.
 
     The last one is kept: a release's own level and that of its data set are about the same.

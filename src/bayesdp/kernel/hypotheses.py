@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError, require
 from bayesdp.kernel.dependence import (
@@ -23,12 +22,16 @@ from bayesdp.kernel.graphs import read_model
 from bayesdp.kernel.moves import all_possible, default_possible, read_moves
 from bayesdp.kernel.populations import group_size, matrix_of
 from bayesdp.statements.chains import Chain, MarkovChain, MarkovIntervals
-from bayesdp.statements.gaussian import GaussianCorrelation, GaussianRegression, GaussianVectors
+from bayesdp.statements.gaussian import (
+    AnyGaussian,
+    GaussianCorrelation,
+    GaussianRegression,
+    GaussianVectors,
+)
 from bayesdp.statements.graphs import Finite
-from bayesdp.statements.populations import Family
+from bayesdp.statements.populations import Family, Population
 from bayesdp.statements.tables import cells, shape
 
-Population = Any
 LARGEST_MATRIX = 200
 """A certificate that needs a larger matrix to be inverted is UNKNOWN."""
 
@@ -111,7 +114,7 @@ class Facts:
         if isinstance(population, Finite):
             return keeps(finite_law(population), default)
         if isinstance(population, Chain):
-            return default_possible(read_moves(population), default)  # type: ignore[arg-type]
+            return default_possible(read_moves(population), default)
         return default_among_factors(population, default)
 
 
@@ -120,32 +123,34 @@ def full_support(population: Population) -> bool | None:
     model = population.model
     if isinstance(population, Finite):
         return all(weight > 0 for weight in cells(population.probabilities))
-    if model == "markov":
+    if isinstance(population, Chain):
         return all_possible(read_moves(population))
     if model in ("tree", "graph", "network"):
         tables = [table for _, table in read_model(population).factors]
         return all(weight > 0 for table in tables for weight in table.weights)
-    if model == "gaussian":
+    if isinstance(population, AnyGaussian):
         return _gaussian_support(population)
     return True if model == "autoregressive" else None
 
 
-def _gaussian_support(population: Any) -> bool | None:
+def _gaussian_support(population: AnyGaussian) -> bool | None:
     """Positive definite, so that the density is positive."""
     if isinstance(population, GaussianCorrelation):
         rho = Fraction(population.max_correlation)
         return rho * (population.size - 1) < 1  # at 1 a law may be singular
     if isinstance(population, GaussianRegression):  # likewise: a record that others determine
         return population.size == 1 or population.max_regression_sum < 1
-    vectors = isinstance(population, GaussianVectors)
-    rows = symmetric(population.covariance if vectors else matrix_of(population))
+    matrix = (
+        population.covariance if isinstance(population, GaussianVectors) else matrix_of(population)
+    )
+    rows = symmetric(matrix)
     if len(rows) > LARGEST_MATRIX:
         raise UnknownError(f"a matrix of more than {LARGEST_MATRIX} rows", "full-support")
     lower_triangle_positive(triangle(rows))
     return True
 
 
-def fewest_states(population: Any) -> int | None:
+def fewest_states(population: Population) -> int | None:
     """The number of values of a discrete record, the smallest of all records."""
     if isinstance(population, Finite):
         return min(shape(population.probabilities))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 from math import prod
-from typing import Any
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError, law, require
 from bayesdp.kernel.components import Components
@@ -13,6 +12,7 @@ from bayesdp.kernel.graphs import Model, read_model
 from bayesdp.kernel.orders import exact_rows, first_law, windows
 from bayesdp.statements.chains import MarkovChain
 from bayesdp.statements.graphs import Finite
+from bayesdp.statements.populations import Population
 from bayesdp.statements.tables import cells, shape
 
 MOST_CELLS = 2**12
@@ -25,7 +25,7 @@ class TooLargeError(InvalidError):
     """A joint law of more cells than are multiplied out."""
 
 
-def parts(population: Any) -> list[JointPart]:
+def parts(population: Population) -> list[JointPart]:
     """(records, sizes, law) of each part; parts are mutually independent."""
     if isinstance(population, Finite):
         sizes = shape(population.probabilities)

@@ -8,13 +8,14 @@ from bayesdp.kernel.arithmetic import UnknownError
 from bayesdp.kernel.components import Components
 from bayesdp.statements import chains, gaussian, graphs, networks, populations
 from bayesdp.statements.base import InFile
+from bayesdp.statements.populations import Population
 from bayesdp.statements.tables import shape
 
 MOST_RECORDS = 1_000_000
 """Of a graph that is built record by record; a larger one is UNKNOWN."""
 
 
-def group_size(population: Any) -> int:
+def group_size(population: Population) -> int:
     """The most records that may depend on each other."""
     if isinstance(population, populations.Family):
         return max(map(group_size, population.members))
@@ -50,7 +51,7 @@ def matrix_of(population: gaussian.GaussianCovariance | gaussian.GaussianPrecisi
     return population.precision
 
 
-def members_of_factors(population: Any) -> tuple[int, list[list[int]]]:
+def members_of_factors(population: Population) -> tuple[int, list[list[int]]]:
     """The number of records, and the records that each factor ties together."""
     if isinstance(population, networks.Tree | networks.NetworkNodes):
         place = {node.name: number for number, node in enumerate(population.nodes)}
@@ -82,14 +83,14 @@ def _grid(rows: int, columns: int) -> tuple[int, list[list[int]]]:
     return rows * columns, ties
 
 
-def _largest_component(population: Any) -> int:
+def _largest_component(population: Population) -> int:
     _, ties = members_of_factors(population)
     # Only records that are tied to others: how many there are besides is a number, and no list.
     tied = Components({place: None for tie in ties for place in tie}, ties)
     return max(map(len, tied.groups()), default=1)
 
 
-def described(population: Any) -> int:
+def described(population: Population) -> int:
     """How many records a model of all records of the table describes."""
     if isinstance(population, populations.Unknown | gaussian.GaussianPrecision):
         return group_size(population)

@@ -37,10 +37,10 @@ from bayesdp.kernel.programs.reading import (
     columns_of,
     program_of,
 )
-from bayesdp.kernel.queries import Columns, labels
+from bayesdp.kernel.queries import labels
 from bayesdp.kernel.stated import stated_derivation
 from bayesdp.statements.certificates import ReleaseCertificate
-from bayesdp.statements.columns import Condition, Cut, label
+from bayesdp.statements.columns import Columns, Condition, Cut, label
 from bayesdp.statements.costs import ProgramStep
 from bayesdp.statements.program_steps import (
     BranchNode,

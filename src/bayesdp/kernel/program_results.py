@@ -22,9 +22,9 @@ from bayesdp.kernel.programs.reading import (
     flat,
     program_of,
 )
-from bayesdp.kernel.queries import Columns
 from bayesdp.kernel.stated import same
 from bayesdp.statements.base import StatementError, is_shown
+from bayesdp.statements.columns import Columns
 from bayesdp.statements.costs import ProgramStep
 from bayesdp.statements.outputs import read_output, read_released
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from bayesdp.kernel.arithmetic import InvalidError, require
 from bayesdp.statements import conditions, costs
-from bayesdp.statements.columns import Impute, Numeric, label
+from bayesdp.statements.columns import AnyColumn, Columns, Impute, Numeric, label
 from bayesdp.statements.conditions import ConditionTree, columns_of
 from bayesdp.statements.queries import TableQuery, cell_labels
-
-Columns = Mapping[str, Any]
-"""The declared columns by name, as `read_columns` reads them."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ def shape(
         kind="lipschitz" if lipschitz else "any",
         masked=masked,
         reads=labels(columns, compared | ({name} - {None}), covers, independent),
-        column=None if name is None else label(name, summed),
+        column=None if name is None or summed is None else label(name, summed),
         interval=interval,
         sums=sums,
         cells=cells,
@@ -90,13 +87,14 @@ def condition(text: str) -> ConditionTree:
         raise InvalidError(str(error)) from None
 
 
-def _levels(column: Any) -> tuple[Any, ...]:
+def _levels(column: AnyColumn) -> tuple[Any, ...]:
     require(column.levels is not None, "the groups or cells are not declared")
-    return tuple(column.levels)
+    return column.levels or ()
 
 
-def _bins(edges: tuple[float, ...], column: Any) -> tuple[Any, ...]:
+def _bins(edges: tuple[float, ...], column: AnyColumn) -> tuple[Any, ...]:
     require(isinstance(column, Numeric), "bins of a column without bounds")
+    assert isinstance(column, Numeric)
     return cell_labels(edges, column.bounds)
 
 

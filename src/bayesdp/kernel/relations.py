@@ -22,7 +22,7 @@ from bayesdp.kernel.stated import stated_certificate, stated_population
 from bayesdp.statements import conversions
 from bayesdp.statements.assumptions import ROUNDING, assumptions
 from bayesdp.statements.certificates import RelationsCertificate
-from bayesdp.statements.populations import law_of
+from bayesdp.statements.populations import Population, law_of
 from bayesdp.statements.steps import RELATION, Given, NotionLevel, Relation
 
 EVERYWHERE = "every-population"
@@ -127,7 +127,9 @@ def check_relations(stated: RelationsCertificate) -> tuple[str, ...]:
 
 def derived_assumptions(document: Mapping[str, Any]) -> list[str]:
     """What a certificate of relations assumes, for a document without its list of assumptions."""
-    return list(_assumed(stated_certificate({**document, "assumptions": []})))
+    stated = stated_certificate({**document, "assumptions": []})
+    assert isinstance(stated, RelationsCertificate)
+    return list(_assumed(stated))
 
 
 def _assumed(stated: RelationsCertificate) -> tuple[str, ...]:
@@ -152,7 +154,7 @@ class _Document:
     def __init__(self, stated: RelationsCertificate) -> None:
         agree(stated.rounding, ROUNDING, "rounding", "rounding")
         self.spec = stated.population
-        self.population: Any = None
+        self.population: Population | None = None
         if self.spec is not None:
             self.population = stated_population(law_of(self.spec))
         parameters = stated.claim.parameters

@@ -73,7 +73,7 @@ class _Release:
         self.effort = Effort()
         self.rows_per_record = stated.rows_per_unit or 1
         plain = stated.population
-        self.population: Any = None if plain is None else stated_population(plain)
+        self.population = None if plain is None else stated_population(plain)
         self.columns = stated_columns(stated.columns)
         for step in self.composition.premises:
             check_query(step.evidence.query, self.columns)
@@ -227,6 +227,7 @@ class _Release:
         require(step.rule == "discrete-laplace", "tightness with another noise", query.name)
         chain = self.population
         require(isinstance(chain, Chain), "no complete series", query.name)
+        assert isinstance(chain, Chain)
         roles = {getattr(column, "role", None) for column in self.columns.values()}
         single = "series" not in roles and "order" in roles and body.n == chain.length
         of_rows = body.unit == "row" and self.claim.notion == "bdp"
@@ -256,9 +257,10 @@ class _Release:
 
     def interval(self, secrets: str) -> tuple[Fraction, Fraction] | None:
         """Where secrets lie: the declared bounds of the one column that a Gaussian law covers."""
-        vectors = isinstance(self.population, GaussianVectors)
-        scalar = is_gaussian(self.population) and not vectors and secrets == "bounded"
-        names: Sequence[str] = self.population.covers if scalar else ()
+        population = self.population
+        vectors = isinstance(population, GaussianVectors)
+        scalar = is_gaussian(population) and not vectors and secrets == "bounded"
+        names = population.covers if population is not None and scalar else ()
         bounds = getattr(self.columns[names[0]], "bounds", None) if len(names) == 1 else None
         return None if bounds is None else (Fraction(bounds[0]), Fraction(bounds[1]))
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from bayesdp.kernel.arithmetic import agree, ball, require
-from bayesdp.kernel.queries import Columns, Shape
+from bayesdp.kernel.queries import Shape
 from bayesdp.kernel.stated import same
 from bayesdp.kernel.tails import gaussian_tail, laplace_tail
 from bayesdp.statements.certificates import NumberResult
+from bayesdp.statements.columns import Columns
 from bayesdp.statements.costs import GaussianStep, LaplaceStep
 from bayesdp.statements.queries import TableQuery
 

@@ -18,7 +18,9 @@ from bayesdp.kernel.queries import condition
 from bayesdp.kernel.stated import as_text
 from bayesdp.statements import columns as kinds
 from bayesdp.statements import populations
+from bayesdp.statements.columns import Columns
 from bayesdp.statements.conditions import ConditionTree, Joined, columns_of
+from bayesdp.statements.populations import Population
 from bayesdp.statements.queries import TableQuery
 
 Part = frozenset[tuple[str, frozenset[int]]]
@@ -32,8 +34,8 @@ _MOST_CROSSING = 6
 def check_row_counts(
     shown: Sequence[tuple[TableQuery, object, int]],
     n: int,
-    declared: Mapping[str, Any],
-    population: Any,
+    declared: Columns,
+    population: Population | None,
 ) -> None:
     """`InvalidError` unless a table of `n` rows can have the counts.
 
@@ -54,7 +56,7 @@ def check_row_counts(
 class _Counts:
     """The counts by part of the table."""
 
-    def __init__(self, n: int, declared: Mapping[str, Any], population: Any) -> None:
+    def __init__(self, n: int, declared: Columns, population: Population | None) -> None:
         self.n, self.declared, self.population = n, declared, population
         self.known: dict[Part, int] = {ALL: n}
         self.other: dict[tuple[str, Part], int] = {}
@@ -128,6 +130,7 @@ class _Counts:
         if isinstance(derived, kinds.Cut):
             made = [sum(cut <= value for cut in derived.cuts) for value in values]
         else:
+            assert isinstance(derived, kinds.Condition)
             tree = condition(derived.where)
             made = [truth(tree, str(source), value) for value in values]
         if None in made:
@@ -138,7 +141,9 @@ class _Counts:
 
     def most(self, part: Part) -> int:
         """The most rows of a part: each cluster or series has one for each member or position."""
-        structure = "none" if self.population is None else populations.structure(self.population)
+        if self.population is None:
+            return self.n
+        structure = populations.structure(self.population)
         if structure not in ("clusters", "series"):
             return self.n
         of = {"clusters": ("cluster", "member"), "series": ("series", "order")}[structure]

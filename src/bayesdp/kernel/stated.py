@@ -22,15 +22,20 @@ from bayesdp.statements import (
     chains,
     columns,
     conditions,
+    graphs,
+    networks,
     populations,
     queries,
     tables,
     times,
 )
 from bayesdp.statements.base import NotKnownError
-from bayesdp.statements.certificates import read_certificate
+from bayesdp.statements.certificates import AnyCertificate, ReleaseCertificate, read_certificate
+from bayesdp.statements.columns import AnyColumn, Columns
+from bayesdp.statements.populations import Population, Single
 from bayesdp.statements.program_steps import ProgramDerivation, read_derivation
-from bayesdp.statements.steps import read_level, unknown_rules
+from bayesdp.statements.queries import Query
+from bayesdp.statements.steps import StepWithLevel, read_level, unknown_rules
 
 MODELS = frozenset(populations.STRUCTURE) | {"gaussian", "family"}
 
@@ -40,7 +45,7 @@ OF_ANY_LAW = ("independent", "clusters", "unknown")
 
 MOST_KEPT = 8
 """How many populations that were read are kept, the newest ones. Speed only."""
-_READ: dict[str, Any] = {}
+_READ: dict[str, Population] = {}
 """The last populations that were read, by what they say without `source` and `covers`.
 
 The steps of a derivation repeat the population that is declared, or a member of a family. Kept for
@@ -83,7 +88,7 @@ def _whole_if_it_is(digits: str) -> float:
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
-def stated_population(plain: Any) -> Any:
+def stated_population(plain: Any) -> Population:
     """The population that is declared: `InvalidError` for none, `UnknownError` for a new model."""
     require(isinstance(plain, Mapping), "no population", "population")
     law = populations.law_of(plain)
@@ -99,7 +104,7 @@ def stated_population(plain: Any) -> Any:
     return population
 
 
-def _read(plain: Mapping[str, Any]) -> Any:
+def _read(plain: Mapping[str, Any]) -> Population:
     if not isinstance(plain.get("model"), str) or plain["model"] not in MODELS:
         raise UnknownError(f"no rule for the model {plain.get('model')!r}", "population")
     with as_invalid():
@@ -115,14 +120,14 @@ def _check_rules(derivation: object) -> None:
         raise UnknownError("no rule of this name", rule)
 
 
-def stated_certificate(plain: Mapping[str, Any]) -> Any:
+def stated_certificate(plain: Mapping[str, Any]) -> AnyCertificate:
     """What a document states: `InvalidError` for none, `UnknownError` for rules of other names."""
     _check_rules(plain.get("derivation"))
     with as_invalid():
         return read_certificate(plain)
 
 
-def stated_step(plain: Mapping[str, Any]) -> Any:
+def stated_step(plain: Mapping[str, Any]) -> StepWithLevel:
     """A conversion, or the DP level of costs at a delta: one step that has a level of its own."""
     _check_rules(plain)
     with as_invalid():
@@ -132,11 +137,10 @@ def stated_step(plain: Mapping[str, Any]) -> Any:
 def stated_derivation(plain: Mapping[str, Any]) -> ProgramDerivation:
     """The derivation of a program's cost."""
     with as_invalid():
-        derivation: ProgramDerivation = read_derivation(plain)
-        return derivation
+        return read_derivation(plain)
 
 
-def stated_columns(plain: Any) -> dict[str, Any]:
+def stated_columns(plain: Any) -> dict[str, AnyColumn]:
     """The columns that are declared, each condition about the column that it is computed from."""
     with as_invalid():
         declared = columns.read_columns(plain)
@@ -155,7 +159,7 @@ def _check_condition(text: str, operands: Mapping[str, conditions.Operand], wher
         raise InvalidError(str(error), where) from None
 
 
-def check_query(query: Any, declared: Mapping[str, Any]) -> None:
+def check_query(query: Query, declared: Columns) -> None:
     """`InvalidError` unless the query is of columns that are declared."""
     if isinstance(query, queries.TableQuery):
         for name in filter(None, (query.column, query.by)):
@@ -168,12 +172,15 @@ def check_query(query: Any, declared: Mapping[str, Any]) -> None:
             require(
                 isinstance(binned, columns.Numeric), "bins of a column without bounds", query.name
             )
+            assert isinstance(binned, columns.Numeric)
             low, high = binned.bounds
             reached = low < query.bins[-1] and query.bins[0] <= high
             require(reached, "bins that no value between the bounds reaches", query.name)
 
 
-def check_together(stated: Any, population: Any, declared: Mapping[str, Any]) -> None:
+def check_together(
+    stated: ReleaseCertificate, population: Population | None, declared: Columns
+) -> None:
     """`InvalidError` unless unit, roles, columns, population and number of records go together."""
     unit = stated.unit
     if unit != "row":
@@ -194,7 +201,7 @@ def check_together(stated: Any, population: Any, declared: Mapping[str, Any]) ->
     _check_size(stated, population, declared)
 
 
-def _members(population: Any) -> tuple[Any, ...]:
+def _members(population: Population) -> tuple[Single, ...]:
     return population.members if isinstance(population, populations.Family) else (population,)
 
 
@@ -202,7 +209,7 @@ def _records_of_graph(graph: Any) -> int:
     return math.prod(graph.grid) if hasattr(graph, "grid") else int(graph.records)
 
 
-def _check_covers(population: Any, declared: Mapping[str, Any]) -> None:
+def _check_covers(population: Population, declared: Columns) -> None:
     """A population covers private columns, of as many states together as its records have."""
     for name in population.covers:
         require(name in declared, f"column {name!r} is not declared", "covers")
@@ -222,59 +229,60 @@ def _check_covers(population: Any, declared: Mapping[str, Any]) -> None:
                 columns.check_law(population.covers, declared, "covers")
 
 
-def _values(population: Any) -> int | None:
+def _values(population: Single) -> int | None:
     """How many values each record has, at least 1; `None` where the model declares no law of them.
 
     `InvalidError` where records differ: one column's states are the same for all.
     """
-    model = population.model
-    if model == "markov":
-        interval = isinstance(population, chains.MarkovIntervals)
-        return len(population.transition_lower if interval else population.transition)
-    if model == "finite":
+    if isinstance(population, chains.MarkovIntervals):
+        return len(population.transition_lower)
+    if isinstance(population, chains.MarkovChain):
+        return len(population.transition)
+    if isinstance(population, graphs.Finite):
         sizes = set(tables.shape(population.probabilities))
-    elif model == "tree":
+    elif isinstance(population, networks.NetworkFile):
+        raise UnknownError("the network is in a file that the kernel does not read", "covers")
+    elif isinstance(population, networks.Tree | networks.NetworkNodes):
         sizes = {node.values for node in population.nodes}
-    elif model == "network":
-        if not hasattr(population, "nodes"):
-            raise UnknownError("the network is in a file that the kernel does not read", "covers")
-        sizes = {node.values for node in population.nodes}
-    elif model == "graph":
-        stated = population.states
-        stated = len(population.table) if stated is None else stated
-        sizes = {stated} if isinstance(stated, int) else set(stated)
+    elif isinstance(population, graphs.GraphFactors):
+        states = population.states
+        sizes = {states} if isinstance(states, int) else set(states)
+    elif isinstance(population, graphs.GraphEdges | graphs.GraphGrid):
+        sizes = {len(population.table)}
     else:
         return None
     require(len(sizes) == 1, "records of different numbers of states, and one column", "covers")
     return sizes.pop()
 
 
-def _check_roles(population: Any, declared: Mapping[str, Any]) -> None:
+def _check_roles(population: Population, declared: Columns) -> None:
     """The columns that say who is in which cluster or series, and which record is which."""
-    roles = {column.role: column for column in declared.values() if hasattr(column, "role")}
+    roles = columns.roles_of(declared)
     structure = populations.structure(population)
     if structure == "series":
         require("order" in roles, "no column says in which order records come", "columns")
-    named = [set(member.roles) for member in _members(population) if getattr(member, "roles", None)]
+    lists = (getattr(member, "roles", None) for member in _members(population))
+    named = [set(names) for names in lists if names]
     require(not named or "member" in roles, "no column says which record is which", "columns")
     if "member" in roles:
         require(bool(named), "a column says which record is which, and none has a name", "columns")
-        states = set(roles["member"].states)
+        states = set(roles["member"].states or ())
         require(all(states <= names for names in named), "a record that isn't named", "columns")
         require(all(names == named[0] for names in named), "members name others", "population")
 
 
-def _check_size(stated: Any, population: Any, declared: Mapping[str, Any]) -> None:
+def _check_size(stated: ReleaseCertificate, population: Population, declared: Columns) -> None:
     """Not more records than the population has room for, in the groups that the table has."""
     n = stated.n
-    roles = {column.role: column for column in declared.values() if hasattr(column, "role")}
-    for member in _members(population):
-        if getattr(member, "complete", False):
-            one_series = n == member.length and stated.unit == "row" and "series" not in roles
-            require(one_series, "a complete series of another length", "population")
-    complete = [member for member in _members(population) if getattr(member, "complete", False)]
-    if complete and "order" in roles and roles["order"].states is not None:
-        positions = len(roles["order"].states)
+    roles = columns.roles_of(declared)
+    series = [member for member in _members(population) if isinstance(member, chains.Chain)]
+    complete = [member for member in series if member.complete]
+    for member in complete:
+        one_series = n == member.length and stated.unit == "row" and "series" not in roles
+        require(one_series, "a complete series of another length", "population")
+    order = roles.get("order")
+    if complete and order is not None and order.states is not None:
+        positions = len(order.states)
         require(positions == complete[0].length, "a complete series of other positions", "columns")
     structure = populations.structure(population)
     if structure == "none":
@@ -284,7 +292,7 @@ def _check_size(stated: Any, population: Any, declared: Mapping[str, Any]) -> No
         require(n <= max(map(described, members)), "more records than described", "n")
         return
     size = max(map(group_size, members))
-    most = min(size, _places(roles.get("member")), _positions(roles.get("order")))
+    most = min(size, _places(roles.get("member")), _positions(order))
     groups = roles.get("cluster" if structure == "clusters" else "series")
     if groups is None and structure == "clusters":
         require(size == 1, "no column says who is in which cluster", "columns")

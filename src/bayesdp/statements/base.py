@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 from unicodedata import category
 
 from pydantic import (
@@ -24,6 +24,7 @@ MOST_EXACT = 2**53
 """Whole numbers above it are not exact as doubles."""
 
 _Item = TypeVar("_Item")
+_Stated = TypeVar("_Stated")
 
 
 class StatementError(ValueError):
@@ -52,17 +53,17 @@ class Statement(BaseModel):
     )
 
 
-class Reader:
-    """Reads one kind of statement. Its validator is built at the first reading."""
+class Reader(Generic[_Stated]):
+    """Reads one kind of statement, the type `kind`. Its validator is built at the first reading."""
 
     def __init__(self, kind: Any) -> None:
         self.kind = kind
 
     @cached_property
-    def _adapter(self) -> TypeAdapter[Any]:
+    def _adapter(self) -> TypeAdapter[_Stated]:
         return TypeAdapter(self.kind)
 
-    def read(self, plain: object, place: str) -> Any:
+    def read(self, plain: object, place: str) -> _Stated:
         """The statement that plain data makes. Raises `StatementError` for the first problem."""
         try:
             return self._adapter.validate_python(plain)

@@ -163,7 +163,7 @@ class RelationsClaim(Statement):
 
 
 class ErrorMargin(Statement):
-    """The noise moves a number by more than `value` with a probability of 1 - `confidence`."""
+    """The noise moves a number by more than `value` with probability at most 1 - `confidence`."""
 
     confidence: Annotated[Number, Field(ge=0.5, lt=1)]
     value: Size
@@ -345,18 +345,17 @@ _ROOTS = {
     "relations": "of relations",
     "program": "of a program",
 }
-_CERTIFICATE = Reader(
-    Annotated[
-        Annotated[ReleaseCertificate, Tag("of a release")]
-        | Annotated[ConversionCertificate, Tag("of a conversion")]
-        | Annotated[RelationsCertificate, Tag("of relations")]
-        | Annotated[ProgramCertificate, Tag("of a program")],
-        Discriminator(_root),
-    ]
-)
+AnyCertificate = Annotated[
+    Annotated[ReleaseCertificate, Tag("of a release")]
+    | Annotated[ConversionCertificate, Tag("of a conversion")]
+    | Annotated[RelationsCertificate, Tag("of relations")]
+    | Annotated[ProgramCertificate, Tag("of a program")],
+    Discriminator(_root),
+]
+_CERTIFICATE: Reader[AnyCertificate] = Reader(AnyCertificate)
 
 
-def read_certificate(plain: object) -> Any:
+def read_certificate(plain: object) -> AnyCertificate:
     """The certificate that a document states, as one of the classes above.
 
     Raises `StatementError` naming the first problem.

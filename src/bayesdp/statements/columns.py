@@ -310,15 +310,18 @@ AnyColumn = Annotated[
     | Annotated[Unprotected, Tag("unprotected")],
     Discriminator(_form),
 ]
-_COLUMNS = Reader(dict[Name, AnyColumn])
+Columns = Mapping[str, AnyColumn]
+"""Declared columns by name."""
+
+_COLUMNS: Reader[dict[str, AnyColumn]] = Reader(dict[Name, AnyColumn])
 
 
-def read_columns(plain: object, place: str = "columns") -> dict[str, Any]:
+def read_columns(plain: object, place: str = "columns") -> dict[str, AnyColumn]:
     """The declared columns by name, each as one of the classes above.
 
     Raises `StatementError` naming the first problem.
     """
-    columns: dict[str, Any] = _COLUMNS.read(plain, place)
+    columns = _COLUMNS.read(plain, place)
     roles: set[str] = set()
     derived: dict[str, bool] = {}
     definitions: set[str] = set()
@@ -347,7 +350,7 @@ def read_columns(plain: object, place: str = "columns") -> dict[str, Any]:
     return columns
 
 
-def _is_public_cell(name: str, columns: Mapping[str, Any]) -> bool:
+def _is_public_cell(name: str, columns: Columns) -> bool:
     """Whether a column of the table is public as far as is declared: nothing private reads it."""
     readers = [column for column in columns.values() if getattr(column, "source", None) == name]
     stated = columns.get(name)
@@ -356,7 +359,7 @@ def _is_public_cell(name: str, columns: Mapping[str, Any]) -> bool:
     return is_cell and not any(column.is_private for column in declared)
 
 
-def _check_source(name: str, column: Any, columns: Mapping[str, Any], place: str) -> None:
+def _check_source(name: str, column: _Derived, columns: Columns, place: str) -> None:
     source = columns.get(column.source)
     if column.source == name or DEFINED_AS in column.source:
         raise StatementError(place, "it isn't computed from another column of the table")
@@ -378,7 +381,7 @@ def _check_source(name: str, column: Any, columns: Mapping[str, Any], place: str
         raise StatementError(place, "cuts of values that are not numbers")
 
 
-def check_law(covers: tuple[str, ...], columns: Mapping[str, Any], place: str) -> None:
+def check_law(covers: tuple[str, ...], columns: Columns, place: str) -> None:
     """Refuse a law of the covered columns' states in which some state is impossible.
 
     That is so where two columns hold values of one column of the table, themselves or computed from
@@ -397,26 +400,37 @@ def check_law(covers: tuple[str, ...], columns: Mapping[str, Any], place: str) -
                 raise StatementError(place, f"no value of '{source}' has the state {missed[0]}")
 
 
-def _reached(column: Any, source: Any) -> set[int]:
+def _reached(column: Cut | Condition, source: AnyColumn) -> set[Any]:
     """The states of a derived column that values of its source have."""
-    is_cut = isinstance(column, Cut)
+    tree = None if isinstance(column, Cut) else parse(column.where)
     values: list[Any] = list(source.levels or ())
     if isinstance(source, Numeric):
-        compared = [] if is_cut else comparisons(parse(column.where))
-        literals = column.cuts if is_cut else [value for test in compared for value in test.values]
+        literals: Iterable[Any] = (
+            column.cuts
+            if isinstance(column, Cut)
+            else [value for test in comparisons(parse(column.where)) for value in test.values]
+        )
         marks = [float(value) for value in literals if not isinstance(value, str)]
         low, high = source.bounds
         ends = sorted({low, high, *(mark for mark in marks if low <= mark <= high)})
         values = [*ends, *((a + b) / 2 for a, b in pairwise(ends))]
     if not values:
         return set(column.levels)
-    if is_cut:
+    if isinstance(column, Cut):
         return {sum(cut <= value for cut in column.cuts) for value in values}
     tree = parse(column.where)
     return {int(holds(tree, {column.source: value})) for value in values}
 
 
-def operand(column: Any) -> Operand:
+def roles_of(columns: Columns) -> dict[str, Group | Member | Position]:
+    """The columns with a role, by their roles."""
+    with_roles = (
+        column for column in columns.values() if isinstance(column, Group | Member | Position)
+    )
+    return {column.role: column for column in with_roles}
+
+
+def operand(column: AnyColumn) -> Operand:
     """The facts about a column that conditions on it depend on."""
     dated = isinstance(column, Position) and isinstance(column.step, str)
     levels = column.levels
@@ -427,7 +441,7 @@ def operand(column: Any) -> Operand:
     return Operand(None if levels is None else value_kind(levels[0]), levels)
 
 
-def label(name: str, column: Any) -> str:
+def label(name: str, column: AnyColumn) -> str:
     """The name of a column in spends: with its definition, where it is derived."""
     cuts = column.cuts if isinstance(column, Cut) else None
     where = column.where if isinstance(column, Condition) else None

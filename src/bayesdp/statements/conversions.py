@@ -153,7 +153,7 @@ def _once(proofs: tuple[Flows, ...]) -> tuple[Flows, ...]:
     return proofs
 
 
-_WITNESSES = {
+_WITNESSES: Mapping[str, Reader[Any]] = {
     "proofs": Reader(Annotated[tuple[Flows, ...], Sequence, AfterValidator(_once)]),
     "mechanism": Reader(Line),
     "steps": Reader(Whole),
@@ -163,7 +163,9 @@ _WITNESSES = {
     "contexts": Reader(list[list[Annotated[str, Field(pattern=r"^[01*]{1,200}$")]]]),
     "target": Reader(Size),
 }
-_OF_WINDOWS = Reader(Annotated[list[Size | None], Field(min_length=3, max_length=3)])
+_OF_WINDOWS: Reader[list[float | None]] = Reader(
+    Annotated[list[Size | None], Field(min_length=3, max_length=3)]
+)
 DETAILS: Mapping[str, frozenset[str]] = {
     "finite-law": frozenset({"proofs"}),
     "gaussian-walk-summable": frozenset({"row_sums"}),

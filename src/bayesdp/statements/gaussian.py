@@ -111,3 +111,13 @@ class GaussianRegression(Declared):
     model: Literal["gaussian"]
     size: Count
     max_regression_sum: Annotated[Number, Field(ge=0.0)]
+
+
+AnyGaussian = (
+    GaussianCovariance
+    | GaussianVectors
+    | GaussianPrecision
+    | GaussianCorrelation
+    | GaussianRegression
+)
+"""Every form in which jointly Gaussian records are declared, series apart."""

@@ -75,7 +75,7 @@ class Released(Statement):
         return self
 
 
-_LINE = Reader(Line)
+_LINE: Reader[str] = Reader(Line)
 
 
 class Answers(Statement):
@@ -166,7 +166,7 @@ class Posterior(Statement):
 
 
 class OutputMargin(Statement):
-    """The noise moves a number by more than `value` with a probability of 1 - `confidence`."""
+    """The noise moves a number by more than `value` with probability at most 1 - `confidence`."""
 
     confidence: Annotated[Number, Field(ge=0.5, lt=1)]
     value: SizeOrSizes
@@ -223,18 +223,17 @@ Output = Annotated[
     | Annotated[PosteriorOutput, Tag("posterior")],
     Discriminator(_form),
 ]
-_OUTPUT = Reader(Output)
-_RELEASED = Reader(
-    Annotated[
-        Annotated[Released, Tag("value")]
-        | Annotated[Answers, Tag("answers")]
-        | Annotated[Posterior, Tag("posterior")],
-        Discriminator(_form),
-    ]
-)
+AnyReleased = Annotated[
+    Annotated[Released, Tag("value")]
+    | Annotated[Answers, Tag("answers")]
+    | Annotated[Posterior, Tag("posterior")],
+    Discriminator(_form),
+]
+_OUTPUT: Reader[Output] = Reader(Output)
+_RELEASED: Reader[AnyReleased] = Reader(AnyReleased)
 
 
-def read_output(plain: object, place: str = "outputs") -> Any:
+def read_output(plain: object, place: str = "outputs") -> Output:
     """The output that a program hands over, as one of the classes above.
 
     Raises `StatementError` naming the first problem.
@@ -242,6 +241,6 @@ def read_output(plain: object, place: str = "outputs") -> Any:
     return _OUTPUT.read(plain, place)
 
 
-def read_released(plain: object, place: str = "releases") -> Any:
+def read_released(plain: object, place: str = "releases") -> AnyReleased:
     """A value that a program released, as a certificate states it. Raises `StatementError`."""
     return _RELEASED.read(plain if isinstance(plain, dict) else {"value": plain}, place)

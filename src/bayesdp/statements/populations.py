@@ -149,10 +149,10 @@ Population = Annotated[
         )
     ),
 ]
-_POPULATION = Reader(Population)
+_POPULATION: Reader[Population] = Reader(Population)
 
 
-def read_population(plain: object, place: str = "population") -> Any:
+def read_population(plain: object, place: str = "population") -> Population:
     """The population that plain data declares, as one of the classes above.
 
     Raises `StatementError` for anything that isn't exactly one of them.

@@ -375,10 +375,10 @@ def _depth(commands: Iterable[Command]) -> int:
     return 1 + max(inside, default=0)
 
 
-_PROGRAM = Reader(ProgramDocument)
+_PROGRAM: Reader[ProgramDocument] = Reader(ProgramDocument)
 
 
-def read_document(plain: object, place: str = "program") -> Any:
+def read_document(plain: object, place: str = "program") -> ProgramDocument:
     """The program that plain data states.
 
     Raises `StatementError` for other data, and `NotKnownError` for a program that is too large, or

@@ -6,7 +6,7 @@ The derivation has a node for each command of the program, in order.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, StrictBool, Tag, model_validator
 
@@ -153,10 +153,11 @@ class ProgramDerivation(Statement):
     premises: Annotated[tuple[()], Sequence]
 
 
-_DERIVATION, _RELEASE = Reader(ProgramDerivation), Reader(ReleaseNode)
+_DERIVATION: Reader[ProgramDerivation] = Reader(ProgramDerivation)
+_RELEASE: Reader[ReleaseNode] = Reader(ReleaseNode)
 
 
-def read_derivation(plain: object, place: str = "derivation") -> Any:
+def read_derivation(plain: object, place: str = "derivation") -> ProgramDerivation:
     """The derivation that plain data states.
 
     Raises `StatementError` for other data, and `NotKnownError` as `read_document` does.
@@ -164,6 +165,6 @@ def read_derivation(plain: object, place: str = "derivation") -> Any:
     return _DERIVATION.read(plain, place)
 
 
-def read_node(plain: object, place: str = "derivation") -> Any:
+def read_node(plain: object, place: str = "derivation") -> ReleaseNode:
     """The node of one release. Raises `StatementError` for other data."""
     return _RELEASE.read(plain, place)

@@ -195,15 +195,16 @@ _KNOWN = THEOREMS | {
     "release", "relations", "given", COMPOSITION, DATA_SET, APPROXIMATE_DP, LAPLACE, GAUSSIAN,
     PROGRAM,
 }  # fmt: skip
-_LEVEL = Reader(
-    Annotated[
-        Annotated[ApproximateStep, Tag(APPROXIMATE_DP)] | Annotated[Conversion, Tag("")],
-        Discriminator(lambda plain: APPROXIMATE_DP if rule_of(plain) == APPROXIMATE_DP else ""),
-    ]
-)
+StepWithLevel = Annotated[
+    Annotated[ApproximateStep, Tag(APPROXIMATE_DP)] | Annotated[Conversion, Tag("")],
+    Discriminator(lambda plain: APPROXIMATE_DP if rule_of(plain) == APPROXIMATE_DP else ""),
+]
+"""A step that has a level of its own."""
+
+_LEVEL: Reader[StepWithLevel] = Reader(StepWithLevel)
 
 
-def read_level(plain: object, place: str = "derivation") -> Any:
+def read_level(plain: object, place: str = "derivation") -> StepWithLevel:
     """The step that plain data states: from DP to BDP, or to a DP level at a delta.
 
     Raises `StatementError` for anything else.

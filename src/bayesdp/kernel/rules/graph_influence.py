@@ -19,6 +19,7 @@ from bayesdp.kernel.graphs import Model, WeightTable, cross_ratio, live_cells, r
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.walks import SparseRows, largest_row
 from bayesdp.statements.graphs import GraphEdges, GraphFactors, GraphGrid
+from bayesdp.statements.populations import Population
 
 LARGEST = 20_000
 """Certificates about more records or ties are UNKNOWN."""
@@ -56,14 +57,15 @@ def bound(conversion: Conversion) -> arb:
     return most * ball(conversion.total)
 
 
-def _ties(population: Any) -> int:
+def _ties(population: Population) -> int:
     """How many factors there are, or records on a grid; networks and trees are not counted."""
     if isinstance(population, GraphGrid):
         return math.prod(population.grid)
     if isinstance(population, GraphFactors):
         return len(population.factors)
-    counted = isinstance(population, GraphEdges) and isinstance(population.edges, tuple)
-    return len(population.edges) if counted else 0
+    if isinstance(population, GraphEdges) and isinstance(population.edges, tuple):
+        return len(population.edges)
+    return 0
 
 
 def _pair_ratio(

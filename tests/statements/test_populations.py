@@ -13,6 +13,7 @@ from bayesdp.errors import InputError
 from bayesdp.kernel import InvalidError, described
 from bayesdp.populations import parse
 from bayesdp.statements import StatementError, read_population
+from bayesdp.statements.tables import parents_first
 from tests.effort import runs
 
 CHAIN = {"model": "markov", "transition": [[0.9, 0.1], [0.2, 0.8]], "length": 9}
@@ -223,3 +224,11 @@ def test_no_changed_spec_is_read_by_one_and_refused_by_the_other() -> None:
         read_population(made.spec())
         both += 1
     assert both > runs(20_000) // 20
+
+
+def test_nodes_come_after_their_parents_and_cycles_are_left_out() -> None:
+    assert parents_first([[1], [], [0, 1], []]) == [1, 3, 0, 2]
+    # 1 and 2 are each other's parents, 3 is behind them; 0 and 4 are not.
+    assert parents_first([[], [2], [1, 0], [2], [0]]) == [0, 4]
+    assert parents_first([[0]]) == []
+    assert parents_first([]) == []

@@ -30,7 +30,7 @@ from bayesdp.statements.gaussian import (
 from bayesdp.statements.graphs import Finite
 from bayesdp.statements.networks import NetworkNodes, Tree
 from bayesdp.statements.populations import Clusters, Population, Unknown
-from bayesdp.statements.tables import cells, shape
+from bayesdp.statements.tables import cells, parents_first, shape
 from bayesdp.statements.tables import rows as rows_below
 
 MOST_MULTIPLIED = 12
@@ -110,7 +110,7 @@ def _network(population: Tree | NetworkNodes) -> bool | None:
         parents[family[-1]] = family[:-1]
     answer: bool | None = True
     values: dict[int, list[int]] = {}
-    for place in _order(parents):
+    for place in parents_first(parents):
         node = population.nodes[place]
         above = parents[place]
         rows = rows_below(node.table, len(above))
@@ -127,22 +127,6 @@ def _network(population: Tree | NetworkNodes) -> bool | None:
                 answer = None
         values[place] = [value for value, weight in enumerate(reached[0]) if weight > 0]
     return answer
-
-
-def _order(parents: list[list[int]]) -> list[int]:
-    """Parents before children."""
-    waiting = [len(above) for above in parents]
-    children: list[list[int]] = [[] for _ in parents]
-    for place, above in enumerate(parents):
-        for parent in above:
-            children[parent].append(place)
-    ready = [place for place, count in enumerate(waiting) if count == 0]
-    for place in ready:  # grows while it is walked
-        for child in children[place]:
-            waiting[child] -= 1
-            if waiting[child] == 0:
-                ready.append(child)
-    return ready
 
 
 # -- graphs -------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from bayesdp.kernel.populations import MOST_RECORDS, members_of_factors
 from bayesdp.statements.graphs import GraphEdges, GraphFactors, GraphGrid
 from bayesdp.statements.networks import NetworkNodes, Tree
 from bayesdp.statements.populations import Population
-from bayesdp.statements.tables import cells, shape
+from bayesdp.statements.tables import cells, parents_first, shape
 from bayesdp.statements.tables import rows as rows_below
 
 MOST_CELLS = 1_000_000
@@ -245,13 +245,7 @@ def read_tree(population: Any) -> Forest:
     nodes = population.nodes
     place = {node.name: number for number, node in enumerate(nodes)}
     parents = [place[node.parents[0]] if node.parents else None for node in nodes]
-    children: list[list[int]] = [[] for _ in nodes]
-    for number, parent in enumerate(parents):
-        if parent is not None:
-            children[parent].append(number)
-    order = [number for number, parent in enumerate(parents) if parent is None]
-    for number in order:  # grows while it is walked
-        order.extend(children[number])
+    order = parents_first([() if parent is None else (parent,) for parent in parents])
     rows = [
         [law(row, "a law of the tree") for row in rows_below(node.table, len(node.parents))]
         for node in nodes

@@ -9,6 +9,7 @@ from typing import Any
 from bayesdp.errors import InputError, check_keys
 from bayesdp.populations.base import PROBABILITY_TOLERANCE, Population, Rescaling
 from bayesdp.populations.files import NamedFile, named_file, read_json
+from bayesdp.statements.tables import parents_first
 
 _KEY = "population.nodes"
 
@@ -90,22 +91,9 @@ def read_rows(
 
 
 def first_on_cycle(parents: Sequence[Sequence[int]]) -> int | None:
-    """The first node on or behind a cycle, given the parents of each; `None` without a cycle.
-
-    Nodes whose parents are all removed are removed; what stays is on or behind a cycle.
-    """
-    waiting = [len(own) for own in parents]
-    children: list[list[int]] = [[] for _ in parents]
-    for node, own in enumerate(parents):
-        for parent in own:
-            children[parent].append(node)
-    ready = [node for node, count in enumerate(waiting) if count == 0]
-    for node in ready:  # grows while it is walked
-        for child in children[node]:
-            waiting[child] -= 1
-            if waiting[child] == 0:
-                ready.append(child)
-    return next((node for node, count in enumerate(waiting) if count > 0), None)
+    """The first node on or behind a cycle, given the parents of each; `None` without a cycle."""
+    ordered = set(parents_first(parents))
+    return next((node for node in range(len(parents)) if node not in ordered), None)
 
 
 def pyagrum_node(network: Any, name: str, rescaling: Rescaling | None = None) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from bayesdp.errors import InputError, did_you_mean, require_shown
 from bayesdp.populations.base import Rescaling
 from bayesdp.populations.directed import OfNodes, check_node_keys
+from bayesdp.statements.tables import parents_first
 
 if TYPE_CHECKING:
     from bayesdp.populations.factors import FactorGraph
@@ -135,16 +136,7 @@ class Tree(OfNodes):
     @cached_property
     def order(self) -> tuple[int, ...]:
         """The nodes, every parent before its children. Shorter if there is a cycle."""
-        children: list[list[int]] = [[] for _ in self.nodes]
-        order = []
-        for position, parent in enumerate(self.parents):
-            if parent < 0:
-                order.append(position)
-            else:
-                children[parent].append(position)
-        for position in order:  # grows while it is walked
-            order.extend(children[position])
-        return tuple(order)
+        return tuple(parents_first([() if above < 0 else (above,) for above in self.parents]))
 
     @cached_property
     def factor_graph(self) -> FactorGraph:

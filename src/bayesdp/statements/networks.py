@@ -18,7 +18,7 @@ from bayesdp.statements.base import (
     once_each,
     one_form,
 )
-from bayesdp.statements.tables import require_law, rows, shape, square
+from bayesdp.statements.tables import parents_first, require_law, rows, shape, square
 
 
 class Root(Statement):
@@ -162,17 +162,7 @@ class NetworkFile(Declared):
 
 
 def _require_no_cycle(parents: Mapping[str, tuple[str, ...]]) -> None:
-    """Remove nodes whose parents are all removed: what stays lies on or behind a cycle."""
-    waiting = {name: len(above) for name, above in parents.items()}
-    children: dict[str, list[str]] = {name: [] for name in parents}
-    for name, above in parents.items():
-        for parent in above:
-            children[parent].append(name)
-    ready = [name for name, count in waiting.items() if count == 0]
-    for name in ready:  # grows while it is walked
-        for child in children[name]:
-            waiting[child] -= 1
-            if waiting[child] == 0:
-                ready.append(child)
-    if len(ready) < len(parents):
-        raise ValueError("a node is an ancestor of its own")
+    place = {name: number for number, name in enumerate(parents)}
+    numbered = [[place[parent] for parent in above] for above in parents.values()]
+    if len(parents_first(numbered)) < len(parents):
+        raise ValueError("a node is its own ancestor")

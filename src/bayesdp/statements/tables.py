@@ -1,10 +1,10 @@
-"""Nested arrays of probabilities and weights: their shapes, and that every entry is a number."""
+"""Nested arrays of probabilities and weights, and graphs as lists: of moves, and of parents."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 OFF = 1e-9
@@ -103,7 +103,9 @@ def closed_classes(moves: list[list[int]]) -> list[list[int]]:
     States of none of them are left for good. A chain with one closed class has one stationary law,
     which is positive in that class only. Tarjan's algorithm, without recursion.
     """
-    order, low, on_stack = {}, {}, set()  # type: ignore[var-annotated]
+    order: dict[int, int] = {}
+    low: dict[int, int] = {}
+    on_stack: set[int] = set()
     stack: list[int] = []
     component: dict[int, int] = {}
     classes: list[list[int]] = []
@@ -141,3 +143,22 @@ def closed_classes(moves: list[list[int]]) -> list[list[int]]:
         if any(component[other] != component[state] for other in nexts)
     }
     return [members for number, members in enumerate(classes) if number not in left]
+
+
+def parents_first(parents: Sequence[Sequence[int]]) -> list[int]:
+    """The numbers of nodes, each after its parents; `parents` has the numbers of each node's.
+
+    Nodes on a cycle, and those behind one, are left out.
+    """
+    waiting = [len(above) for above in parents]
+    children: list[list[int]] = [[] for _ in parents]
+    for node, above in enumerate(parents):
+        for parent in above:
+            children[parent].append(node)
+    ready = [node for node, count in enumerate(waiting) if count == 0]
+    for node in ready:  # grows while it is walked
+        for child in children[node]:
+            waiting[child] -= 1
+            if waiting[child] == 0:
+                ready.append(child)
+    return ready

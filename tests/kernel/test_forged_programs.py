@@ -297,8 +297,8 @@ def _not_confined(document: Document) -> None:
 @pytest.mark.parametrize(
     ("program", "change", "reason"),
     [
-        ("sums", _larger_claim, "two claims"),
-        ("height", _another_value, "another command"),
+        ("sums", _larger_claim, "the claim is not the conclusion of the derivation"),
+        ("height", _another_value, "the step is not that of the command"),
         ("parts", _not_confined, "whether each part reads its piece only"),
     ],
 )

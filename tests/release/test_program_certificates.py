@@ -138,7 +138,7 @@ SHARP: dict[str, tuple[Any, str]] = {
     "slack": (lambda s, b: spend_of(s).update(slack=spend_of(s)["slack"] * 0.99), "is claimed"),
     "an imputed column": (
         lambda s, b: b["columns"]["height"].update(missing={"impute": 170}),
-        "another column",
+        "not the one that the program reads",
     ),
     "a derived column": (
         lambda s, b: b["columns"].update({"height": {"from": "x", "where": "x > 3"}}),
@@ -151,9 +151,12 @@ SHARP: dict[str, tuple[Any, str]] = {
     "zCDP beside it": (lambda s, b: spend_of(s).update(rho=1e-9), "not exactly one cost"),
     "a second spend": (
         lambda s, b: s["evidence"]["spends"].append(copy.deepcopy(spend_of(s))),
-        "one spend for each cost",
+        "not one spend for the pure cost",
     ),
-    "a conclusion in zCDP": (lambda s, b: s["conclusion"].update(rho=0.0), "more or less"),
+    "a conclusion in zCDP": (
+        lambda s, b: s["conclusion"].update(rho=0.0),
+        "without Gaussian noise",
+    ),
     "a Gaussian release that isn't": (
         lambda s, b: s["evidence"].update(gaussian={"laplace_1": "0"}),
         "Gaussian releases: ['laplace_1'] is stated, [] is due",

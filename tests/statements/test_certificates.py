@@ -67,7 +67,7 @@ FAULTS: list[tuple[str, tuple[Any, ...], Any, str, str]] = [
     ("law", ("derivation", "evidence", "covers"), ["x"], "", "covers"),
     ("law", ("derivation", "evidence", "details"), {"steps": 3}, ".derivation", "no rule of this"),
     ("family", ("derivation", "conclusion", "epsilon"), 0.0, ".derivation", "above the family's"),
-    ("family", ("derivation", "rule"), "cluster-size", ".derivation", "a premise too many"),
+    ("family", ("derivation", "rule"), "cluster-size", ".derivation", "families"),
     ("laplace release", (*QUERY, "evidence", "grid"), None, ".derivation", ""),
     ("laplace release", (*QUERY, "premises"), [{}], ".derivation", "at most 0 items"),
     ("laplace release", (*COMPOSED, "premises"), [], ".derivation", "at least 1 item"),

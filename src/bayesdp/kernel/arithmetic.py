@@ -79,7 +79,7 @@ def require(holds: bool, reason: str, step: str = "") -> None:
 
 
 def agree(stated: object, due: object, what: str, step: str = "") -> None:
-    """`InvalidError` unless the field `what` states what is due."""
+    """`InvalidError` unless the field `what` states the value that is due."""
     require(stated == due, f"{what}: {stated!r:.200} is stated, {due!r:.200} is due", step)
 
 
@@ -139,7 +139,7 @@ def contracted(log_c: arb, ratio: arb | None) -> arb:
 
 
 def at_least(claimed: object, derived: arb, what: str) -> None:
-    """A claim may be weaker than what is derived, not stronger."""
+    """`InvalidError` unless the claimed number is at least the derived one."""
     number = exact(claimed, what)
     require(
         derived.is_finite() and bool(ball(number) >= derived),
@@ -149,7 +149,7 @@ def at_least(claimed: object, derived: arb, what: str) -> None:
 
 
 def follows(concluded: object, claimed: object, what: str) -> None:
-    """What is claimed may be weaker than the conclusion that it rests on, not stronger."""
+    """`InvalidError` unless the claimed number is at least the concluded one, its premise."""
     below = exact(concluded, what) <= exact(claimed, what)
     require(below, f"{concluded!r} is concluded, and {claimed!r} is claimed", what)
 

@@ -88,7 +88,11 @@ def check_block(
     if place is None:
         return
     name, cells = place
-    require(where is not None and name in columns, "the query has no such block", query)
+    require(
+        where is not None and name in columns,
+        "the query's condition does not keep to this block",
+        query,
+    )
     column = columns[name]
     plain = isinstance(column, Discrete | Group | Member | Position) and not column.is_private
     imputed = isinstance(column.missing, Impute)

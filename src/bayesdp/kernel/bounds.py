@@ -31,7 +31,11 @@ def bounded(conversion: Conversion, of_member: OfMember | None = None) -> arb:
     require(about, reason, conversion.rule)
     total = ball(conversion.of_group(1))
     divergence = conversion.rule in DIVERGENCE_RULES
-    require(conversion.alpha is None or divergence, "it bounds no divergence", conversion.rule)
+    require(
+        conversion.alpha is None or divergence,
+        "the theorem bounds no Rényi divergence, which Gaussian noise needs",
+        conversion.rule,
+    )
     of_members = conversion.rule == "family" and conversion.rho > 0
     listed = bool(conversion.members)
     looked_into = conversion.rule == "finite-law"
@@ -53,7 +57,7 @@ def bounded(conversion: Conversion, of_member: OfMember | None = None) -> arb:
     try:
         module = importlib.import_module(f"bayesdp.kernel.rules.{name}")
     except ModuleNotFoundError:
-        raise UnknownError("its rule is not installed", conversion.rule) from None
+        raise UnknownError("this kernel has no file for the rule", conversion.rule) from None
     try:
         family = (of_member,) if conversion.rule == "family" else ()
         derived: arb = module.bound(conversion, *family)

@@ -307,7 +307,11 @@ class Recursion:
 def closing(details: Mapping[str, Any], size: int) -> list[list[arb]]:
     """The witness `closed`: logarithms for the right side and the left one, row by row."""
     sides = details.get("closed")
-    require(isinstance(sides, list) and len(sides) == 2, "not a matrix for each side", "closed")
+    require(
+        isinstance(sides, list) and len(sides) == 2,
+        "the witness is not one matrix for each side",
+        "closed",
+    )
     for side in sides or ():
         square = isinstance(side, list) and len(side) == size
         square = square and all(isinstance(row, list) and len(row) == size for row in side)

@@ -70,7 +70,7 @@ class Cost:
 
 
 def close(stated: Fraction, derived: Fraction) -> bool:
-    """A sum of doubles, rounded up."""
+    """Whether a stated sum of doubles is the derived cost, but for roundings up."""
     tiny = Fraction(1, 2**1070)
     return (
         derived * (1 - Fraction(1, 10**12)) <= stated <= derived * (1 + Fraction(1, 10**9)) + tiny

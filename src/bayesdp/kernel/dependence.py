@@ -80,7 +80,7 @@ def finite_law(population: Finite) -> dict[tuple[int, ...], Fraction]:
 
 
 def all_of(answers: Iterable[bool | None]) -> bool | None:
-    """Whether all hold."""
+    """`False` if one answer is `False`, `True` if all are `True`, else `None`."""
     listed = list(answers)
     return False if any(answer is False for answer in listed) else all(listed) or None
 

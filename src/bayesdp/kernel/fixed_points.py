@@ -23,7 +23,9 @@ _INFLATIONS = (50, 46, 42, 36, 30)
 
 def logarithms(given: Any, count: int, what: str, farthest: Fraction | int = FARTHEST) -> list[arb]:
     """A witness as it stands on a certificate: `count` numbers from 0 to `farthest`."""
-    require(isinstance(given, list) and len(given) == count, f"not {count} numbers", what)
+    require(
+        isinstance(given, list) and len(given) == count, f"the witness is not {count} numbers", what
+    )
     numbers = [exact(entry, what) for entry in given]
     within = all(0 <= number <= farthest for number in numbers)
     require(within, "a number is not the logarithm of a ratio", what)
@@ -31,7 +33,7 @@ def logarithms(given: Any, count: int, what: str, farthest: Fraction | int = FAR
 
 
 def raised(guess: Sequence[arb], bits: int) -> list[arb]:
-    """The guess, a hair above itself and above 0: points, so that radii don't pile up."""
+    """Points a little above the guess, and above 0. Points, so that radii don't pile up."""
     factor, least = 1 + arb(2) ** -bits, arb(2) ** -140
     return [(entry * factor + least).upper() for entry in guess]
 

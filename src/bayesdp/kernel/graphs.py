@@ -79,7 +79,10 @@ def _read_model(population: Any) -> Model:
         states, factors = _factors(population)
     else:
         shared = isinstance(population, GraphGrid | GraphEdges)
-        require(shared or population.model == "network", "not a graph, a tree or a network")
+        require(
+            shared or population.model == "network",
+            "the population is not a graph, a tree or a network",
+        )
         records, ties = members_of_factors(population)
         _check_size(records)
         table = read_table(population.table)
@@ -241,7 +244,10 @@ class Forest:
 def read_tree(population: Any) -> Forest:
     """A tree as declared, or a network in which no record has two parents."""
     known = isinstance(population, Tree | NetworkNodes)
-    require(known and all(len(n.parents) < 2 for n in population.nodes), "not a tree")
+    require(
+        known and all(len(n.parents) < 2 for n in population.nodes),
+        "the population is not a tree, nor a network in which no record has two parents",
+    )
     nodes = population.nodes
     place = {node.name: number for number, node in enumerate(nodes)}
     parents = [place[node.parents[0]] if node.parents else None for node in nodes]

@@ -82,5 +82,5 @@ def _multiplied(model: Model, records: list[int]) -> tuple[tuple[int, ...], Law]
         for cell in joint:
             joint[cell] *= weights[tuple(cell[axis] for axis in axes)]
     total = sum(joint.values(), Fraction(0))
-    require(total > 0, "the factors exclude everything")
+    require(total > 0, "the factors give every setting of the records weight 0")
     return sizes, {cell: weight / total for cell, weight in joint.items()}

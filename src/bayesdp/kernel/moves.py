@@ -275,7 +275,7 @@ def _follows(moves: Moves, here: int, instead: int, left: int, passed: Passed) -
 
 
 def near(first: Fraction, second: Fraction) -> bool:
-    """Whether two weights may be one, rounded."""
+    """Whether two weights may be equal, but for the rounding of what they are made of."""
     return abs(first - second) <= ROUNDED * max(first, second)
 
 

@@ -127,7 +127,10 @@ def cross_ratio(low: ExactRows, high: ExactRows) -> Fraction:
 
 
 def _apart(ups: list[Fraction], downs: list[Fraction]) -> Fraction:
-    """The largest product of two entries at different places: one of two best pairs."""
+    """The largest product of an entry of each list, at different places.
+
+    The two largest entries of each list are tried.
+    """
     places = range(len(ups))
     first = sorted(places, key=lambda i: ups[i], reverse=True)[:2]
     second = sorted(places, key=lambda i: downs[i], reverse=True)[:2]

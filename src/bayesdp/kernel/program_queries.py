@@ -124,7 +124,7 @@ def _check_query(query: ProgramQuery, program: Program, where: str) -> None:
     file, colon, name = query.program.rpartition(":")
     reason = f"program: {query.program!r} is asked for, the cost is that of {program.name!r}"
     require(colon == ":" and name == program.name, reason, where)
-    require(_FILE.fullmatch(file) is not None, "no name of a program file", where)
+    require(_FILE.fullmatch(file) is not None, "the program is not named by a file name", where)
     for name, argument in query.parameters.items():
         fixed = name in program.parameters and _is_value(argument, program.parameters[name])
         require(fixed, f"another argument {name!r} than its cost is for", where)
@@ -168,7 +168,11 @@ def _check_costs(
     if rhos:
         pure, rho = _costs(derived.program, derivation, rhos)
     due = [(what, cost) for what, cost in (("pure", pure), ("rho", rho)) if cost > 0]
-    require(bool(due) and len(due) == len(spends), "not one spend for each cost", where)
+    require(
+        bool(due) and len(due) == len(spends),
+        "there is not one spend for the pure cost and one for the zCDP cost",
+        where,
+    )
     for (what, cost), spend in zip(due, spends, strict=True):
         # A spend has one cost, and no other beside it.
         kept = spend.dp_epsilon if what == "pure" else spend.rho
@@ -176,7 +180,11 @@ def _check_costs(
         at_least(kept, ball(cost), f"{where}: cost")
         at_least(concluded, ball(exact(kept)), where)
     told_rho = "rho" in conclusion.model_fields_set
-    require(told_rho == bool(rhos), "more or less than derived", where)
+    require(
+        told_rho == bool(rhos),
+        "a zCDP cost is stated without Gaussian noise, or is missing beside it",
+        where,
+    )
 
 
 def costs(plain: Mapping[str, Any], rhos: Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
@@ -244,7 +252,11 @@ def _check_rho(command: Release, node: ReleaseNode, rho: Fraction) -> None:
     sigma = dict(command.options).get("sigma")
     if sigma is not None:
         stated = folded(sigma)
-        require(stated is not None and squared is not None, "a sigma of no number", "gaussian")
+        require(
+            stated is not None and squared is not None,
+            "the sigma or the sensitivity is not a constant",
+            "gaussian",
+        )
         assert stated is not None
         assert squared is not None
         covers = rho >= squared / (2 * stated * stated)
@@ -287,7 +299,7 @@ def gaussian_assumptions(rhos: Mapping[str, Fraction]) -> list[str]:
 
 
 def _below(value: Fraction) -> str:
-    """A decimal that is not above."""
+    """The number as a decimal with six digits, rounded down."""
     digits = 6 - len(str(int(value)))
     scale = Fraction(10) ** max(digits, 0)
     return f"{float(int(value * scale) / scale):.10g}"
@@ -340,15 +352,23 @@ def _check_type(known: ColumnType, declared: Any, where: str) -> None:
     values = list(states if states is not None else ends or ())
     if known.kind == "category":
         fits = ends is None and all(isinstance(value, str) for value in values)
-        require(fits and set(values) <= set(known.labels), "other labels", where)
+        require(
+            fits and set(values) <= set(known.labels),
+            "the column has other states than the program's labels",
+            where,
+        )
         return
     numbers = all(isinstance(value, bool | int | float) for value in values)
-    require(numbers, "words, not numbers", where)
+    require(numbers, "the column holds texts, and the program reads numbers", where)
     if known.kind == "bool":
-        require(ends is None and set(values) <= {0, 1}, "no truth values", where)
+        require(
+            ends is None and set(values) <= {0, 1},
+            "the column does not hold truth values, which the program reads",
+            where,
+        )
     elif known.kind == "int":
         whole = all(Fraction(value).denominator == 1 for value in values)
-        require(whole, "no whole numbers", where)
+        require(whole, "the column does not hold whole numbers, which the program reads", where)
     if ends is not None:
         meets = known.low <= exact(ends[1]) and exact(ends[0]) <= known.high
         require(meets, "bounds apart from the program's", where)
@@ -383,19 +403,31 @@ def _check_kind(
 ) -> None:
     """Lipschitz only where the program is, in a column that is read as it stands in the table."""
     if spend.kind == "any":
-        require(spend.column is None, "a column of kind any", where)
+        require(
+            spend.column is None,
+            "a column or an interval belongs to the kind lipschitz only",
+            where,
+        )
         return
     kind, field, place = derived.kind
-    require(spend.kind == kind == "lipschitz" and place is not None, "another kind", where)
+    require(
+        spend.kind == kind == "lipschitz" and place is not None,
+        "the stated kind is not the one that is derived",
+        where,
+    )
     assert place is not None
     name = fields[field or ""]
     read_as_it_is = not isinstance(columns[name], Cut | Condition)
     plain = read_as_it_is and columns[name].missing == "refuse"
-    require(plain and spend.column == label(name, columns[name]), "another column", where)
+    require(
+        plain and spend.column == label(name, columns[name]),
+        "the stated column is not the one that the program reads as it stands",
+        where,
+    )
     interval = tuple(exact(end) for end in spend.interval or ())
     reason = f"interval: {spend.interval!r} is stated, {[*map(float, place)]!r} is due"
     require(interval == place, reason, where)
-    require(place[0] < place[1], "an empty interval", where)
+    require(place[0] < place[1], "the lower end of the interval is not below its upper end", where)
     at_least(spend.slack, ball(exact(spend.dp_epsilon) * slack(place)), f"{where}: slack")
 
 

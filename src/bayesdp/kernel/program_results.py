@@ -61,7 +61,9 @@ def _check_answer(
 ) -> None:
     releases, outputs = result["releases"], result["outputs"]
     made = {command.name: command for command in flat(program.body) if isinstance(command, Release)}
-    require(set(releases) <= set(made), "a release that the program doesn't make", where)
+    require(
+        set(releases) <= set(made), "the result has a release that the program does not make", where
+    )
     for name, value in releases.items():
         _check_released(made[name], value, program, f"{where}: {name}")
     _check_shown([releases, outputs], where)
@@ -69,20 +71,36 @@ def _check_answer(
     names = _names(result["query"], program, list(releases) if failed else None, len(outputs))
     for output, known in zip(outputs, names, strict=True):
         _check_output(output, where)
-        require(output.get("name") in known, "an output of another name", where)
+        require(
+            output.get("name") in known,
+            "the output does not have the name that the program gives it",
+            where,
+        )
         unit = output.get("unit")
-        require(unit is None or unit in units, "a unit that no column has", where)
+        require(
+            unit is None or unit in units,
+            "the output has a unit that no column of the program has",
+            where,
+        )
     if failed:
         _check_failure(outputs, releases, where)
         return
-    require(_always(program.body) <= set(releases), "a release is missing", where)
+    require(
+        _always(program.body) <= set(releases),
+        "a release that the program always makes is missing",
+        where,
+    )
     returned = list(zip(program.return_types, program.returns, strict=True))
-    require(len(outputs) == len(returned), "not as many outputs as are returned", where)
+    require(
+        len(outputs) == len(returned),
+        "the number of outputs is not that of the values that the program returns",
+        where,
+    )
     for output, (kind, node) in zip(outputs, returned, strict=True):
         agree(output["type"], kind, "type", where)
         if node.op == "public" and node.data[0] in releases:
             due = releases[str(node.data[0])]
-            require(_is(output, due), "an output that is not what was released", where)
+            require(_is(output, due), "the output is not the value that was released", where)
         if "cells" in output:
             agree(tuple(output["cells"]), _cells(node, made, program), "cells", where)
 
@@ -163,11 +181,19 @@ def _check_failure(
     *released, failure = outputs
     words = failure.get("value")
     in_these_words = isinstance(words, str) and _FAILED.fullmatch(words) is not None
-    require(in_these_words and set(failure) == {"type", "value"}, "a failure in other words", where)
-    require(len(released) == len(releases), "not what was released until it failed", where)
+    require(
+        in_these_words and set(failure) == {"type", "value"},
+        "the failure is not in the words that every failure has",
+        where,
+    )
+    require(
+        len(released) == len(releases),
+        "the outputs are not what was released until the program failed",
+        where,
+    )
     for output, value in zip(released, releases.values(), strict=True):
         same_one = output["type"] == "released" and _is(output, value)
-        require(same_one, "not what was released until it failed", where)
+        require(same_one, "the outputs are not what was released until the program failed", where)
 
 
 def _is(output: Mapping[str, Any], value: Any) -> bool:
@@ -185,7 +211,7 @@ def _check_released(release: Release, value: Any, program: Program, where: str) 
         noisy = release.op in ("randomized-response", "per-record-exponential")
         posterior = release.op == "exponential" and release.args[0].op == "hellinger"
         fits = noisy if "answers" in value else posterior and "family" in value
-        require(fits, "no released value", where)
+        require(fits, "the release does not give values of this form", where)
         return
     several = isinstance(value, list) and release.op in ("laplace", "gaussian")
     numbers = value if several else [value]

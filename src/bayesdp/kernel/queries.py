@@ -49,18 +49,23 @@ def shape(
     if summed is None:
         require(private, "a count needs a condition on a private column")
     elif sums:
-        require(summed.is_private and summed.interval is not None, "no private numbers")
-        require(not (query.kind == "mean" and private), "a mean over rows of a private number")
+        require(
+            summed.is_private and summed.interval is not None,
+            "a sum or mean is not of a private column of numbers",
+        )
+        require(
+            not (query.kind == "mean" and private), "a mean is over rows whose number is private"
+        )
         interval = summed.interval
     else:
-        require(summed.is_private, "a histogram of a public column")
+        require(summed.is_private, "a histogram is of a public column")
         cells = _levels(summed) if query.bins is None else _bins(query.bins, summed)
     averaged = query.kind in ("mean", "proportion")
-    require(not (several and averaged), "an average over private rows")
+    require(not (several and averaged), "an average is over rows whose number is private")
     keys = None
     if query.by is not None:
         group = columns[query.by]
-        require(not group.is_private, "grouping by a private column")
+        require(not group.is_private, "the groups are those of a private column")
         keys = _levels(group)
     masked = private or several
     clipped = sums and isinstance(summed, Numeric) and not isinstance(summed.missing, Impute)

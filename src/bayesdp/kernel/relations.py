@@ -198,7 +198,11 @@ class _Document:
         if EVERYWHERE in row.hypotheses:
             require(below.everywhere, "its premise is about one population", rule)
         inside = step.evidence.conversion
-        require((inside is None) == (row.converts is None), "a conversion out of place", rule)
+        require(
+            (inside is None) == (row.converts is None),
+            "a conversion is stated where nothing is converted, or is missing",
+            rule,
+        )
         if inside is None or row.converts is None:
             derived = row.level(below.level, self.size)
         else:
@@ -216,7 +220,11 @@ class _Document:
         require(self.population is not None, "no population is declared", "population")
         cost = declared_cost(step.evidence.cost)
         conversion = read_conversion(step, cost)
-        require(conversion.delta == 0, "a delta out of place", "conversion")
+        require(
+            conversion.delta == 0,
+            "the conversion has a delta, and the levels of notions have none",
+            "conversion",
+        )
         other = cost.lipschitz or cost.slack or cost.columns
         reason = f"cost: {float(cost.any)!r} is converted, {float(below.level)!r} is the DP level"
         require(cost.any >= below.level, reason, "conversion")

@@ -224,15 +224,27 @@ class _Release:
         query, body = step.evidence.query, self.body
         if query.tightness == "dp":
             return step.rule
-        require(step.rule == "discrete-laplace", "tightness with another noise", query.name)
+        require(
+            step.rule == "discrete-laplace",
+            "tightness is claimed for other noise than discrete Laplace",
+            query.name,
+        )
         chain = self.population
-        require(isinstance(chain, Chain), "no complete series", query.name)
+        require(
+            isinstance(chain, Chain),
+            "tightness is claimed, and the population is not one complete series",
+            query.name,
+        )
         assert isinstance(chain, Chain)
         roles = {getattr(column, "role", None) for column in self.columns.values()}
         single = "series" not in roles and "order" in roles and body.n == chain.length
         of_rows = body.unit == "row" and self.claim.notion == "bdp"
         require(of_rows, "tightness is claimed of rows under bdp only", query.name)
-        require(single, "no complete series", query.name)
+        require(
+            single,
+            "tightness is claimed, and the population is not one complete series",
+            query.name,
+        )
         plain = query.kind in ("count", "proportion") and asked.keys is None
         read = columns_of(condition(query.where or ""))
         reads = read == set(chain.covers) and len(chain.covers) == 1
@@ -240,7 +252,11 @@ class _Release:
         column = self.columns[chain.covers[0]]
         source = self.columns.get(getattr(column, "source", ""), column)
         imputed = any(isinstance(read.missing, Impute) for read in (column, source))
-        require(not imputed, "values are imputed", query.name)
+        require(
+            not imputed,
+            "tightness is claimed of a column whose missing values are imputed",
+            query.name,
+        )
         return count_mechanism(chain.length)
 
     # -- what it means --------------------------------------------------------------------

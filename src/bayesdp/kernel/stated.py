@@ -90,7 +90,7 @@ def _whole_if_it_is(digits: str) -> float:
 
 def stated_population(plain: Any) -> Population:
     """The population that is declared: `InvalidError` for none, `UnknownError` for a new model."""
-    require(isinstance(plain, Mapping), "no population", "population")
+    require(isinstance(plain, Mapping), "the population is not a table of keys", "population")
     law = populations.law_of(plain)
     text = as_text(law)
     if len(law) == len(plain) and text in _READ:
@@ -265,10 +265,22 @@ def _check_roles(population: Population, declared: Columns) -> None:
     named = [set(names) for names in lists if names]
     require(not named or "member" in roles, "no column says which record is which", "columns")
     if "member" in roles:
-        require(bool(named), "a column says which record is which, and none has a name", "columns")
+        require(
+            bool(named),
+            "a column says which record is which, and the population names none",
+            "columns",
+        )
         states = set(roles["member"].states or ())
-        require(all(states <= names for names in named), "a record that isn't named", "columns")
-        require(all(names == named[0] for names in named), "members name others", "population")
+        require(
+            all(states <= names for names in named),
+            "a column has a record that isn't named in the population",
+            "columns",
+        )
+        require(
+            all(names == named[0] for names in named),
+            "the members of the family name different records",
+            "population",
+        )
 
 
 def _check_size(stated: ReleaseCertificate, population: Population, declared: Columns) -> None:

@@ -35,7 +35,7 @@ def largest_row(rows: SparseRows, details: Mapping[str, Any], *, clipped: bool) 
     require(all(bool(rows[i][i] > 0) for i in range(size)), _REFUSED)
     witness = details.get(WITNESS)
     if size <= LARGEST_DENSE:
-        require(witness is None, "a vector that is not needed", WITNESS)
+        require(witness is None, "row sums are stated that the rule does not need", WITNESS)
         factor = _dense(rows, clipped)
     else:
         require(isinstance(witness, list) and len(witness) == size, _REFUSED, WITNESS)

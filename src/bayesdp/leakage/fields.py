@@ -74,7 +74,7 @@ class _Steps:
 
     @classmethod
     def of(cls, high: Floats, low: Floats, least: Floats, most: Floats, ratio: Floats) -> _Steps:
-        """With infinite `high` and `low`; `ratio` is `rho`, rounded up."""
+        """The steps for odds `high` and `low`, possibly infinite; `ratio` is `rho`, rounded up."""
         certain_high, certain_low = high == np.inf, low == -np.inf
         both = certain_high & certain_low
         most = np.where(certain_high, least, most)  # the least L is the worst
@@ -90,7 +90,7 @@ class _Steps:
         return cls(high, low, least, most, middle, weight, error, certain_high, certain_low)
 
     def at(self, places: Ints) -> _Steps:
-        """Those of some messages."""
+        """The steps of the messages at these places."""
         return _Steps(*(getattr(self, field.name)[places] for field in fields(self)))
 
     @cached_property
@@ -99,7 +99,7 @@ class _Steps:
         return bool((self.certain_high | self.certain_low).any())
 
     def passed(self, s: Floats) -> Floats:
-        """`ln C`, rounded up."""
+        """`ln C` for the log costs `s` of the targets, rounded up."""
         place = self.middle - 0.5 * s
         np.maximum(place, self.least, out=place)
         np.minimum(place, self.most, out=place)

@@ -49,7 +49,7 @@ class RefusedRow:
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """A released number; its `error` is not exceeded with probability `confidence`.
+    """A released number; its `error` is exceeded with probability at most 1 - `confidence`.
 
     Both numbers are in `unit`.
     """

@@ -246,16 +246,16 @@ class Conversion(Statement):
             reader = _OF_WINDOWS if of_windows else _WITNESSES[name]
             reader.read(witness, f"details: {name}")
         if any(isinstance(step, Composition) for step in self.premises[1:]):
-            raise ValueError("a premise too many")
+            raise ValueError("a composition of costs stands after the first premise")
         if self.members and self.rule != "family":
-            raise ValueError("a premise too many")
+            raise ValueError("steps of members under a theorem that is not about families")
         for member in self.members:
             self._holds(member)
         return self
 
     def _holds(self, member: Conversion) -> None:
         if member.premises:
-            raise ValueError("a premise too many under a member's step")
+            raise ValueError("the step of a member rests on a premise of its own")
         if member.conclusion.epsilon > self.conclusion.epsilon:
             raise ValueError("the level of a member is above the family's")
         for key in ("covers", "independent", "interval"):

@@ -120,7 +120,7 @@ def leakage(
     secrets: Secrets = "bounded",
     seconds: float = 30.0,
 ) -> LeakageReport:
-    """What an `dp_epsilon`-DP mechanism means under `population`: bounds on its BDP level.
+    """What a `dp_epsilon`-DP mechanism means under `population`: bounds on its BDP level.
 
     The level is the largest `ln P[y | x_i, x_K] - ln P[y | x_i', x_K]` over outputs `y`, values of
     the attacked record `i` and of the records `K` that the `adversary` knows ("any" set of them,

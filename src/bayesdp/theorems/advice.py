@@ -271,7 +271,7 @@ def _correlations_instead(here: _Known, size: int) -> Iterator[Advice | None]:
 
 
 def _covariance(here: _Known, size: int, rho: float) -> Iterator[Advice | None]:
-    """Between equal correlations and a single pair.
+    """What the covariance would buy: between equal correlations and a single pair.
 
     With equal correlations `rho >= 0` and `k` known records the others' coefficients on the target
     are `rho / (1 + k rho)`, so the factor is `1 + (m - 1) rho`, at `k = 0`. If `rho` is attained at

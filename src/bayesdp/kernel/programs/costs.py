@@ -107,7 +107,11 @@ class Walk:
         spent, known_names = [], dict(names)
         for command, under in zip(commands, nodes, strict=True):
             done = self.command(command, under, known_names)
-            require(not any(name in known_names for name in done.names), "a name twice", "name")
+            require(
+                not any(name in known_names for name in done.names),
+                "two commands give one name a value",
+                "name",
+            )
             new |= done.names
             known_names |= done.names
             spent.append(done)
@@ -127,14 +131,14 @@ class Walk:
         """The cost of a command, by the rule for its kind."""
         require(node is not None or self.making, "a step is missing", "derivation")
         of_its_kind = node is None or isinstance(node, NODES[type(command)])
-        require(of_its_kind, "another command", "derivation")
+        require(of_its_kind, "the step is not that of the command", "derivation")
         scope = self.scope(names)
         if isinstance(command, Release):
             assert node is None or isinstance(node, ReleaseNode)
             return self.release(command, node, scope)
         if isinstance(command, Derive):
             same = not isinstance(node, DeriveNode) or node.derive == command.name
-            require(same, "another command", "derivation")
+            require(same, "the step is not that of the command", "derivation")
             kind = scope.after(command.value)
             numeric = kind.name in ("truth", "number", "vector")
             self._note(command.name, scope.context.ranges(command.value) if numeric else (ANY,))
@@ -220,7 +224,11 @@ class Walk:
         made = {"column": command.column, "public": command.public, "confined": confined}
         nodes: Sequence[SequenceNode | None] = [None] * len(command.parts)
         if stated is not None:
-            require(stated.column == command.column, "another column", "parts")
+            require(
+                stated.column == command.column,
+                "the partition is by another column than the step states",
+                "parts",
+            )
             disagree = (
                 "the partition is public here and private in the step, or the other way round"
             )

@@ -47,14 +47,14 @@ def replaced_of(a: Fraction, b: Fraction, records: int) -> arb:
     The sum of two log-concave terms is least at an end: all others are 0, or all are 1.
     """
     others = records - 1
-    require(others >= 0, "no record")
+    require(others >= 0, "the number of records is below 1")
     return largest([traded(a + others, b), traded(a, b + others)])
 
 
 def of_labels(prior: Sequence[Fraction], replaced: bool) -> arb:
     """Beta or Dirichlet prior, any number of records: two counts change, or one does."""
     low = sorted(prior)
-    require(len(low) >= 2, "one category")
+    require(len(low) >= 2, "a Dirichlet prior has fewer than two labels")
     gain = gained(low[0])
     return largest([gain, traded(low[0], low[1])]) if replaced else gain
 

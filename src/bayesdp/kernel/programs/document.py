@@ -62,10 +62,16 @@ class Derived:
 
 def check_program(certificate: ProgramCertificate) -> tuple[str, ...]:
     """What a certificate of a program assumes; `InvalidError` where its claim doesn't follow."""
-    require(certificate.rounding == ROUNDING, "another rounding", "rounding")
+    require(
+        certificate.rounding == ROUNDING, "it rounds in a way that is not known here", "rounding"
+    )
     derived = derive(certificate.derivation)
     check_claim(certificate.claim, derived)
-    require(certificate.claim == certificate.derivation.conclusion, "two claims", "claim")
+    require(
+        certificate.claim == certificate.derivation.conclusion,
+        "the claim is not the conclusion of the derivation",
+        "claim",
+    )
     assuming = tuple(assumptions_from(derived))
     reason = "they are not those that the cost rests on"
     require(certificate.assumptions == assuming, reason, "assumptions")
@@ -133,8 +139,14 @@ def _sizes(program: Program, n: int | None) -> Range:
     require(sizes.low <= sizes.high, "no number of records is admitted", "requires")
     if n is None:
         return sizes
-    require(program.adjacency == "replace-one", "n is private", "n")
-    require(sizes.low <= n <= sizes.high, "n is not admitted", "n")
+    require(
+        program.adjacency == "replace-one",
+        "the number of records is private, and the derivation fixes it",
+        "n",
+    )
+    require(
+        sizes.low <= n <= sizes.high, "the preconditions do not admit this number of records", "n"
+    )
     return Range(Fraction(n), Fraction(n))
 
 
@@ -155,8 +167,8 @@ def _check_names(program: Program) -> None:
             allow(free, "twice", "two releases of one name", command, "name")
             released.add(command.name)
     taken = derived | released
-    require("db.size" not in taken, "the name of the number of records", "name")
-    require(not taken & set(program.parameters), "the name of a parameter", "name")
+    require("db.size" not in taken, "a command has the name of the number of records", "name")
+    require(not taken & set(program.parameters), "a command has the name of a parameter", "name")
 
 
 def _check_requires(program: Program, scope: Scope, n: int | None) -> None:
@@ -170,7 +182,11 @@ def _check_requires(program: Program, scope: Scope, n: int | None) -> None:
 def check_admitted(derived: Derived, n: int) -> None:
     """`InvalidError` unless the preconditions hold for a table of n records."""
     sizes = admitted(derived.program.requires)
-    require(sizes.low <= n <= sizes.high, "n is not admitted", "requires")
+    require(
+        sizes.low <= n <= sizes.high,
+        "the preconditions do not admit this number of records",
+        "requires",
+    )
     context = AdjacencyContext(derived.program, sizes, derived.program.adjacency)
     for precondition in derived.program.requires:
         _check_holds(precondition, n, context)
@@ -234,7 +250,11 @@ def one_kind(kinds: Kinds) -> tuple[str, str | None, tuple[Fraction, Fraction] |
 
 def check_claim(claim: ProgramClaim, derived: Derived) -> None:
     """`InvalidError` where the claim says more than follows."""
-    require(claim.adjacency == derived.program.adjacency, "another adjacency", "claim")
+    require(
+        claim.adjacency == derived.program.adjacency,
+        "the claim is about another adjacency than the program declares",
+        "claim",
+    )
     doubles, exact = (claim.epsilon, claim.delta), (claim.exact.epsilon, claim.exact.delta)
     for what, double, claimed, due in zip(
         ("epsilon", "delta"), doubles, exact, derived.cost, strict=True
@@ -243,15 +263,23 @@ def check_claim(claim: ProgramClaim, derived: Derived) -> None:
             said = f"{float(claimed)!r} is claimed, and {float(due)!r} is what follows"
             raise InvalidError(said, f"claim: {what}")
         at_least(double, ball(claimed), f"claim: {what}")
-        require(double == double_up(ball(claimed)), "another double", f"claim: {what}")
+        require(
+            double == double_up(ball(claimed)),
+            "the double is not the exact number, rounded up",
+            f"claim: {what}",
+        )
     if claim.kind == "any":
         bare = (claim.column, claim.interval) == (None, None)
-        require(bare, "a column or interval of kind any", "claim")
+        require(bare, "a column or an interval belongs to the kind lipschitz only", "claim")
         return
     kind, column, place = derived.kind
-    require(kind == "lipschitz", "another kind", "claim")
-    require(claim.column == column, "another column", "claim")
-    require(place is not None and claim.interval == place, "another interval", "claim")
+    require(kind == "lipschitz", "the claimed kind is not the one that is derived", "claim")
+    require(claim.column == column, "the claimed column is not the one that is derived", "claim")
+    require(
+        place is not None and claim.interval == place,
+        "the claimed interval is not the one that is derived",
+        "claim",
+    )
 
 
 # -- what it rests on ------------------------------------------------------------------------

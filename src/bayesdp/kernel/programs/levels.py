@@ -85,7 +85,9 @@ class Scope:
             return ValueKind("label", 1, labels)
         if node.op == "moments":
             of = self.row(node.args[0])
-            require(of.name == "vector" and node.args[0].op == "tuple", "moments of no tuple")
+            require(
+                of.name == "vector" and node.args[0].op == "tuple", "moments are not of a tuple"
+            )
             size = of.size * (of.size + 1) // 2
             require(size <= MOST_ENTRIES, "too many moments")
             return ValueKind("vector", size)
@@ -100,7 +102,12 @@ class Scope:
         assert isinstance(size, Fraction)
         if of.name == "number":
             place = self.context.range(node.args[0])
-            allow(whole_row(node.args[0], self.context), "cell", "a cell of no whole number", node)
+            allow(
+                whole_row(node.args[0], self.context),
+                "cell",
+                "the number of a cell is not whole",
+                node,
+            )
             inside = place.low >= 0 and place.high < size
             allow(inside, "cells", "a place that it doesn't have", node)
         else:
@@ -109,7 +116,7 @@ class Scope:
 
     def data(self, node: Node) -> ValueKind:
         """The kind of the rows of a `data` node."""
-        require(node.op == "data", "data is wanted")
+        require(node.op == "data", "this is not data: the database, a piece or a part of it")
         for column, label in pieces(node):
             known = label in self._column(column, node).parts
             require(known, f"no piece {label!r} of {column!r}")
@@ -134,7 +141,10 @@ class Scope:
         """The kind of a value that may move with a record."""
         if node.op in ("sum", "count"):
             kind = self.data(node.args[0])
-            require(kind.name in ("truth", "number", "vector") or node.op == "count", "a sum")
+            require(
+                kind.name in ("truth", "number", "vector") or node.op == "count",
+                "a sum is neither of numbers nor of vectors",
+            )
             return NUMBER if node.op == "count" or kind.name != "vector" else kind
         if node.op == "fold":
             self.data(node.args[0])
@@ -189,11 +199,14 @@ class Scope:
 
     def likelihood(self, model: Node) -> str:
         """The family of a model, with public parameters and a prior that fits."""
-        require(model.op == "observe", "no model")
+        require(model.op == "observe", "this is not a model: observe(data, likelihood, prior)")
         likelihood, prior = model.args[1:]
-        require(likelihood.op == "likelihood", "no likelihood")
+        require(likelihood.op == "likelihood", "this is not a likelihood that is known here")
         family = str(likelihood.data[0])
-        require(family in PAIRS and len(likelihood.args) == PAIRS[family][1], "no likelihood")
+        require(
+            family in PAIRS and len(likelihood.args) == PAIRS[family][1],
+            "this is not a likelihood that is known here",
+        )
         for parameter in likelihood.args:
             is_number = self.public(parameter).name in ("number", "truth")
             require(is_number, "a likelihood's parameter")
@@ -202,7 +215,10 @@ class Scope:
         if prior.op == "public":
             self.public(prior)
             return family
-        require(prior.op == "prior" and prior.data[0] == PAIRS[family][0], "another prior")
+        require(
+            prior.op == "prior" and prior.data[0] == PAIRS[family][0],
+            "the prior is not of the likelihood's family",
+        )
         due = len(prior.args) > 1 if family == "categorical" else len(prior.args) == 2
         require(due, "another number of the prior's parameters")
         for place, parameter in enumerate(prior.args):
@@ -245,14 +261,23 @@ class Scope:
             return TRUTH
         if op in ("eq", "ne"):
             words = [kind.name in ("label", "text") for kind in kinds]
-            require(all(words) or all(kind in (TRUTH, NUMBER) for kind in kinds), "a comparison")
+            require(
+                all(words) or all(kind in (TRUTH, NUMBER) for kind in kinds),
+                "the two sides can't be compared",
+            )
             return TRUTH
         if op == "if":
             require(kinds[0].name == "truth", "a condition is true or false")
-            require(all(kind in (TRUTH, NUMBER) for kind in kinds[1:]), "a choice of numbers")
+            require(
+                all(kind in (TRUTH, NUMBER) for kind in kinds[1:]),
+                "a choice is not between numbers",
+            )
             return TRUTH if kinds[1] == kinds[2] == TRUTH else NUMBER
         if op == "tuple":
-            require(all(kind in (TRUTH, NUMBER) for kind in kinds), "a vector of numbers")
+            require(
+                all(kind in (TRUTH, NUMBER) for kind in kinds),
+                "a vector has an entry that is not a number",
+            )
             return ValueKind("vector", len(kinds))
         if op == "item":
             place = node.data[0]
@@ -261,7 +286,10 @@ class Scope:
             allow(known, "entry", "the vector has no such entry", node)
             return NUMBER
         if op in _COMPARISONS:
-            require(all(kind in (TRUTH, NUMBER) for kind in kinds), "a comparison of numbers")
+            require(
+                all(kind in (TRUTH, NUMBER) for kind in kinds),
+                "a comparison by size is not between numbers",
+            )
             return TRUTH
         if op not in _ARITHMETIC:
             raise UnknownError(f"no rule for '{op}' here", "program")
@@ -297,7 +325,7 @@ def whole_row(node: Node, context: AdjacencyContext) -> bool:
 
 
 def _words(kind: ValueKind) -> tuple[str, ...]:
-    require(kind.name in ("label", "truth"), "no category")
+    require(kind.name in ("label", "truth"), "this is not a category")
     return ("False", "True") if kind == TRUTH else kind.labels
 
 

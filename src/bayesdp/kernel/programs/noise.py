@@ -84,7 +84,7 @@ def exactly(sigma: Fraction, shift: int, epsilon: Fraction) -> arb:
 
 
 def _total(sigma: Fraction) -> arb:
-    """Not above the sum of all weights, and close to it."""
+    """A lower bound on the sum of all weights, close to it."""
     if sigma < 2:
         rate = -1 / (2 * ball(sigma * sigma))
         return 1 + 2 * sum(((rate * (k * k)).exp() for k in range(1, 40)), arb(0))

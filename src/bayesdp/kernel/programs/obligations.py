@@ -212,15 +212,18 @@ def read_text(text: str) -> tuple[dict[str, str], frozenset[FormulaTree]]:
     sorts: dict[str, str] = {}
     said: set[FormulaTree] = set()
     for command in _trees(text):
-        require(isinstance(command, tuple) and len(command) > 1, "an obligation's command")
+        require(
+            isinstance(command, tuple) and len(command) > 1,
+            "an obligation has a command other than declarations and assertions",
+        )
         if command[0] == "declare-const":
             require(
                 len(command) == 3 and all(isinstance(word, str) for word in command), "declared"
             )
-            require(command[1] not in sorts, "declared twice")
+            require(command[1] not in sorts, "an obligation declares a name twice")
             sorts[str(command[1])] = str(command[2])
         else:
-            require(command[0] == "assert" and len(command) == 2, "no assertion")
+            require(command[0] == "assert" and len(command) == 2, "an obligation asserts nothing")
             said.add(command[1])
     return sorts, frozenset(said)
 
@@ -232,12 +235,12 @@ def _trees(text: str) -> Iterable[FormulaTree]:
             require(len(stack) < 400, "an obligation is nested too deeply")
             stack.append([])
         elif token == ")":
-            require(len(stack) > 1, "an obligation's brackets")
+            require(len(stack) > 1, "the brackets of an obligation do not match")
             done = stack.pop()
             stack[-1].append(tuple(done))
         else:
             stack[-1].append(token)
-    require(len(stack) == 1, "an obligation's brackets")
+    require(len(stack) == 1, "the brackets of an obligation do not match")
     return stack[0]
 
 
@@ -265,7 +268,9 @@ class SolverObligations:
 
     def finish(self) -> None:
         """Every obligation is one that the program needs."""
-        require(len(self.used) == len(self.texts), "one that nothing needs", "obligations")
+        require(
+            len(self.used) == len(self.texts), "the program needs no such obligation", "obligations"
+        )
 
 
 WIDENS = "a step of the fold never widens a gap"
@@ -291,5 +296,5 @@ class _Folds(dict[Node, Fraction]):
 
 def _bound(words: str) -> Fraction:
     bound = number(words, "how far a fold moves")
-    require(bound >= 0, "a negative move", "fold")
+    require(bound >= 0, "a fold moves by a negative number", "fold")
     return bound

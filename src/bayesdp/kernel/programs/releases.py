@@ -129,10 +129,10 @@ class Setting:
         if known is not None and known.by == name:
             return known.value
         entries = linear(node, self.context)
-        require(entries is not None, "by a rule that doesn't apply")
+        require(entries is not None, "the sensitivity is by a rule that does not apply here")
         assert entries is not None
         value = JOINT[name](entries, norm, self.context)
-        require(value is not None, "by a rule that doesn't apply")
+        require(value is not None, "the sensitivity is by a rule that does not apply here")
         assert value is not None
         return const(value)
 
@@ -151,21 +151,26 @@ def release_cost(release: Release, stated: ReleaseNode, setting: Setting) -> Rel
     """The cost of a release; `InvalidError` where its node states less than is derived."""
     setting = replace(setting, step=f"release {release.name}")
     try:
-        require(stated.release == release.name, "another release")
+        require(stated.release == release.name, "the step is of another release")
         require(stated.rule == release.op, f"the rule is {release.op!r}")
         if release.op not in RULES:
             raise UnknownError(f"no rule for the release {release.op!r}")
         _check_options(release, setting.scope)
         words = stated.sensitivity.by.removeprefix("sum of ").split(", ")
         known = all(word.removeprefix("sum of ") in WORDS for word in words)
-        require(known, "by a rule that is none")
+        require(known, f"the sensitivity is by {stated.sensitivity.by!r}, which is not a rule")
         # Noise is scaled by it, and what it scales by can be seen: `100 * db.size` where that is
         # private would be released with the noise.
         public = setting.scope.public(stated.sensitivity.value) == NUMBER
-        require(public, "a sensitivity that is not a public number")
+        require(public, "the stated sensitivity is not a public number")
         cost = RULES[release.op](release, stated, setting)
-        require((stated.kind, stated.column) == cost.kind[:2], "another kind or column")
-        require(stated.interval == cost.kind[2], "another interval")
+        require(
+            (stated.kind, stated.column) == cost.kind[:2],
+            "the stated kind or column is not the one that is derived",
+        )
+        require(
+            stated.interval == cost.kind[2], "the stated interval is not the one that is derived"
+        )
         return cost
     except InvalidError as error:
         error.step = error.step or setting.step
@@ -175,8 +180,11 @@ def release_cost(release: Release, stated: ReleaseNode, setting: Setting) -> Rel
 def _check_options(release: Release, scope: Scope) -> None:
     many, needed, possible = _DECLARED[release.op]
     given = set(dict(release.options))
-    require(len(release.args) == many, "another number of arguments")
-    require(needed <= given <= needed | possible, "options")
+    require(len(release.args) == many, f"it has {len(release.args)} arguments, and {many} are due")
+    require(
+        needed <= given <= needed | possible,
+        f"its options are {sorted(given)}, and {sorted(needed)} are due",
+    )
     for option in dict(release.options).values():
         require(scope.public(option) in (NUMBER, TRUTH), "an option is not a number")
 
@@ -195,7 +203,10 @@ def _option(release: Release, name: str) -> Fraction:
 def kind_of_value(release: Release, scope: Scope) -> ValueKind:
     """The kind of the numbers that noise is added to."""
     kind = scope.private(release.args[0])
-    require(kind.name in ("number", "truth", "vector"), "noise on no numbers")
+    require(
+        kind.name in ("number", "truth", "vector"),
+        "noise is added to what is neither a number nor a vector",
+    )
     return NUMBER if kind == TRUTH else kind
 
 
@@ -209,7 +220,10 @@ def _laplace(release: Release, stated: ReleaseNode, setting: Setting) -> Release
             asserted, release.args[0], "l1", setting.context, "the asserted sensitivity"
         )
         scale = asserted
-    require((stated.epsilon, stated.delta) == (epsilon, NONE[1]), "another cost than asked for")
+    require(
+        (stated.epsilon, stated.delta) == (epsilon, NONE[1]),
+        "the stated cost is not the one that the program asks for",
+    )
     entering = _share(release, stated, setting, "l1", scale, epsilon)
     pair = None if entering is None else (entering, Fraction(0))
     return ReleaseCost((epsilon, Fraction(0)), pair, lipschitz(release.args[0], setting.context))
@@ -220,7 +234,10 @@ def _gaussian(release: Release, stated: ReleaseNode, setting: Setting) -> Releas
     require(delta < 1, "delta is not below 1")
     kind = kind_of_value(release, setting.scope)
     scale = _sensitivity(release, stated, setting, "l2")
-    require((stated.epsilon, stated.delta) == (epsilon, delta), "another cost than asked for")
+    require(
+        (stated.epsilon, stated.delta) == (epsilon, delta),
+        "the stated cost is not the one that the program asks for",
+    )
     if "sigma" in dict(release.options):
         sigma, squared = _option(release, "sigma"), folded(stated.sensitivity.value)
         if squared is None:
@@ -236,12 +253,18 @@ def _gaussian(release: Release, stated: ReleaseNode, setting: Setting) -> Releas
 
 def _sensitivity(release: Release, stated: ReleaseNode, setting: Setting, norm: Norm) -> Node:
     """The stated sensitivity, once it is shown to be enough, also by the rule that it names."""
-    require(stated.sensitivity.norm == norm, "another norm")
+    require(
+        stated.sensitivity.norm == norm,
+        "the sensitivity is stated in another norm than the release needs",
+    )
     setting.enough_for(
         stated.sensitivity.value, release.args[0], norm, setting.context, "the sensitivity"
     )
     still = not setting.context.moved(release.args[0])
-    require(stated.sensitivity.by != "public" or still, "by a rule that doesn't apply")
+    require(
+        stated.sensitivity.by != "public" or still,
+        "the sensitivity is by a rule that does not apply here",
+    )
     if stated.sensitivity.by in JOINT:
         by_this = setting.by_rule(stated.sensitivity.by, release.args[0], norm)
         setting.enough(stated.sensitivity.value, by_this, "the sensitivity by this rule")
@@ -311,14 +334,20 @@ def _exponential(release: Release, stated: ReleaseNode, setting: Setting) -> Rel
     epsilon = _option(release, "epsilon")
     score, candidates = release.args
     place = candidates_of(candidates, setting.scope)
-    require(stated.sensitivity.norm == "score", "another norm")
-    require((stated.epsilon, stated.delta) == (epsilon, NONE[1]), "another cost than asked for")
+    require(
+        stated.sensitivity.norm == "score",
+        "the sensitivity is stated in another norm than the release needs",
+    )
+    require(
+        (stated.epsilon, stated.delta) == (epsilon, NONE[1]),
+        "the stated cost is not the one that the program asks for",
+    )
     scale = dict(release.options).get("sensitivity", stated.sensitivity.value)
     entering = const(stated.entering or Fraction(0))
     share = Node("mul", (entering, scale))
     here, there = setting.context, setting.context.entering()
     if score.op == "hellinger":
-        require(score.args[0].op == "posterior", "a distance to no posterior")
+        require(score.args[0].op == "posterior", "the score is not a distance to a posterior")
         model = score.args[0].args[0]
         derived = _upper(hellinger(model, setting, here))
         setting.enough(stated.sensitivity.value, derived, "the sensitivity")
@@ -327,7 +356,9 @@ def _exponential(release: Release, stated: ReleaseNode, setting: Setting) -> Rel
             small = _upper(hellinger(model, setting, there))
             setting.enough(share, Node("mul", (const(epsilon), small)), "the cost of entering")
     else:
-        require(score.op == "score" and place is not None, "no score of these candidates")
+        require(
+            score.op == "score" and place is not None, "the score is not one of these candidates"
+        )
         assert place is not None
         inner, of = bound_variable(score, place, setting), score.args[0]
         require(inner.scope.private(of) in (NUMBER, TRUTH), "a score is one number")
@@ -355,17 +386,32 @@ def candidates_of(node: Node, scope: Scope) -> Range | None:
     """Where numeric candidates lie; None for distributions. All of them must be public."""
     if node.op == "posteriors-of":
         prior, size = node.args
-        require(prior.op in ("prior", "public"), "candidates of no prior")
+        require(prior.op in ("prior", "public"), "the candidates are not the posteriors of a prior")
         for parameter in (prior,) if prior.op == "public" else prior.args:
             scope.public(parameter)
-        require(scope.public(size) == NUMBER, "a number of records")
+        require(
+            scope.public(size) == NUMBER,
+            "the number of records of the candidates is not a public number",
+        )
         return None
     if node.op == "grid-of":
-        require(node.data[0] in ("beta", "gamma", "normal"), "a grid of no distributions")
-        require(all(candidates_of(axis, scope) is not None for axis in node.args), "a grid")
+        require(
+            node.data[0] in ("beta", "gamma", "normal"),
+            "the grid is not one of beta, gamma or normal distributions",
+        )
+        require(
+            all(candidates_of(axis, scope) is not None for axis in node.args),
+            "an axis of the grid is not a list or a range of numbers",
+        )
         return None
-    require(node.op in ("values", "linspace", "range"), "no candidates")
-    require(all(scope.public(arg) in (NUMBER, TRUTH) for arg in node.args), "no candidates")
+    require(
+        node.op in ("values", "linspace", "range"),
+        "the candidates are not a list or a range of public numbers",
+    )
+    require(
+        all(scope.public(arg) in (NUMBER, TRUTH) for arg in node.args),
+        "the candidates are not a list or a range of public numbers",
+    )
     ends = [scope.context.range(arg) for arg in node.args]
     ends = ends if node.op == "values" else ends[:2]
     return Range(min(place.low for place in ends), max(place.high for place in ends))
@@ -424,15 +470,21 @@ def _answer(
     tells_size = setting.context.adjacency != "replace-one" or not read <= setting.context.public
     private = "one answer for each record tells how many there are"
     allow(not tells_size, "answers", private, release)
-    require(stated.sensitivity.norm == "score" and stated.entering is None, "a cost of entering")
-    require((stated.epsilon, stated.delta) == (epsilon, NONE[1]), "another cost than asked for")
+    require(
+        stated.sensitivity.norm == "score" and stated.entering is None,
+        "answers about single records have no cost of entering",
+    )
+    require(
+        (stated.epsilon, stated.delta) == (epsilon, NONE[1]),
+        "the stated cost is not the one that the program asks for",
+    )
     setting.enough(stated.sensitivity.value, const(width), "the sensitivity")
     return ReleaseCost((epsilon, Fraction(0)), None, ANY_KIND)
 
 
 def _randomized_response(release: Release, stated: ReleaseNode, setting: Setting) -> ReleaseCost:
     kind = setting.scope.data(release.args[0])
-    require(kind.name in ("truth", "label"), "randomized response about no category")
+    require(kind.name in ("truth", "label"), "randomized response needs truth values or labels")
     return _answer(release, stated, setting, Fraction(1))
 
 
@@ -440,7 +492,9 @@ def _per_record(release: Release, stated: ReleaseNode, setting: Setting) -> Rele
     data, score, candidates = release.args
     setting.scope.data(data)
     place = candidates_of(candidates, setting.scope)
-    require(score.op == "row-score" and place is not None, "no score of one record")
+    require(
+        score.op == "row-score" and place is not None, "the score is not one of a single record"
+    )
     assert place is not None
     inner = bound_variable(score, place, setting)
     require(inner.scope.row(score.args[0]) in (NUMBER, TRUTH), "a score is one number")
@@ -452,21 +506,32 @@ def _posterior_sample(release: Release, stated: ReleaseNode, setting: Setting) -
     low, high, power = (_option(release, name) for name in ("low", "high", "power"))
     model, grid = release.args
     family = setting.scope.observed(model)
-    require(family in ("bernoulli", "normal", "poisson"), "a sample of no number")
+    require(
+        family in ("bernoulli", "normal", "poisson"), "only models of one number can be sampled"
+    )
     # Poisson records share their exposure: how many they are must be public.
     shared = family != "poisson" or setting.context.adjacency == "replace-one"
     require(shared, "a shared exposure where the number of records is private")
-    require(candidates_of(grid, setting.scope) is not None, "a grid of no numbers")
-    require(low < high, "the ends of the log-likelihood")
+    require(candidates_of(grid, setting.scope) is not None, "the grid is not one of numbers")
+    require(low < high, "the lower end of the log-likelihood is not below its upper end")
     # The normaliser takes up what is common to all candidates: only the spread counts, once where
     # a record enters or leaves, twice where one takes another's place (theory 8.5).
     spread = high - low
     entering = power * spread
     cost = entering + entering if setting.context.adjacency == "replace-one" else entering
-    require(stated.sensitivity.norm == "log-likelihood", "another norm")
+    require(
+        stated.sensitivity.norm == "log-likelihood",
+        "the sensitivity is stated in another norm than the release needs",
+    )
     setting.enough(stated.sensitivity.value, const(spread), "the sensitivity")
-    require(stated.epsilon == cost and stated.delta == 0, "another cost than derived")
-    require(stated.entering is None or stated.entering >= entering, "the cost of entering")
+    require(
+        stated.epsilon == cost and stated.delta == 0,
+        "the stated cost is not the one that is derived",
+    )
+    require(
+        stated.entering is None or stated.entering >= entering,
+        "the cost of entering is below the derived one",
+    )
     return ReleaseCost((cost, Fraction(0)), (entering, Fraction(0)), ANY_KIND)
 
 

@@ -12,7 +12,10 @@ from bayesdp.kernel.judgement import Conversion
 
 
 def bound(conversion: Conversion) -> arb:
-    """The record in the middle has the largest sum: two geometric series, one for each side."""
+    """The level by the sum of the record in the middle, which is the largest.
+
+    It is 1 and two geometric series, one for each side.
+    """
     population = conversion.population
     phi, length = abs(Fraction(population.coefficient)), population.length
     root, factor = ball(phi), arb(1)

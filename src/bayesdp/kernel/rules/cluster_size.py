@@ -10,5 +10,5 @@ from bayesdp.kernel.populations import group_size
 
 
 def bound(conversion: Conversion) -> arb:
-    """`m` is read off the population's declaration."""
+    """`m eps`, or `m eps + alpha m^2 rho`; `m` is the most records that depend on each other."""
     return ball(conversion.of_group(group_size(conversion.population)))

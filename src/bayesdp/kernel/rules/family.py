@@ -15,7 +15,7 @@ from bayesdp.kernel.judgement import Conversion
 
 
 def bound(conversion: Conversion, of_member: OfMember) -> arb:
-    """Each member's level is derived again from its own step."""
+    """The largest level of a member, each derived again from the member's own step."""
     population = conversion.population
     members, steps = population.members, conversion.members
     best = ball(conversion.total)

@@ -21,7 +21,10 @@ def bound(conversion: Conversion) -> arb:
     population = conversion.population
     require(isinstance(population, GaussianVectors), "the records are not vectors")
     columns, size = population.columns, population.size
-    require(all(spent.name in columns for spent in conversion.cost.columns), "an unknown column")
+    require(
+        all(spent.name in columns for spent in conversion.cost.columns),
+        "a cost is of a column that the population does not have",
+    )
     rows = symmetric(population.covariance)
     if size > MOST_RECORDS:
         raise UnknownError(f"more than {MOST_RECORDS} records are not enumerated")

@@ -161,12 +161,12 @@ class _Odds:
         self.sum, self.unbounded = arb(0), 0
 
     def add(self, end: Bound) -> None:
-        """By one more factor."""
+        """Add the odds of one more factor."""
         self.unbounded += end is None
         self.sum += 0 if end is None else end
 
     def without(self, end: Bound) -> Bound:
-        """By all factors but the one that added this."""
+        """The odds by all factors but the one that added `end`."""
         if self.unbounded > (end is None):
             return None
         return self.sum if end is None else self.sum - end

@@ -22,7 +22,10 @@ def bound(conversion: Conversion) -> arb:
     of_order_1 = isinstance(population, MarkovChain) and population.order == 1
     require(of_order_1, "the population is not a Markov chain of order 1")
     require(population.complete, "the series may have gaps")
-    require(len(population.transition) == 2, "not two states")
+    require(
+        len(population.transition) == 2,
+        f"the chain has {len(population.transition)} states, not two",
+    )
     entries = [[Fraction(entry) for entry in row] for row in population.transition]
     # Rows sum to 1 up to rounding: the sign of the determinant is what the proof needs.
     (stay, leave), (come, keep) = entries

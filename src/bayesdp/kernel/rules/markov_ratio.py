@@ -11,7 +11,7 @@ from bayesdp.statements.chains import STATIONARY
 
 
 def bound(conversion: Conversion) -> arb:
-    """Needs a stationary start and no zero."""
+    """`eps + 4 ln(max P / min P)`; `InvalidError` for another start, and for a transition of 0."""
     population = conversion.population
     rows = transitions(population)
     require(

@@ -14,7 +14,10 @@ from bayesdp.statements.chains import STATIONARY, MarkovChain
 
 
 def bound(conversion: Conversion) -> arb:
-    """The statement of the theorem. Its three fixed points are the witness: blocks, right, left."""
+    """The level of the theorem's statement; the witness has the logs of its three fixed points.
+
+    These are of blocks, of the right side and of the left one.
+    """
     population = conversion.population
     of_order = isinstance(population, MarkovChain) and population.order > 1
     require(of_order, "the population is not a chain of higher order")
@@ -36,7 +39,11 @@ def bound(conversion: Conversion) -> arb:
     around = ball(window_ratio(widest, order, range(2 * order + 1)))
     epsilon = ball(conversion.total)
     guesses = conversion.details.get("closed", [None] * 3)
-    require(isinstance(guesses, list) and len(guesses) == 3, "not three numbers", "closed")
+    require(
+        isinstance(guesses, list) and len(guesses) == 3,
+        "the witness is not three numbers",
+        "closed",
+    )
     block = _fixed([whole_block], order * epsilon, guesses[0])
     if block is None:
         block = whole_block.log()

@@ -45,6 +45,9 @@ MAPPED = (
     "programs/run",
     "programs/source",
     "release",
+    "report",
+    "statements",
+    "tables",
 )
 
 

@@ -10,6 +10,18 @@ import typer
 from bayesdp.cli.common import AdversaryOption, Json, app, command, console, print_json, written
 from bayesdp.errors import InputError
 
+GroupSizeOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="Records of a group, for group-dp; needed where that is given."),
+]
+DefaultRecordOption = Annotated[
+    float | None,
+    typer.Option(
+        help="The default record of sp and bsp: a state's number, from 0; needed where one of them "
+        "is given."
+    ),
+]
+
 
 @command(app, "bayesdp notions --given bdp=1.0")
 def notions(
@@ -28,17 +40,8 @@ def notions(
         typer.Option(metavar="HYPOTHESIS", help="What you vouch for. Repeatable."),
     ] = None,
     adversary: AdversaryOption = "any",
-    size: Annotated[
-        int | None,
-        typer.Option(min=1, help="Records of a group, for group-dp; needed where that is given."),
-    ] = None,
-    default: Annotated[
-        float | None,
-        typer.Option(
-            help="The default record of sp and bsp: a state's number, from 0; needed where one of "
-            "them is given."
-        ),
-    ] = None,
+    size: GroupSizeOption = None,
+    default: DefaultRecordOption = None,
     to: Annotated[
         list[str] | None,
         typer.Option(metavar="NOTION", help="Only this notion. Repeatable."),
@@ -73,19 +76,23 @@ def notions(
 
         proof = implications_certificate(implications, wanted, seconds=seconds)
         written(certificate, proof.to_json() + "\n")
-    document = implications.to_dict()
+    _show(implications.to_dict(), wanted, as_json)
+    if missing:
+        typer.echo(f"Does not follow: {', '.join(missing)}", err=True)
+        raise typer.Exit(1)
+
+
+def _show(document: dict[str, Any], wanted: list[str], as_json: bool) -> None:
+    """Show the notions that follow, or those of them that are `wanted`."""
     if wanted:
         for part in ("implied", "needs"):
             document[part] = [row for row in document[part] if row["notion"] in wanted]
     if as_json:
         print_json(document)
-    else:
-        from bayesdp.report.relations import show_implications
+        return
+    from bayesdp.report.relations import show_implications
 
-        show_implications(console(), document)
-    if missing:
-        typer.echo(f"Does not follow: {', '.join(missing)}", err=True)
-        raise typer.Exit(1)
+    show_implications(console(), document)
 
 
 def _levels(given: list[str]) -> dict[str, Any]:

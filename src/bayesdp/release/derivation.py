@@ -280,39 +280,27 @@ def proved_step(
     of a family's member. Raises `Refusal` where the kernel proves none of the levels, or can't in
     the time that a verdict may take.
     """
-    about: dict[str, Any] = {
-        "population": json.loads(reading.population_text or "null"),  # nobody else's
-        "covers": list(reading.covers),
-        "independent": list(reading.independent),
-        "secrets": reading.secrets,
-    }
-    if reading.interval is not None:
-        about["interval"] = list(reading.interval)
+    about = _about(reading)
     slow = list(too_slow)
     for bound in report.bounds:
         if bound.theorem in too_slow:
             continue
-        read = kernel.DETAILS.get(bound.theorem, frozenset())
-        kept = {name: value for name, value in bound.evidence.items() if name in read}
-        pure_cost = float(bound.proof.get("dp_epsilon", report.cost.dp_epsilon))
-        details = plain_details(kept) | _proofs(reading, bound.theorem, pure_cost)
-        conclusion = {"notion": "bdp", "epsilon": bound.epsilon, "adversary": reading.adversary}
-        counted = bound.proof.get("counted") == "zcdp"
-        cost = report.zcdp_cost if counted and report.zcdp_cost is not None else report.cost
-        evidence = about | {"cost": _cost_evidence(cost, bound.delta > 0.0), "details": details}
-        under: tuple[Step, ...] = ()
+        members: list[ProvedStep] = []
         if bound.theorem == "family":
             with_delta = bound.delta > 0.0 and not bound.proof
             members = _members(reading, report, total, with_delta, seconds, too_slow)
-            under = tuple(member.step for member in members)
             slow += [
                 f"{_MEMBER.format(i)}{theorem}"
                 for i, member in enumerate(members)
                 for theorem in member.too_slow
             ]
+        conclusion = {"notion": "bdp", "epsilon": bound.epsilon, "adversary": reading.adversary}
+        evidence = about | _evidence(reading, report, bound)
+        under = tuple(member.step for member in members)
         if bound.proof.get("way") == "stated":
-            stated = Step(bound.theorem, conclusion, evidence, under)
-            pure = certified(stated, reading.population_text)
+            pure = certified(
+                Step(bound.theorem, conclusion, evidence, under), reading.population_text
+            )
             if pure.level is None:
                 slow += [bound.theorem] if pure.reason == TOO_SLOW else []
                 continue
@@ -335,6 +323,35 @@ def proved_step(
             "A smaller population, or one with a simpler structure, has a quicker proof."
         )
     raise Refusal("The kernel proves none of the levels. Please report this mistake of ours.")
+
+
+def _about(reading: Reading) -> dict[str, Any]:
+    """The part of a step's evidence that is the same for all theorems: what the reading is about.
+
+    It shares nothing with the reading.
+    """
+    about: dict[str, Any] = {
+        "population": json.loads(reading.population_text or "null"),
+        "covers": list(reading.covers),
+        "independent": list(reading.independent),
+        "secrets": reading.secrets,
+    }
+    if reading.interval is not None:
+        about["interval"] = list(reading.interval)
+    return about
+
+
+def _evidence(reading: Reading, report: LeakageReport, bound: Bound) -> dict[str, Any]:
+    """The cost that a bound of the report converts, and the witnesses that its rule reads."""
+    read = kernel.DETAILS.get(bound.theorem, frozenset())
+    kept = {name: value for name, value in bound.evidence.items() if name in read}
+    pure_cost = float(bound.proof.get("dp_epsilon", report.cost.dp_epsilon))
+    counted = bound.proof.get("counted") == "zcdp"
+    cost = report.zcdp_cost if counted and report.zcdp_cost is not None else report.cost
+    return {
+        "cost": _cost_evidence(cost, bound.delta > 0.0),
+        "details": plain_details(kept) | _proofs(reading, bound.theorem, pure_cost),
+    }
 
 
 def _proofs(reading: Reading, theorem: str, dp_epsilon: float) -> dict[str, Any]:

@@ -111,23 +111,10 @@ def shape(study: StudySpec, position: int) -> Shape:
             expected="sum, count or histogram where a record has several rows",
             remedy="How many rows a record has is private: release a sum and divide by n.",
         )
+    column, cells = _column_and_cells(study, query, key, private_where)
     read = set(where.columns) if where is not None else set()
-    column: Column | None = None
-    cells: tuple[Value, ...] | None = None
-    if query.kind in ("count", "proportion"):
-        _require_predicate(query, key, private_where)
-    else:
-        column = _value_column(study, query, key)
+    if column is not None:
         read.add(column.name)
-        if query.kind == "histogram":
-            cells = _cells(query, column, key)
-        elif query.bins is not None:
-            raise InputError(
-                f"{key}.bins",
-                list(query.bins),
-                expected="nothing but on a histogram",
-                remedy='Leave bins out, or write kind = "histogram".',
-            )
     if query.kind == "mean" and private_where:
         raise InputError(
             f"{key}.where",
@@ -154,6 +141,26 @@ def shape(study: StudySpec, position: int) -> Shape:
         block=_block(study, where),
         group_rows=_group_rows(study, query, keys, key),
     )
+
+
+def _column_and_cells(
+    study: StudySpec, query: QuerySpec, key: str, private_where: bool
+) -> tuple[Column | None, tuple[Value, ...] | None]:
+    """The column whose values are summed or counted by cell, and the cells of a histogram."""
+    if query.kind in ("count", "proportion"):
+        _require_predicate(query, key, private_where)
+        return None, None
+    column = _value_column(study, query, key)
+    if query.kind == "histogram":
+        return column, _cells(query, column, key)
+    if query.bins is not None:
+        raise InputError(
+            f"{key}.bins",
+            list(query.bins),
+            expected="nothing but on a histogram",
+            remedy='Leave bins out, or write kind = "histogram".',
+        )
+    return column, None
 
 
 def _block(study: StudySpec, where: Predicate | None) -> Block | None:

@@ -9,6 +9,13 @@ is the one for certificates: nothing that they refuse can be certified, and no r
 reads plain data beside them. Programs, too, are read there: `program_documents` (commands and
 expressions, `program`) and `program_steps` (the derivation of their cost). `NotKnownError` is for
 what may mean something that nobody here reads.
+
+* What all share: `base` (strictness, words, numbers), `tables` (nested arrays, graphs as lists),
+  `times` (steps and formats of dates).
+* Populations: `populations`, from the forms in `chains`, `gaussian`, `graphs` and `networks`.
+* Tables: `columns`, `conditions` (the grammar of `where`), `queries`, `outputs` of programs.
+* Certificates: `certificates`, from the derivations in `steps`, `conversions` and `costs`, the
+  `spends` of a ledger, and the `assumptions` in words.
 """
 
 from __future__ import annotations

@@ -117,3 +117,45 @@ def test_every_state_of_a_covered_column_is_reached(
         return
     with pytest.raises(StatementError, match=f"no value of 'x' has the state {missed}"):
         check_law(("d",), columns, "covers")
+
+
+TABLE = [[2.0, 1.0, 1.0], [1.0, 2.0, 1.0], [1.0, 1.0, 2.0]]
+ROWS = [[0.5, 0.25, 0.25]] * 3
+OF_THREE_STATES: dict[str, dict[str, Any]] = {
+    "cells": law(3),
+    "a chain": {"model": "markov", "transition": ROWS, "length": 4},
+    "a chain between bounds": {
+        "model": "markov",
+        "transition_lower": [[0.2] * 3] * 3,
+        "transition_upper": [[0.6] * 3] * 3,
+        "length": 4,
+    },
+    "a tree": {
+        "model": "tree",
+        "nodes": [
+            {"name": "a", "law": ROWS[0]},
+            {"name": "b", "parent": "a", "transition": ROWS},
+        ],
+    },
+    "a network": {"model": "network", "nodes": [{"name": "a", "states": 3, "table": ROWS[0]}]},
+    "factors": {
+        "model": "graph",
+        "records": 2,
+        "states": 3,
+        "factors": [{"between": [0, 1], "table": TABLE}],
+    },
+    "edges": {"model": "graph", "records": 2, "edges": [[0, 1]], "table": TABLE},
+    "a grid": {"model": "graph", "grid": [2, 2], "table": TABLE},
+}
+
+
+@pytest.mark.parametrize("form", OF_THREE_STATES)
+def test_each_form_of_a_law_has_the_states_of_its_column(form: str) -> None:
+    population = read_population(OF_THREE_STATES[form] | {"covers": ["s"]})
+    order: dict[str, Any] = {"t": {"role": "order", "step": 1}} | PAIR
+    roles = order if form.startswith("a chain") else PAIR
+    three, two = (read_columns(roles | {"s": {"states": list(range(n))}}) for n in (3, 2))
+    stated: Any = SimpleNamespace(unit="row", n=1, rows_per_unit=None)
+    check_together(stated, population, three)
+    with pytest.raises(InvalidError, match="states that the model doesn't have"):
+        check_together(stated, population, two)

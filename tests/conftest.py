@@ -16,6 +16,7 @@ import typer.testing
 from hypothesis import settings
 
 from bayesdp.leakage import contexts
+from bayesdp.tables import source
 from bayesdp.theorems import markov_contexts
 from tests.chance import FALSE_ALARMS, Chance, Declared
 
@@ -50,6 +51,35 @@ def what_is_not_privacy_noise_is_seeded(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(
         np.random, "default_rng", lambda seed=None: made(next(seeds) if seed is None else seed)
     )
+
+
+@pytest.fixture(autouse=True)
+def tables_share_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each table has a database of its own, as always; starting the engine is most of the time.
+
+    In `tables/` the engine is started for each table.
+    """
+    connect = source._connect
+
+    def connection(path: Path | None = None) -> Any:
+        import ibis
+
+        if path is not None:
+            return connect(path)
+        cursor = _engine(connect).cursor()
+        name = f"database{next(_DATABASES)}"
+        cursor.execute(f"ATTACH ':memory:' AS {name}; USE {name}")
+        return ibis.duckdb.from_connection(cursor)
+
+    monkeypatch.setattr(source, "_connect", connection)
+
+
+_DATABASES = itertools.count()
+
+
+@cache
+def _engine(connect: Callable[[], Any]) -> Any:
+    return connect().con
 
 
 @pytest.fixture

@@ -1,4 +1,7 @@
-"""Populations from public or past data, with regions that hold the truth at a stated confidence."""
+"""Populations from public or past data, with regions that hold the truth at a stated confidence.
+
+`noisy_counts` has the regions from private data: `release.private_fit` counts and pays for them.
+"""
 
 from bayesdp.fitting.autoregressive import AutoregressiveFit, fit_autoregressive
 from bayesdp.fitting.chains import ChainFit, fit_chain

@@ -155,6 +155,13 @@ def fit_chain(
     )
 
 
+def check_order_argument(order: object, known: Sequence[object]) -> None:
+    """Raises `InputError` for an `order` that is not among those `known`."""
+    if isinstance(order, bool) or order not in known:
+        named = [repr(choice) for choice in known]
+        raise InputError("order", order, expected=f"{', '.join(named[:-1])} or {named[-1]}")
+
+
 def _check_arguments(
     order: object,
     gaps: object,
@@ -164,8 +171,7 @@ def _check_arguments(
     time: object,
     step: object,
 ) -> None:
-    if isinstance(order, bool) or order not in (*ORDERS, "auto"):
-        raise InputError("order", order, expected="1, 2, 3 or 'auto'")
+    check_order_argument(order, (*ORDERS, "auto"))
     for key, value, options in (
         ("gaps", gaps, ("break", "bridge")),
         ("missing", missing, ("break", "drop")),

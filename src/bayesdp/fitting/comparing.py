@@ -133,7 +133,7 @@ def _log_likelihood(counts: Counts) -> float:
     return float((counts[seen] * np.log(estimates(counts)[seen])).sum())
 
 
-def estimates(counts: Counts) -> Numbers:
+def estimates(counts: Counts | Numbers) -> Numbers:
     """The most likely transitions: shares of each row; NaN in rows without any counts."""
     totals = counts.sum(axis=-1, keepdims=True).astype(float)
     shares: Numbers = np.full(counts.shape, np.nan)

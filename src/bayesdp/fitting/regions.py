@@ -34,6 +34,18 @@ ln M(p) = sum of ln(a + (b + i) / p) over i < s + sum of ln(a + (b + i) / q) ove
 and each term is convex. At the largest likelihood, `p = s / (s + f)`, `M` is a mean of likelihoods
 over the largest: at most 1. ∎
 
+**Counts known up to an interval.** Let `L(s, f)` and `U(s, f)` be the ends. If `s` lies in `[s1,
+s2]` and `f` in `[f1, f2]`, then the union of all their intervals is `[L(s1, f2), U(s2, f1)]`, for
+`alpha` of at most 1/2. *Proof.* `M(p)` after `(s + 1, f)` is `(a p + b + s) / ((a + 2 b + s + f)
+p)` times that after `(s, f)`: at least as much where `p` is at most `m = (s + b) / (s + f + 2
+b)`, and at most as much above. At `m` itself `ln M` is at most the largest log-likelihood less
+that at `m`, so at most `(s + f) (s / (s + f) - m)^2 / (m (1 - m)) = b^2 (s - f)^2 / ((s + f) (s +
+b) (f + b))`, which is at most `b`, as `(s + b) (f + b)` is at least `b (s + f)`. So `M(m)` is at
+most `e^(1/2)`, less than `1 / alpha`, and `L(s, f)` is below `m`. Whatever lies below `L(s, f)`
+is outside for `(s + 1, f)` too: `L` does not fall with `s`. In the same way, what lies between
+`L(s, f)` and `m` is inside for `(s, f + 1)`: `L` does not rise with `f`. `U` is `1 - L` with `s`
+and `f` exchanged. ∎
+
 *The constants* were chosen before any data were seen. They put the mixture near `p`. With 10,000
 transitions of a context the intervals are 1.6 times as wide as the usual approximate ones, which
 hold at a number of records that was fixed beforehand. *Rounding:* the ends are found in doubles,
@@ -52,7 +64,6 @@ orders 1 and 2, from 100 to 100,000 records.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
@@ -70,6 +81,9 @@ FLOOR = Fraction(1, 2)
 
 DIGITS = 6
 """The significant digits of an end, or of its distance from 1 where that is less."""
+
+LARGEST_FAILURE = Fraction(1, 2)
+"""The largest `alpha` for which the union over counts within an interval is proved."""
 
 BITS = 128
 """The precision of the balls."""
@@ -102,17 +116,68 @@ def transition_bounds(counts: Counts, confidence: float) -> TransitionBounds:
             expected="counts of at least 0, with two or more axes, each as long as there are "
             "states",
         )
-    rows = counts.reshape(-1, states)
-    cells = len(rows) * (1 if states == 2 else states)
-    alpha = (1 - Fraction(repr(float(confidence)))) / cells
-    ends = np.array([_row_ends(row.tolist(), alpha) for row in rows])
-    lower, upper = (ends[..., side].reshape(counts.shape) for side in (0, 1))
+    misses = counts.sum(axis=-1, keepdims=True) - counts
+    known = CountRange(counts, counts, misses, misses)
+    return bounds_within(known, confidence, failure_of(confidence))
+
+
+@dataclass(frozen=True, eq=False)
+class CountRange:
+    """What is known of the counts of a chain: for each cell `[u, ..., v]` two intervals.
+
+    After the context `u, ...` the state `v` followed between `least_hits` and `most_hits` times,
+    and others between `least_misses` and `most_misses` times. Whole numbers of at least 0.
+    """
+
+    least_hits: Counts
+    most_hits: Counts
+    least_misses: Counts
+    most_misses: Counts
+
+
+def failure_of(confidence: float) -> Fraction:
+    """The probability with which bounds of this confidence may miss: 1 minus its decimal digits."""
+    return 1 - Fraction(repr(float(confidence)))
+
+
+def bounds_within(known: CountRange, confidence: float, failure: Fraction) -> TransitionBounds:
+    """The bounds of `transition_bounds` for all counts within a range: the union of theirs.
+
+    `failure` is the probability with which they may miss although the range holds; `confidence` is
+    what the bounds are said to hold with. Raises `InputError` where the counts have a range and the
+    failure of a cell is above 1/2, for which the union is not proved.
+    """
+    shape = known.least_hits.shape
+    states = shape[-1]
+    contexts = known.least_hits.size // states
+    alpha = failure / (contexts * (1 if states == 2 else states))
+    exact = known.least_hits is known.most_hits and known.least_misses is known.most_misses
+    if not exact and alpha > LARGEST_FAILURE:
+        raise InputError(
+            "confidence",
+            confidence,
+            expected=f"bounds of which each may miss with a probability of at most 1/2, and here "
+            f"it is {float(alpha):.3g}",
+            remedy="Ask for a larger confidence.",
+        )
+    cells = zip(
+        known.least_hits.ravel().tolist(),
+        known.most_hits.ravel().tolist(),
+        known.least_misses.ravel().tolist(),
+        known.most_misses.ravel().tolist(),
+        strict=True,
+    )
+    ends = np.array(
+        [
+            (
+                probability_interval(least, most_others, alpha)[0],
+                probability_interval(most, least_others, alpha)[1],
+            )
+            for least, most, least_others, most_others in cells
+        ]
+    )
+    lower, upper = (ends[:, side].reshape(shape) for side in (0, 1))
     return TransitionBounds(lower, upper, confidence)
-
-
-def _row_ends(row: Sequence[int], alpha: Fraction) -> list[tuple[float, float]]:
-    total = sum(row)
-    return [probability_interval(hits, total - hits, alpha) for hits in row]
 
 
 @lru_cache(maxsize=100_000)

@@ -238,6 +238,17 @@ class Ledger:
             request = self._decode(json.loads, row.request)
             return {"dataset": row.dataset, "unit": unit, **release, "request": request}
 
+    def releases(self, dataset: str) -> list[dict[str, Any]]:
+        """Every release of a data set as in `release`, oldest first; empty for an unknown one."""
+        with self._file.reading() as connection:
+            releases = schema.releases
+            ids = connection.scalars(
+                select(releases.c.id)
+                .where(releases.c.dataset == dataset)
+                .order_by(releases.c.sequence)
+            ).all()
+        return [self.release(release) for release in ids]
+
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
 

@@ -53,13 +53,9 @@ def ledger_show(
 def ledger_register(study: StudyPath, as_json: Json = False) -> None:
     """Add a study's reading (population, adversary, total) to its data set's budget."""
     from bayesdp.release import Study
-    from bayesdp.release.plan import declared_columns, reading_of
 
     loaded = Study.load(study)
-    reading = reading_of(loaded.spec)
-    data = loaded.spec.data
-    columns = declared_columns(loaded.spec)
-    loaded.ledger().register(data.dataset, data.unit, reading, **columns)
+    reading = loaded.register()
     if as_json:
         print_json({"dataset": loaded.spec.data.dataset, "reading": reading.to_dict()})
     else:

@@ -34,6 +34,7 @@ from bayesdp.release.averages import averages_of_nothing
 from bayesdp.release.check import Check
 from bayesdp.release.derivation import derive, fits_total, provable_plan, within_total
 from bayesdp.release.drawing import ExactValues, StudyDrawing
+from bayesdp.release.fit_plan import FitPlan, plan_fit
 from bayesdp.release.plan import (
     Plan,
     declared_columns,
@@ -41,6 +42,7 @@ from bayesdp.release.plan import (
     structure_of,
 )
 from bayesdp.release.pricing import own_level
+from bayesdp.release.private_fit import FitDrawing, PrivateFit, exact_counts, kept_fit
 from bayesdp.release.program_files import file_and_name, require_unchanged
 from bayesdp.release.program_runs import program_findings, program_rows
 from bayesdp.release.proposals import Proposals, proposals
@@ -175,6 +177,16 @@ class Study:
         ledger = self.ledger()
         return ledger.spends(self.spec.data.dataset) if ledger.path.exists() else []
 
+    def register(self) -> Reading:
+        """Add the study's reading (population, adversary, total) to its data set's budget.
+
+        The first study of a data set does so by itself; one that reads the same budget in another
+        way has to be added. Raises as `Ledger.register` does.
+        """
+        data, columns = self.spec.data, declared_columns(self.spec)
+        self.ledger().register(data.dataset, data.unit, self._reading, **columns)
+        return self._reading
+
     def check(self) -> Check:
         """Price the study: costs, noise, errors, and what it does to the budget. Reads no data.
 
@@ -287,6 +299,77 @@ class Study:
         self._priced = release.id, plan
         return release
 
+    def plan_fit(
+        self,
+        *,
+        dp_epsilon: float,
+        column: str | None = None,
+        order: int = 1,
+        length: int | None = None,
+        confidence: float = 0.95,
+    ) -> FitPlan:
+        """What `fit` would cost and promise; its method `expected` says what it would give.
+
+        Arguments as of `fit`. Reads no data, and writes nothing. Raises `InputError` and
+        `UnsupportedError` for what can't be fitted, and `Refusal` where no bounds could result or
+        the fit alone exceeds what the study may spend.
+        """
+        return plan_fit(
+            self.spec,
+            self._reading,
+            dp_epsilon=dp_epsilon,
+            column=column,
+            order=order,
+            length=length,
+            confidence=confidence,
+        )
+
+    def fit(
+        self,
+        *,
+        dp_epsilon: float,
+        column: str | None = None,
+        order: int = 1,
+        length: int | None = None,
+        confidence: float = 0.95,
+        again: bool = False,
+        clock: Callable[[], datetime] | None = None,
+    ) -> PrivateFit:
+        """Fit a Markov chain to the study's private table, at a cost of `dp_epsilon` (theory 3.13).
+
+        The states are those of the private `column`, by default the one that the study's population
+        covers; `order` is 1, 2 or 3. Series and the order of records are the study's columns of
+        those roles, and a gap ends a run. `length` is the most records that a series of the fitted
+        population has, by default as in the study's population. The bounds hold all transitions at
+        once with this `confidence`, chance and noise together.
+
+        It is a release: the cost is debited under the study's reading before noise is drawn, and
+        the study's queries have no part in it. A study of the notion `dp` promises the DP cost and
+        nothing about dependent records, one of the notion `bdp` the level under the population that
+        it declares. The noisy counts are kept in the ledger, and the same fit is answered from
+        there at no cost, also with another `confidence` or `length`; `again` pays for new noise.
+        `clock` tells the time of the fit; now, if it is left out.
+
+        Raises `InputError` and its kin for wrong input, `Refusal` (`BudgetExceededError`,
+        `TableMismatchError`, or where no bounds could result) with nothing spent, and `FailedError`
+        for what goes wrong after the debit.
+        """
+        plan = self.plan_fit(
+            dp_epsilon=dp_epsilon, column=column, order=order, length=length, confidence=confidence
+        )
+        ledger, entry = self.ledger(), plan.entry(self.name)
+        kept = None if again else kept_fit(plan, ledger)
+        if kept is not None:
+            return kept
+        preview = entry.preview(ledger)
+        if preview.refusal is not None:
+            raise self._over_budget(ledger, preview.refusal, entry.spends)
+        who = self.spec.data.dataset, self.name
+        with self._naming_inspect(), refusals_noted(ledger, *who, entry.analyst) as asked:
+            asked += entry.spends
+            exact = exact_counts(plan, self._open())
+        return Transaction(ledger, entry, FitDrawing(plan, exact, clock)).run()
+
     def plan_of(self, release: Release) -> Plan:
         """The priced study behind a release of it. That of the last one is at hand."""
         if self._priced is not None and self._priced[0] == release.id:
@@ -374,9 +457,15 @@ class Study:
     def _require_budget(self, ledger: Ledger, plan: Plan) -> None:
         preview = self._preview(ledger, plan)
         if preview.refusal is not None:
-            dataset, analyst = self.spec.data.dataset, self.spec.budget.analyst
-            ledger.refused(dataset, self.name, "budget", analyst=analyst, spends=plan.spends)
-            raise BudgetExceededError(preview.refusal)
+            raise self._over_budget(ledger, preview.refusal, plan.spends)
+
+    def _over_budget(
+        self, ledger: Ledger, refusal: str, spends: Sequence[Spend]
+    ) -> BudgetExceededError:
+        """The refusal to raise, after the ledger has noted the attempt."""
+        dataset, analyst = self.spec.data.dataset, self.spec.budget.analyst
+        ledger.refused(dataset, self.name, "budget", analyst=analyst, spends=spends)
+        return BudgetExceededError(refusal)
 
     def _preview(self, ledger: Ledger, plan: Plan) -> Preview:
         """What a release would do to the budget. A refusal says what to spend instead."""

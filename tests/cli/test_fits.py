@@ -141,3 +141,103 @@ def test_refusals_name_the_option(words: list[str], message: str) -> None:
     result = fit(*words)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+STUDY = """
+[data]
+source  = "days.csv"
+dataset = "days"
+n       = {n}
+
+[data.columns]
+day  = {{ role = "order", step = "1 day" }}
+kwh  = {{ bounds = [0, 10] }}
+high = {{ from = "kwh", where = "kwh > 2" }}
+
+[budget]
+notion  = "dp"
+epsilon = 20.0
+
+[[query]]
+name  = "high"
+kind  = "count"
+where = "high == 1"
+"""
+
+
+@pytest.fixture
+def private() -> list[str]:
+    rows = [f"2024-01-{day + 1:02},{(day // 3) % 2 * 3}" for day in range(31)]
+    Path("days.csv").write_text("\n".join(["day,kwh", *rows]))
+    Path("study.toml").write_text(STUDY.format(n=31))
+    return ["study.toml", "--private", "--column", "high", "--length", "31", "--dp-epsilon", "9"]
+
+
+def test_a_private_fit_is_planned_paid_for_once_and_written(private: list[str]) -> None:
+    planned = answer(*private, "--plan")
+    assert planned["fit"]["dp_epsilon"] == planned["fit"]["level"] == 9.0
+    assert set(planned["expected"]) >= {"supposed", "lower", "upper", "calibration"}
+    assert not Path("ledger.db").exists()
+    said = " ".join(fit(*private, "--plan").stdout.split())
+    for words in ("The fit is 9-DP", "times the noise", "Nothing was read, and nothing was spent"):
+        assert words in said
+    Path("guess.json").write_text(
+        '{"model": "markov", "transition": [[0.7, 0.3], [0.4, 0.6]], "length": 31}'
+    )
+    supposed = answer(*private, "--plan", "--suppose", "guess.json")["expected"]["supposed"]
+    assert supposed["transition"] == [[0.7, 0.3], [0.4, 0.6]]
+    assert not Path("ledger.db").exists()
+
+    first = fit(*private, "--out", "population.toml")
+    assert first.exit_code == 0, first.output
+    said = " ".join(first.stdout.split())
+    for words in ("The fit is 9-DP and promises no more", "stand in a study as it is.", "register"):
+        assert words in said
+    assert "stand in a study as it is, with" not in said
+    written = tomllib.loads(Path("population.toml").read_text())["population"]
+    assert written["covers"] == ["high"]
+    second = answer(*private)
+    assert second["population"] == written
+    assert second["estimate"]["is_new"] is False
+    assert "Nothing was spent" in " ".join(fit(*private, "--out", "population.toml").stdout.split())
+    assert answer(*private, "--again")["estimate"]["is_new"] is True
+    ledger = CliRunner().invoke(app, ["ledger", "show", "--json"])
+    (data_set,) = json.loads(ledger.stdout)["datasets"]
+    assert data_set["spent"] == 18.0
+    assert len(data_set["releases"]) == 2
+    assert fit(*private, "--again").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--order", "auto"], "--order is 'auto'"),
+        (["--order", "x"], "--order is 'x'"),
+        (["--states", "0,1"], "--states is '0,1'"),
+        (["--point"], "--point"),
+        (["--suppose", "x.json"], "--plan beside it"),
+        (["--model", "ar1"], "--model is 'ar1'"),
+        (["--out", "days.csv"], "--out is 'days.csv'"),
+        (["--out", "ledger.db"], "--out is 'ledger.db'"),
+        (["--plan", "--suppose", '{"model": "independent"}'], "model markov"),
+    ],
+)
+def test_private_fits_that_are_refused(private: list[str], words: list[str], said: str) -> None:
+    result = fit(*private, *words)
+    assert result.exit_code == 2, result.output
+    assert said in result.stderr
+    assert not Path("ledger.db").exists()
+
+
+def test_what_private_fits_and_others_need(private: list[str]) -> None:
+    for words, said in (
+        (private[:-2], "--dp-epsilon: expected what the fit may cost"),
+        (["days.csv", "--column", "kwh"], "--model: expected one of markov"),
+        (["days.csv", "--model", "markov", "--column", "kwh", "--dp-epsilon", "1"], "--dp-epsilon"),
+        (["days.csv", "--model", "markov", "--column", "kwh", "--again"], "--again"),
+    ):
+        result = fit(*words)
+        assert result.exit_code == 2, words
+        assert said in result.stderr
+    assert fit(*private[:-1], "1").exit_code == 1  # too few records for so much noise
+    assert not Path("ledger.db").exists()

@@ -1,4 +1,4 @@
-"""`fit`: from a table of public or past data to a population."""
+"""`fit`: from a table of public or past data to a population, or from a study's at a cost."""
 
 from __future__ import annotations
 
@@ -32,10 +32,13 @@ def fit(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE", help="A table of public or past data: CSV, Parquet, DuckDB."
+            metavar="FILE",
+            help="A table of public or past data: CSV, Parquet, DuckDB. With --private a study.",
         ),
     ],
-    model: Annotated[ModelName, typer.Option(help="What is fitted.")],
+    model: Annotated[
+        ModelName | None, typer.Option(help="What is fitted; with --private it is markov.")
+    ] = None,
     column: Annotated[str | None, typer.Option(help="The column with the values.")] = None,
     where: Annotated[
         str | None,
@@ -93,13 +96,32 @@ def fit(
     point: Annotated[
         bool, typer.Option("--point", help="markov: the most likely transitions, without bounds.")
     ] = False,
+    private: Annotated[
+        bool, typer.Option("--private", help="Fit the private table of a study, at a cost.")
+    ] = False,
+    dp_epsilon: Annotated[
+        float | None,
+        typer.Option(metavar="E", help="--private: what the fit costs of the data set's budget."),
+    ] = None,
+    plan: Annotated[
+        bool,
+        typer.Option("--plan", help="--private: what it would cost and give; reads no data."),
+    ] = False,
+    suppose: Annotated[
+        str | None,
+        typer.Option(metavar="POP", help="--plan: what the records may be like, a chain."),
+    ] = None,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="--private: pay for new noise though the fit is there."),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the population: JSON, or TOML as in a study."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """A population from public or past data, with bounds that hold at a stated confidence."""
+    """A population from public, past or private data, with bounds of a stated confidence."""
     given = {
         "column": column,
         "where": where,
@@ -117,8 +139,23 @@ def fit(
         "size": size,
         "confidence": confidence,
         "point": point or None,
+        "dp-epsilon": dp_epsilon,
+        "plan": plan or None,
+        "suppose": suppose,
+        "again": again or None,
     }
     chosen = {key: value for key, value in given.items() if value is not None}
+    if private:
+        from bayesdp.cli.private_fits import fit_private
+
+        if model not in (None, "markov"):
+            raise InputError("--model", model, expected="markov, or nothing, with --private")
+        fit_private(file, chosen, out, _write, as_json=as_json)
+        return
+    if model is None:
+        raise InputError(
+            "--model", expected=f"one of {', '.join(_MODELS)}, without --private", shown=False
+        )
     _check_options(model, chosen)
     if out is not None:
         from bayesdp.report.output import check_target

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from bayesdp.fitting import AutoregressiveFit, ChainFit, ExchangeableFit, RolesFit
+from bayesdp.fitting import AutoregressiveFit, ChainFit, ExchangeableFit, FitCheck, RolesFit
+from bayesdp.populations import Population
+from bayesdp.release.fit_plan import ExpectedFit, FitPlan
+from bayesdp.release.private_fit import PrivateFit
 from bayesdp.report.layout import bullet, say, show_table
 
 MOST_ROWS = 32
@@ -25,11 +29,53 @@ def show_fit(
 
     `out` is the file that the population was written to, if any.
     """
-    say(console, f"A population: {fitted.population.describe()}.")
-    say(console, f"Source: {fitted.population.source}.")
+    _show_population(console, fitted.population)
     if isinstance(fitted, ChainFit):
         _show_transitions(console, fitted)
-    for check in fitted.diagnostics:
+    _show_use(console, fitted.diagnostics, fitted.population, out)
+
+
+def show_private_fit(console: Console, fitted: PrivateFit, out: Path | None) -> None:
+    """Print a private fit on the `console`: what it cost, the bounds, and what was not looked at.
+
+    `out` is the file that the population was written to, if any.
+    """
+    _show_population(console, fitted.population)
+    if fitted.is_new:
+        say(console, f"{fitted.plan.promise()} It is release {fitted.release} in the ledger.")
+    else:
+        say(
+            console,
+            f"Nothing was spent: this fit was made before, at {fitted.time}, and is release "
+            f"{fitted.release} in the ledger. New noise costs as much again: --again.",
+        )
+    _show_transitions(console, fitted)
+    _show_use(console, fitted.diagnostics, fitted.population, out)
+    say(
+        console,
+        "The fit's cost counts in every level of the data set. A study that uses the population is "
+        "added to the ledger with 'bayesdp ledger register STUDY'.",
+    )
+
+
+def show_fit_plan(console: Console, plan: FitPlan, expected: ExpectedFit) -> None:
+    """Print on the `console` what a private fit by this `plan` would cost, and what is expected."""
+    say(console, plan.promise())
+    for sentence in expected.sentences():
+        say(console, sentence)
+    say(console, "Nothing was read, and nothing was spent.")
+
+
+def _show_population(console: Console, population: Population) -> None:
+    say(console, f"A population: {population.describe()}.")
+    say(console, f"Source: {population.source}.")
+
+
+def _show_use(
+    console: Console, checks: Sequence[FitCheck], population: Population, out: Path | None
+) -> None:
+    """What was looked at, and what to do with the population."""
+    for check in checks:
         bullet(console, check.sentence)
     if out is None:
         say(console, "Nothing was written: add --out population.json to use the population.")
@@ -37,10 +83,11 @@ def show_fit(
         say(console, f"The population is in {out}: bayesdp leakage {out} --epsilon 0.5")
         if out.suffix != ".toml":
             return
-        say(console, "It can stand in a study as it is, with covers = [...] for its columns.")
+        covers = "" if population.covers else ", with covers = [...] for its columns"
+        say(console, f"It can stand in a study as it is{covers}.")
 
 
-def _show_transitions(console: Console, fitted: ChainFit) -> None:
+def _show_transitions(console: Console, fitted: ChainFit | PrivateFit) -> None:
     contexts = list(product(range(len(fitted.states)), repeat=fitted.order))
     rows = [
         (" ".join(str(fitted.states[state]) for state in context), *_laws(fitted, context))
@@ -53,7 +100,7 @@ def _show_transitions(console: Console, fitted: ChainFit) -> None:
         say(console, f"{len(contexts) - MOST_ROWS} more contexts are in the population.")
 
 
-def _laws(fitted: ChainFit, context: tuple[int, ...]) -> list[str]:
+def _laws(fitted: ChainFit | PrivateFit, context: tuple[int, ...]) -> list[str]:
     """The probabilities of the next state after a context."""
     cells = []
     for state in range(len(fitted.states)):

@@ -1,0 +1,107 @@
+"""`fit STUDY --private`: from the private table of a study to a population, at a cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from bayesdp.cli.common import console, print_json
+from bayesdp.errors import InputError
+
+OPTIONS = ("column", "order", "length", "confidence", "dp-epsilon", "plan", "suppose", "again")
+"""The options of a private fit. States, series and order are the study's own declarations."""
+
+
+def fit_private(
+    study: str,
+    chosen: Mapping[str, Any],
+    out: Path | None,
+    write: Callable[[Path, Mapping[str, Any]], None],
+    *,
+    as_json: bool,
+) -> None:
+    """Fit the study's table privately, or say with `plan` what that would cost and give.
+
+    `chosen` are the options that were given, `write` writes a population to a file.
+    """
+    from bayesdp.release import Study
+
+    _check_options(chosen)
+    loaded = Study.load(study)
+    wanted = {key: chosen[key] for key in ("column", "length", "confidence") if key in chosen}
+    wanted |= {"dp_epsilon": chosen["dp-epsilon"]}
+    if "order" in chosen:
+        wanted["order"] = _order(chosen["order"])
+    if chosen.get("plan"):
+        _plan(loaded, wanted, chosen.get("suppose"), as_json)
+        return
+    if out is not None:
+        from bayesdp.report.output import check_target
+
+        check_target(out, "population", reserved=[Path(study), *loaded.ledger_files])
+    fitted = loaded.fit(again=bool(chosen.get("again")), **wanted)
+    spec = {"model": fitted.population.model, **fitted.population.spec()}
+    if out is not None:
+        write(out, spec)
+    if as_json:
+        checks = [check.to_dict() for check in fitted.diagnostics]
+        print_json({"population": spec, "diagnostics": checks, "estimate": fitted.estimated()})
+        return
+    from bayesdp.report.fits import show_private_fit
+
+    show_private_fit(console(), fitted, out)
+
+
+def _check_options(chosen: Mapping[str, Any]) -> None:
+    for key, value in chosen.items():
+        if key not in OPTIONS:
+            raise InputError(
+                f"--{key}",
+                value,
+                expected="nothing beside --private: the study declares its columns",
+                remedy="A private fit has " + ", ".join(f"--{option}" for option in OPTIONS),
+            )
+    if "dp-epsilon" not in chosen:
+        raise InputError(
+            "--dp-epsilon",
+            expected="what the fit may cost, in nats of differential privacy",
+            remedy="For example 0.1. Add --plan to see first what it would give.",
+            shown=False,
+        )
+    if "suppose" in chosen and "plan" not in chosen:
+        raise InputError(
+            "--suppose", chosen["suppose"], expected="--plan beside it: a fit supposes nothing"
+        )
+
+
+def _order(text: str) -> int:
+    if text == "auto":
+        raise InputError(
+            "--order",
+            text,
+            expected="1, 2 or 3 for a private fit: to choose by the data would cost more",
+            remedy="Take the order that public or past data of the kind have.",
+        )
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError("--order", text, expected="1, 2 or 3") from None
+
+
+def _plan(study: Any, wanted: Mapping[str, Any], suppose: str | None, as_json: bool) -> None:
+    """What the fit would cost and give, without a look at the table."""
+    from bayesdp.populations import MarkovChain, load
+
+    supposed = None if suppose is None else load(suppose)
+    if supposed is not None and not isinstance(supposed, MarkovChain):
+        raise InputError("--suppose", suppose, expected="a population of model markov")
+    plan = study.plan_fit(**wanted)
+    expected = plan.expected(supposed)
+    if as_json:
+        priced = {"dp_epsilon": plan.dp_epsilon, "level": plan.level, "error": plan.error}
+        print_json({"fit": priced, "expected": expected.to_dict()})
+        return
+    from bayesdp.report.fits import show_fit_plan
+
+    show_fit_plan(console(), plan, expected)

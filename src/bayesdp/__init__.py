@@ -38,6 +38,7 @@ _PUBLIC: dict[str, str] = {
     "MarkovChain": "bayesdp.populations",
     "Network": "bayesdp.populations",
     "Odometer": "bayesdp.accounting",
+    "Panel": "bayesdp.populations",
     "Population": "bayesdp.populations",
     "Profile": "bayesdp.leakage.profile",
     "RandomizedResponse": "bayesdp.mechanisms",

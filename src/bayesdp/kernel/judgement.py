@@ -29,6 +29,7 @@ MODELS: Mapping[str, frozenset[str]] = {
     "tree": frozenset({"tree", "network"}),
     "finite": _CHAINS | _GRAPHS | {"finite"},
     "gaussian": frozenset({"gaussian"}),
+    "panel": frozenset({"panel"}),
     "autoregressive": frozenset({"autoregressive"}),
     "independent": frozenset({"independent"}),
     "family": frozenset({"family"}),

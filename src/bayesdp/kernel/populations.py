@@ -6,7 +6,7 @@ from typing import Any
 
 from bayesdp.kernel.arithmetic import UnknownError
 from bayesdp.kernel.components import Components
-from bayesdp.statements import chains, gaussian, graphs, networks, populations
+from bayesdp.statements import chains, gaussian, graphs, networks, panels, populations
 from bayesdp.statements.base import InFile
 from bayesdp.statements.populations import Population
 from bayesdp.statements.tables import shape
@@ -23,6 +23,8 @@ def group_size(population: Population) -> int:
         return 1
     if isinstance(population, chains.Chain | chains.Autoregressive):
         return population.length
+    if isinstance(population, panels.Panel):
+        return population.series * population.length
     if isinstance(population, graphs.Finite):
         return len(shape(population.probabilities))
     if isinstance(population, gaussian.GaussianCovariance):

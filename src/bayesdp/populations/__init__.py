@@ -18,6 +18,7 @@ from bayesdp.populations.graph import Graph
 from bayesdp.populations.independent import Independent
 from bayesdp.populations.markov import MarkovChain
 from bayesdp.populations.network import Network
+from bayesdp.populations.panel import Panel
 from bayesdp.populations.registry import MODELS, parse
 from bayesdp.populations.tree import Tree
 
@@ -27,6 +28,7 @@ MODELS.update(
     unknown=Unknown,
     finite=Finite,
     markov=MarkovChain,
+    panel=Panel,
     tree=Tree,
     graph=Graph,
     network=Network,
@@ -46,6 +48,7 @@ __all__ = [
     "Independent",
     "MarkovChain",
     "Network",
+    "Panel",
     "Population",
     "Tree",
     "Unknown",

@@ -55,6 +55,8 @@ THEOREMS = frozenset(
         "markov-recursion",
         "markov-threshold",
         "markov-window",
+        "panel-blocks",
+        "panel-contraction",
         "tree-recursion",
     }
 )
@@ -177,6 +179,7 @@ DETAILS: Mapping[str, frozenset[str]] = {
     "markov-recursion": frozenset({"steps", "closed"}),
     "markov-threshold": frozenset({"steps", "closed"}),
     "markov-window": frozenset({"closed"}),
+    "panel-contraction": frozenset({"messages"}),
 }
 """The keys of a step's `details` that each theorem's rule reads; other rules read none."""
 

@@ -23,6 +23,7 @@ from bayesdp.statements.gaussian import (
 )
 from bayesdp.statements.graphs import Finite, GraphEdges, GraphFactors, GraphGrid
 from bayesdp.statements.networks import NetworkFile, NetworkNodes, Tree
+from bayesdp.statements.panels import Panel
 
 
 class Independent(Declared):
@@ -84,6 +85,7 @@ Single = Annotated[
     | Annotated[GaussianPrecision, Tag("gaussian precision")]
     | Annotated[GaussianCorrelation, Tag("gaussian correlation")]
     | Annotated[GaussianRegression, Tag("gaussian regression")]
+    | Annotated[Panel, Tag("panel")]
     | Annotated[Finite, Tag("finite")]
     | Annotated[GraphFactors, Tag("graph factors")]
     | Annotated[GraphEdges, Tag("graph edges")]
@@ -101,6 +103,7 @@ STRUCTURE = {
     "finite": "clusters",
     "markov": "series",
     "autoregressive": "series",
+    "panel": "panels",
     "unknown": "all records",
     "graph": "all records",
     "tree": "all records",
@@ -109,7 +112,7 @@ STRUCTURE = {
 
 
 def structure(population: Any) -> str:
-    """What a population speaks of: `clusters`, `series`, `all records`, or `none` (independent)."""
+    """What a population speaks of: `clusters`, `series`, `panels`, `all records`, `none`."""
     if isinstance(population, Family):
         kinds = {structure(member) for member in population.members} - {"none"}
         return kinds.pop() if kinds else "none"

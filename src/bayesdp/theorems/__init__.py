@@ -54,6 +54,8 @@ from bayesdp.theorems.markov_ratio import MarkovRatio
 from bayesdp.theorems.markov_recursion import MarkovRecursion
 from bayesdp.theorems.markov_threshold import MarkovThreshold
 from bayesdp.theorems.markov_window import MarkovWindow
+from bayesdp.theorems.panel_blocks import PanelBlocks
+from bayesdp.theorems.panel_contraction import PanelContraction
 from bayesdp.theorems.secret import has_secret
 from bayesdp.theorems.tree_recursion import TreeRecursion
 
@@ -68,6 +70,8 @@ REGISTRY: tuple[Theorem, ...] = (
     MarkovInfluence(),
     MarkovWindow(),
     MarkovContexts(),
+    PanelContraction(),
+    PanelBlocks(),
     TreeRecursion(),
     GraphContraction(),
     GraphFields(),

@@ -23,6 +23,7 @@ from bayesdp.populations import (
     Independent,
     MarkovChain,
     Network,
+    Panel,
     Population,
     Tree,
     Unknown,
@@ -41,7 +42,8 @@ def has_secret(population: Population, adversary: Adversary) -> bool | None:
     Models without a declared law admit laws in which it has. A covariance is positive definite, so
     each record is random given all others.
     """
-    if isinstance(population, Independent | Clusters | Unknown | Gaussian | Autoregressive):
+    no_law = Independent | Clusters | Unknown | Panel | Gaussian | Autoregressive
+    if isinstance(population, no_law):
         return True
     if isinstance(population, Family):
         answers = [has_secret(member, adversary) for member in population.members]

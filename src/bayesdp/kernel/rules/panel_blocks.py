@@ -1,0 +1,29 @@
+"""Panels: whole steps of a cluster as a chain, `4 asinh(sqrt(R) sinh(m eps / 4))` (theory 3.6p)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from flint import arb
+
+from bayesdp.kernel.arithmetic import ball
+from bayesdp.kernel.judgement import Conversion
+from bayesdp.kernel.populations import group_size
+
+FARTHEST = 10_000
+"""Beyond it `asinh(e^h sinh q)` is bounded by `h + q`, whose exponentials nobody needs."""
+
+
+def bound(conversion: Conversion) -> arb:
+    """`R` has the pairs of neighbouring steps: each member's own, all others, the shared state."""
+    panel, total = conversion.population, conversion.total
+    own, others, state = (
+        ball(Fraction(ratio)).log()
+        for ratio in (panel.own_previous, panel.others_previous, panel.shared_previous or 1.0)
+    )
+    half = (panel.series * own + panel.series * (panel.series - 1) * others + state) / 2
+    quarter = ball(panel.series * total / 4)
+    level = 4 * (half + quarter)
+    if level < FARTHEST:
+        level = 4 * (half.exp() * quarter.sinh()).asinh()
+    return level.min(ball(group_size(panel) * total))

@@ -1,0 +1,97 @@
+"""Panels: clusters of members who are observed again and again, and influence each other."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from bayesdp.errors import InputError
+from bayesdp.populations.base import MOST_RECORDS, Population
+
+
+class Panel(Population):
+    """Mutually independent clusters of `series` members over `length` steps (theory 3.7p).
+
+    A record is one member at one step. The law of a cluster is proportional to a product of
+    non-negative factors of single records, whatever they are, and of positive factors of pairs.
+    Each number below is an odds ratio of at least 1: the largest cross ratio that the factors of
+    such pairs have, for any two values of either record.
+
+    `own_previous` is of a member's neighbouring steps, `others_previous` of one member and another
+    one a step later (1, the default: none), `others_now` of two members at the same step (left out:
+    anything is possible between them). `shared_previous` says that the cluster has a state of its
+    own that is no record, such as the weather, and is of its neighbouring steps; `shared_now` is of
+    that state and a member at the same step (left out: anything).
+
+    Clusters may have fewer members and steps, and gaps.
+    """
+
+    model: Literal["panel"] = "panel"
+    series: int = Field(ge=1, le=MOST_RECORDS)
+    length: int = Field(ge=1, le=MOST_RECORDS)
+    own_previous: float
+    others_previous: float = 1.0
+    others_now: float | None = None
+    shared_previous: float | None = None
+    shared_now: float | None = None
+
+    structure: ClassVar[str] = "panel"
+
+    @model_validator(mode="after")
+    def _odds_ratios(self) -> Panel:
+        for name in (*_PAIRS, "shared_previous", "shared_now"):
+            value = getattr(self, name)
+            if value is not None and value < 1.0:
+                inverse = f"{1.0 / value:.6g}" if value > 0.0 else "its inverse"
+                raise InputError(
+                    f"population.{name}",
+                    value,
+                    expected="an odds ratio of at least 1, 1 for no influence",
+                    remedy=f"An influence that lowers odds counts as its inverse: {inverse}.",
+                )
+        if self.shared_now is not None and self.shared_previous is None:
+            raise InputError(
+                "population.shared_previous",
+                expected="how the shared state follows itself, since shared_now is given",
+                remedy="Write shared_previous = 1 for a state that is new at each step.",
+                shown=False,
+            )
+        if self.group_size > MOST_RECORDS:
+            raise InputError(
+                "population.length",
+                self.length,
+                expected=f"at most {MOST_RECORDS} records in a cluster: series times length",
+                remedy="Write how many there are at most.",
+            )
+        return self
+
+    @property
+    def group_size(self) -> int:
+        """`series * length`: the records of one cluster."""
+        return self.series * self.length
+
+    def describe(self) -> str:
+        """One sentence in plain English."""
+        pairs = [
+            f"{value:g} for {words}"
+            for name, words in _PAIRS.items()
+            if (value := getattr(self, name)) is not None
+        ]
+        if self.shared_previous is not None:
+            pairs.append(f"{self.shared_previous:g} for a shared state and its next value")
+            if self.shared_now is not None:
+                pairs.append(f"{self.shared_now:g} for the shared state and a member")
+        free = "" if self.others_now is not None else "; at the same step anything is possible"
+        return (
+            f"mutually independent clusters of at most {self.series} members over at most "
+            f"{self.length} steps, whose records influence each other in pairs, with odds ratios "
+            f"of at most {', '.join(pairs)}{free}"
+        )
+
+
+_PAIRS = {
+    "own_previous": "a member's next record",
+    "others_previous": "another member's next record",
+    "others_now": "two members at the same step",
+}

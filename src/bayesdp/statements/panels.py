@@ -1,0 +1,36 @@
+"""Panels: clusters of members who are observed again and again, and influence each other."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from bayesdp.statements.base import Count, Declared, Number
+
+OddsRatio = Annotated[Number, Field(ge=1)]
+"""The most that the odds of two values change with another record: 1 is no influence."""
+
+
+class Panel(Declared):
+    """Independent clusters of at most `series` members, of at most `length` steps each.
+
+    The law of a cluster is a product of factors of single records and of pairs. Each number bounds
+    the cross ratio of a kind of pair; `others_now` may be left open. With `shared_previous` the
+    cluster has a state of its own at each step, which is no record.
+    """
+
+    model: Literal["panel"]
+    series: Count
+    length: Count
+    own_previous: OddsRatio
+    others_previous: OddsRatio = 1.0
+    others_now: OddsRatio | None = None
+    shared_previous: OddsRatio | None = None
+    shared_now: OddsRatio | None = None
+
+    @model_validator(mode="after")
+    def _shared_state(self) -> Panel:
+        if self.shared_now is not None and self.shared_previous is None:
+            raise ValueError("how a shared state shows, and not how it follows itself")
+        return self

@@ -180,6 +180,29 @@ def autoregressive(rng: Rng) -> dict[str, Any]:
     return {"model": "autoregressive", "coefficient": phi, "length": int(rng.integers(1, 50))}
 
 
+def panel(rng: Rng) -> dict[str, Any]:
+    """With every odds ratio, and now and then a shared state."""
+    made = open_panel(rng)
+    if "shared_previous" in made:
+        made["shared_now"] = float(rng.uniform(1.0, 4.0))
+    return made | {"others_now": float(rng.uniform(1.0, 3.0))}
+
+
+def open_panel(rng: Rng) -> dict[str, Any]:
+    """With nothing said about what happens within a step."""
+    made = {
+        "model": "panel",
+        "series": int(rng.integers(1, 5)),
+        "length": int(rng.integers(1, 40)),
+        "own_previous": float(rng.uniform(1.0, 9.0)),
+    }
+    if rng.random() < 0.5:
+        made["others_previous"] = float(rng.uniform(1.0, 1.5))
+    if rng.random() < 0.3:
+        made["shared_previous"] = float(rng.uniform(1.0, 5.0))
+    return made
+
+
 def independent(rng: Rng) -> dict[str, Any]:
     return {"model": "independent"}
 
@@ -220,6 +243,8 @@ ABOUT: dict[str, tuple[Kind, ...]] = {
     "markov-recursion": (any_chain, pairs_chain),
     "markov-threshold": (any_chain,),
     "markov-window": (pairs_chain,),
+    "panel-blocks": (panel, open_panel),
+    "panel-contraction": (panel,),
     "tree-recursion": (tree,),
 }
 

@@ -8,6 +8,7 @@ what the population leaks. Nothing here knows the package's or the kernel's read
 from __future__ import annotations
 
 import csv
+import itertools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -182,6 +183,40 @@ def _autoregressive(rng: Rng, spec: Spec) -> Law:
     return Normal(float(spec["coefficient"]) ** apart)
 
 
+def _panel(rng: Rng, spec: Spec) -> Law:
+    """Factors of records and of pairs with the declared odds ratios, of either sign."""
+    series, length, records = spec["series"], spec["length"], spec["series"] * spec["length"]
+    # Left open: members at one step are all but equal, and so is what shows of the state.
+    now, shown = (spec.get(key, 50.0) for key in ("others_now", "shared_now"))
+    shared = spec.get("shared_previous")
+    factors: list[dict[str, Any]] = []
+
+    def pair(first: int, second: int, ratio: float) -> None:
+        table = [[ratio, 1.0], [1.0, 1.0]]
+        if rng.random() < 0.5:
+            table.reverse()
+        factors.append({"between": [first, second], "table": table})
+
+    for step, member in itertools.product(range(length), range(series)):
+        record, later = step * series + member, (step + 1) * series
+        factors.append({"between": [record], "table": np.exp(rng.normal(size=2)).tolist()})
+        for other in range(member + 1, series):
+            pair(record, step * series + other, now)
+        for other in range(series if step + 1 < length else 0):
+            own = other == member
+            pair(
+                record,
+                later + other,
+                spec["own_previous"] if own else spec.get("others_previous", 1.0),
+            )
+        if shared is not None:
+            pair(record, records + step, shown)
+    for step in range(length - 1 if shared is not None else 0):
+        pair(records + step, records + step + 1, shared)
+    law = chains.factor_graph(records + (length if shared is not None else 0), 2, factors)
+    return Discrete(law.reshape((2,) * records + (-1,)).sum(axis=-1))
+
+
 def _edges(rng: Rng, spec: Spec) -> Law:
     edges = spec["edges"]
     if isinstance(edges, str):
@@ -233,6 +268,7 @@ ORACLES: dict[str, Callable[[Rng, Spec], Law]] = {
     "markov": _of_spec,
     "markov intervals": _between,
     "autoregressive": _autoregressive,
+    "panel": _panel,
     "gaussian covariance": _covariance,
     "gaussian vectors": _covariance,
     "gaussian precision": _precision,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -13,12 +15,13 @@ from bayesdp.populations import (
     Gaussian,
     Graph,
     MarkovChain,
+    Panel,
     Tree,
     parse,
 )
 from bayesdp.theorems import REGISTRY
 from tests.oracles import chains, gaussian
-from tests.oracles.populations import Normal
+from tests.oracles.populations import Normal, a_law
 from tests.theorems.conformance import (
     Case,
     Failed,
@@ -379,6 +382,66 @@ class TestTreeRecursion(TheoremConformance):
 
     def failures(self):
         return [Failed("uninformed", Tree(nodes=NODES))]
+
+
+def panel(**spec) -> Case:
+    """A panel, and some law of it."""
+    spec = {"model": "panel"} | spec
+    return discrete(a_law(np.random.default_rng(5), spec).joint, **spec)
+
+
+def even_panel(now: float | None = None, **spec) -> Case:
+    """A panel, and the law of it in which no record favours a value. `now` is for `others_now`."""
+    law = panel_law(spec | ({} if now is None else {"others_now": now}))
+    return discrete(law, model="panel", **spec)
+
+
+def panel_law(spec) -> np.ndarray:
+    """The law of a panel without a state whose pairs all favour equal values."""
+    series, records = spec["series"], spec["series"] * spec["length"]
+    factors = []
+    for first, second in itertools.combinations(range(records), 2):
+        steps = second // series - first // series
+        own = first % series == second % series
+        key = ("others_now", "own_previous" if own else "others_previous")[min(steps, 1)]
+        ratio = 1.0 if steps > 1 else spec.get(key, 1.0) ** 0.5
+        factors.append({"between": [first, second], "table": [[ratio, 1.0], [1.0, ratio]]})
+    return chains.factor_graph(records, 2, factors)
+
+
+class TestPanelContraction(TheoremConformance):
+    name = "panel-contraction"
+    unchanged_by = frozenset({NO_SIGN, SAME_FOR_UNINFORMED})
+
+    def cases(self):
+        return [
+            even_panel(series=2, length=1, own_previous=1.0, others_now=4.0),
+            even_panel(series=1, length=4, own_previous=6.0),
+            panel(series=2, length=2, own_previous=9.0, others_now=2.0, others_previous=1.5),
+            panel(series=1, length=3, own_previous=2.0, shared_previous=3.0, shared_now=4.0),
+        ]
+
+    def failures(self):
+        return [
+            Failed("others_now is left out", Panel(series=2, length=3, own_previous=2.0)),
+            Failed(
+                "shared_now is left out",
+                Panel(series=1, length=3, own_previous=2.0, shared_previous=2.0),
+            ),
+        ]
+
+
+class TestPanelBlocks(TheoremConformance):
+    name = "panel-blocks"
+    unchanged_by = frozenset({NO_SIGN, SAME_FOR_UNINFORMED})
+
+    def cases(self):
+        return [
+            even_panel(series=2, length=1, own_previous=1.0, now=1e8),
+            even_panel(series=2, length=2, own_previous=1e8, now=1e8),
+            even_panel(series=1, length=4, own_previous=6.0),
+            panel(series=2, length=2, own_previous=2.0, shared_previous=3.0),
+        ]
 
 
 class TestGraphContraction(TheoremConformance):

@@ -261,6 +261,9 @@ def _check_roles(population: Population, declared: Columns) -> None:
     structure = populations.structure(population)
     if structure == "series":
         require("order" in roles, "no column says in which order records come", "columns")
+    if structure == "panels":
+        placed = {"cluster", "series", "order"} <= roles.keys()
+        require(placed, "no columns of clusters, of series in them and of their order", "columns")
     lists = (getattr(member, "roles", None) for member in _members(population))
     named = [set(names) for names in lists if names]
     require(not named or "member" in roles, "no column says which record is which", "columns")
@@ -294,8 +297,8 @@ def _check_size(stated: ReleaseCertificate, population: Population, declared: Co
         require(one_series, "a complete series of another length", "population")
     order = roles.get("order")
     if complete and order is not None and order.states is not None:
-        positions = len(order.states)
-        require(positions == complete[0].length, "a complete series of other positions", "columns")
+        places = len(order.states)
+        require(places == complete[0].length, "a complete series of other positions", "columns")
     structure = populations.structure(population)
     if structure == "none":
         return
@@ -303,9 +306,16 @@ def _check_size(stated: ReleaseCertificate, population: Population, declared: Co
     if structure == "all records":
         require(n <= max(map(described, members)), "more records than described", "n")
         return
-    size = max(map(group_size, members))
-    most = min(size, _places(roles.get("member")), _positions(order))
-    groups = roles.get("cluster" if structure == "clusters" else "series")
+    positions = _positions(order)
+    size = max(
+        member.series * min(member.length, positions)
+        if isinstance(member, panels.Panel)
+        else group_size(member)
+        for member in members
+    )
+    several = structure != "series" and "series" in roles  # a cluster has a record of each, then
+    most = min(size, _places(roles.get("member")), math.inf if several else positions)
+    groups = roles.get("series" if structure == "series" else "cluster")
     if groups is None and structure == "clusters":
         require(size == 1, "no column says who is in which cluster", "columns")
     elif groups is None:

@@ -1,4 +1,4 @@
-"""Panels: messages that are the same at all members and steps, and whole steps at once (theory 3.6p).
+"""Panels: one message for each kind of pair (theory 3.7p), and whole steps (theory 3.6p).
 
 A cluster has few kinds of pairs, and one message serves all pairs of a kind. The way to the least
 messages leads down from `ln R` of each kind: every round makes a proof from a proof, so that it may

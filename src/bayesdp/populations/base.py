@@ -138,7 +138,7 @@ class Population(BaseModel):
         return given | data
 
     structure: ClassVar[str] = "none"
-    """How rows are grouped in a table: `none`, `cluster`, `series`, `panel`, or `all` (one big group)."""
+    """How rows are grouped: `none`, `cluster`, `series`, `panel`, or `all` (one big group)."""
 
     @property
     @abstractmethod

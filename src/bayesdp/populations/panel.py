@@ -9,6 +9,14 @@ from pydantic import Field, model_validator
 from bayesdp.errors import InputError
 from bayesdp.populations.base import MOST_RECORDS, Population
 
+_PAIRS = {
+    "own_previous": "a member's next record",
+    "others_previous": "another member's next record",
+    "others_now": "two members at the same step",
+}
+ODDS_RATIOS = (*_PAIRS, "shared_previous", "shared_now")
+"""The fields that are odds ratios."""
+
 
 class Panel(Population):
     """Mutually independent clusters of `series` members over `length` steps (theory 3.7p).
@@ -40,7 +48,7 @@ class Panel(Population):
 
     @model_validator(mode="after")
     def _odds_ratios(self) -> Panel:
-        for name in (*_PAIRS, "shared_previous", "shared_now"):
+        for name in ODDS_RATIOS:
             value = getattr(self, name)
             if value is not None and value < 1.0:
                 inverse = f"{1.0 / value:.6g}" if value > 0.0 else "its inverse"
@@ -88,10 +96,3 @@ class Panel(Population):
             f"{self.length} steps, whose records influence each other in pairs, with odds ratios "
             f"of at most {', '.join(pairs)}{free}"
         )
-
-
-_PAIRS = {
-    "own_previous": "a member's next record",
-    "others_previous": "another member's next record",
-    "others_now": "two members at the same step",
-}

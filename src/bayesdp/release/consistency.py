@@ -269,6 +269,14 @@ def _possible_states(study: StudySpec, covers: tuple[str, ...]) -> None:
         ) from None
 
 
+_ROLES_OF_PANELS = {
+    "cluster": ("which records belong together", 'household = { role = "cluster" }'),
+    "series": ("whose record of its cluster a row is", 'person = { role = "series" }'),
+    "order": ("at which step it was made", 'day = { role = "order", step = 1 }'),
+}
+"""What each column of a panel says, and how it is declared."""
+
+
 def _structure(study: StudySpec) -> None:
     """Who depends on whom is read from columns with a role: they must be declared."""
     population = study.population
@@ -282,6 +290,15 @@ def _structure(study: StudySpec) -> None:
             remedy='Declare it: family = { role = "cluster" }.',
             shown=False,
         )
+    if population.structure == "panel":
+        for role, (says, example) in _ROLES_OF_PANELS.items():
+            if role not in roles:
+                raise InputError(
+                    "data.columns",
+                    expected=f'a column of role "{role}" that says {says}',
+                    remedy=f"Declare it: {example}.",
+                    shown=False,
+                )
     _members(study, population)
     _complete(study, population)
     if population.structure == "series" and "order" not in roles:

@@ -27,7 +27,7 @@ from bayesdp.certificate import Step
 from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.notions import LeakageReport, Refused, left_out_for_time
 from bayesdp.numbers import UpperBound
-from bayesdp.populations import Autoregressive, Gaussian, Population
+from bayesdp.populations import Autoregressive, Family, Gaussian, Panel, Population
 from bayesdp.populations.support import supports
 from bayesdp.release.noise import NOISES, NoiseName
 from bayesdp.release.pricing import CONFIDENCE, PlannedQuery, Pricing, own_level
@@ -239,8 +239,15 @@ def structure_of(study: StudySpec) -> Structure:
         rows_per_unit=study.data.rows_per_unit,
         cluster_size=size if kind in ("cluster", "all") else None,
         series_length=size if kind == "series" else None,
+        panels=_panels(population),
         ruled_out=_ruled_out(population),
     )
+
+
+def _panels(population: Population | None) -> tuple[tuple[int, int], ...]:
+    """The most series of a cluster and the most steps: of a panel, or each of a family of them."""
+    members = population.members if isinstance(population, Family) else (population,)
+    return tuple((panel.series, panel.length) for panel in members if isinstance(panel, Panel))
 
 
 def _ruled_out(population: Population | None) -> RuledOut | None:

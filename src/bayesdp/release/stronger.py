@@ -23,10 +23,12 @@ from bayesdp.populations import (
     Independent,
     MarkovChain,
     Network,
+    Panel,
     Population,
     Tree,
     Unknown,
 )
+from bayesdp.populations.panel import ODDS_RATIOS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,7 +71,7 @@ def _arbitrary(population: Population, n: int | None) -> Iterator[Stronger]:
             yield _made("anything", change, lambda: Unknown(records=n))
     elif not isinstance(population, Clusters | Unknown) and population.group_size > 1:
         size = population.group_size
-        whole = {"series": "a series", "cluster": "a cluster"}.get(
+        whole = {"series": "a series", "cluster": "a cluster", "panel": "a cluster"}.get(
             population.structure, "each connected part"
         )
         change = f"any dependence at all among the {size} records of {whole}"
@@ -128,6 +130,28 @@ def _(population: Autoregressive) -> tuple[Stronger, ...]:
         *rows,
         Stronger("next order", "each record also depends on the last but one", None, reason),
     )
+
+
+@_same_kind.register
+def _(population: Panel) -> tuple[Stronger, ...]:
+    names = [name for name in ODDS_RATIOS if (getattr(population, name) or 1.0) > 1.0]
+    powers = {1.0 + step: f"stronger by {_percent(step)}" for step in STEPS}
+    rows = [
+        _made(
+            name,
+            f"all declared odds ratios to the power {power:g}",
+            lambda power=power: population.model_copy(  # type: ignore[misc]
+                update={key: getattr(population, key) ** power for key in names}
+            ),
+        )
+        for power, name in powers.items()
+        if names
+    ]
+    if population.others_now is not None and population.series > 1:
+        change = "anything is possible between members at the same step"
+        open_ = population.model_copy(update={"others_now": None})
+        rows.append(Stronger("anything at one step", change, open_))
+    return tuple(rows)
 
 
 # -- chains --------------------------------------------------------------------------------------

@@ -435,7 +435,7 @@ def _joint(
         declared = parse(population)
     except BayesdpError:
         return None, None
-    if declared.structure not in ("cluster", "series") or declared.group_size < 2:
+    if declared.structure not in ("cluster", "series", "panel") or declared.group_size < 2:
         return None, None
     return declared.group_size, group_level(cost, declared.group_size)
 

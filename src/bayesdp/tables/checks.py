@@ -48,8 +48,10 @@ class Structure:
     `n` records, or None where it is read from the data; a record is a row (`unit="row"`) or all
     rows that share a value of the column `unit`, at most `rows_per_unit` of them; at most
     `cluster_size` records in a cluster and `series_length` steps in a series (None: no limit).
-    Without a cluster or series column the whole table is one cluster or series. `ruled_out` is what
-    the population gives the probability 0; None where it rules nothing out.
+    Without a cluster or series column the whole table is one cluster or series. In a panel a
+    cluster has several series, whose steps are counted from its first record: `panels` are pairs of
+    the most series and the most steps, one of which holds for all clusters. `ruled_out` is what the
+    population gives the probability 0; None where it rules nothing out.
     """
 
     n: int | None = None
@@ -58,6 +60,7 @@ class Structure:
     cluster_size: int | None = None
     series_length: int | None = None
     several_series: bool = True
+    panels: tuple[tuple[int, int], ...] = ()
     ruled_out: RuledOut | None = None
 
 
@@ -199,13 +202,15 @@ def structure_findings(
             findings += offset_findings(table, column)
     if "member" in keys:
         findings += _member_findings(table, records, "cluster" in keys)
+    if expected.panels:
+        findings += _panel_findings(table, records, columns[keys["order"]], expected)
     if expected.cluster_size is not None:
         findings += _cluster_findings(table, records, "cluster" in keys, count, expected)
     if expected.series_length is not None or keys.keys() & {"series", "order"}:
         findings += _series_findings(table, records, columns, keys, count, expected)
     if expected.ruled_out is not None and not findings:
         if "order" in keys:
-            records = _placed(_staged(records, "series" in keys), columns[keys["order"]])
+            records = _placed(_staged(records, keys, expected), columns[keys["order"]])
         findings += support_findings(table, records, "cluster" in keys, columns, expected.ruled_out)
     return findings, count
 
@@ -280,6 +285,32 @@ def _cluster_findings(
     return [Finding("cluster-size", message)]
 
 
+def _panel_findings(
+    table: Table, records: Any, column: Column, expected: Structure
+) -> list[Finding]:
+    """Clusters with more series, or over more steps, than any of the declared panels has."""
+    clusters = records.group_by("cluster").aggregate(
+        series=lambda t: t.series.nunique(),
+        span=lambda t: t["order"].max() - t["order"].min(),
+    )
+    steps = (clusters.span / literal(order_step(column))).round() + 1
+    beyond = [
+        clusters.count(where=(clusters.series > series) | (steps > length))
+        for series, length in expected.panels
+    ]
+    most, longest, *numbers = table.numbers(clusters, clusters.series.max(), steps.max(), *beyond)
+    if not all(numbers):
+        return []
+    declared = " or ".join(
+        f"{series} series over {length} steps" for series, length in expected.panels
+    )
+    message = (
+        f"Above the declared size of {declared}: {counted(min(numbers), 'cluster')}; the largest "
+        f"number of series in a cluster is {most}, that of steps {int(longest or 0)}."
+    )
+    return [Finding("panel-size", message)]
+
+
 def _member_findings(table: Table, records: Any, clustered: bool) -> list[Finding]:
     """Records of a cluster that are the same member; without clusters the table is a cluster."""
     groups = ["cluster", "member"] if clustered else ["member"]
@@ -336,7 +367,7 @@ def _series_findings(
 ) -> list[Finding]:
     findings: list[Finding] = []
     length = expected.series_length
-    staged = _staged(records, "series" in keys)
+    staged = _staged(records, keys, expected)
     stats: dict[str, Any] = {"size": lambda t: t.count()}
     if "order" in keys:
         stats |= {
@@ -362,15 +393,27 @@ def _series_findings(
     return findings
 
 
-def _staged(records: Any, several: bool) -> Any:
-    """The records with the column `series_`, in which they are one series without a column."""
-    return records.mutate(series_=records.series if several else constant_column())
+def _staged(records: Any, keys: Mapping[str, str], expected: Structure) -> Any:
+    """The records with columns that tell series apart (`series_`), and what starts together.
+
+    Without a column of series they are one. The series of a cluster of a panel start together:
+    their steps are counted from its first record.
+    """
+    import ibis
+
+    if not expected.panels:
+        series = records.series if "series" in keys else constant_column()
+        return records.mutate(series_=series, starting_=series)
+    return records.mutate(
+        series_=ibis.struct({"cluster": records.cluster, "series": records.series}),
+        starting_=records.cluster,
+    )
 
 
 def _placed(staged: Any, column: Column) -> Any:
-    """The records with their `place` in the series, and the `exact` number of steps to it."""
-    start = staged.group_by("series_").aggregate(start=lambda t: t["order"].min())
-    started = staged.join(start, "series_")
+    """The records with their `place` from the start, and the `exact` number of steps to it."""
+    start = staged.group_by("starting_").aggregate(start=lambda t: t["order"].min())
+    started = staged.join(start, "starting_")
     exact = (started["order"] - started.start) / literal(order_step(column))
     return started.mutate(exact=exact, place=exact.round())
 

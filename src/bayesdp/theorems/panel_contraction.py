@@ -3,10 +3,10 @@
 ### 3.7p Panels: contraction through pairs (new)
 
 **Statement** (theorem `panel-contraction`). Clusters are mutually independent. In one of them let
-`x_(j, t)` be the record of member `j` of `m` at step `t` of `T`, and, if so declared, `w_t` a shared
-state, which is not a record. The law is proportional to a product of non-negative factors of single
-records and single states, whatever they are, and of positive factors of pairs, with cross ratios
-(3.7) of at most
+`x_(j, t)` be the record of member `j` of `m` at step `t` of `T`, and, if so declared, `w_t` a
+shared state, which is not a record. The law is proportional to a product of non-negative factors of
+single records and single states, whatever they are, and of positive factors of pairs, with cross
+ratios (3.7) of at most
 
 ```text
 R_o   x_(j, t) and x_(j, t + 1)          R_w   w_t and w_(t + 1)
@@ -23,9 +23,9 @@ y_p >= g(S - y_p; R_p)                  y_s >= g(S - y_x; R_s)
 y_n >= g(S - y_n; R_n)                  y_w >= g((h - 1) y_w + m y_s; R_w)
 ```
 
-where a kind of pair that a cluster doesn't have counts 0. Then `L(eps) <= min(S, m T eps)` for every
-adversary; also for clusters of fewer members or steps, and with gaps. Records may have any number
-of values.
+where a kind of pair that a cluster doesn't have counts 0. Then `L(eps) <= min(S, m T eps)` for
+every adversary; also for clusters of fewer members or steps, and with gaps. Records may have any
+number of values.
 
 **Proof.** A cluster is a graph of pairs, and this is 3.7 with one message for each kind of pair and
 side: `y_o`, `y_p` and `y_n` for pairs of records, `y_x` for a record and its state seen from the
@@ -35,13 +35,13 @@ the other member of `a`. If `k` is a record, the messages into it are at most `h
 neighbouring steps, `h (m - 1)` of other members' neighbouring steps, `m - 1` of the same step and
 one of the state; without that from `a`, and with `eps`, that is what stands in the argument of `g`.
 At the first and the last step, in a smaller cluster, and where the adversary knows records, there
-are fewer, and `g` increases. *States.* In the proof of 3.7 a change of `k` costs `e^eps` because the
-mechanism reads `k`. It doesn't read a state, so that costs nothing. The target is a record, so no
-level of a state is needed. *Factors of one record* do not enter (1): they cancel in cross ratios.
-Where they exclude values, these are out of the domain, as in 3.7; the pairs' factors stay positive,
-and their cross ratios can only fall. A record that is not in the table is one that the mechanism
-does not read, or one that isn't there: either way arguments of `g` only fall. At most `m T` records
-change, whence the other bound (3.2). ∎
+are fewer, and `g` increases. *States.* In the proof of 3.7 a change of `k` costs `e^eps` because
+the mechanism reads `k`. It doesn't read a state, so that costs nothing. The target is a record, so
+no level of a state is needed. *Factors of one record* do not enter (1): they cancel in cross
+ratios. Where they exclude values, these are out of the domain, as in 3.7; the pairs' factors stay
+positive, and their cross ratios can only fall. A record that is not in the table is one that the
+mechanism does not read, or one that isn't there: either way arguments of `g` only fall. At most `m
+T` records change, whence the other bound (3.2). ∎
 
 **What need not be known.** Trends, seasons, habits and covariates are factors of single records:
 they may be anything, differ from member to member and from step to step, and be known to the
@@ -54,9 +54,9 @@ when the other record of the pair changes, everything else staying as it is. For
 satisfies all lines, because `g(s; R) <= ln R`, and replacing each `y` by its right-hand side, where
 that is less, makes a solution of a solution (3.7).
 
-*Checked:* against the search over all mechanisms on random panels of up to six records, with factors
-of single records, both signs of influences, shared states, missing members; and against the graph
-of pairs by 3.7.
+*Checked:* against the search over all mechanisms on random panels of up to six records, with
+factors of single records, both signs of influences, shared states, missing members; and against the
+graph of pairs by 3.7.
 """
 
 from __future__ import annotations

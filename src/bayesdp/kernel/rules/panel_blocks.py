@@ -26,4 +26,5 @@ def bound(conversion: Conversion) -> arb:
     level = 4 * (half + quarter)
     if level < FARTHEST:
         level = 4 * (half.exp() * quarter.sinh()).asinh()
-    return level.min(ball(group_size(panel) * total))
+    least: arb = level.min(ball(group_size(panel) * total))
+    return least

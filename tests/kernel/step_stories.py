@@ -39,7 +39,7 @@ RULES = (
     "graph-fields", "graph-influence", "markov-ratio", "markov-contraction", "markov-threshold",
     "markov-recursion",
     "markov-window", "markov-influence", "markov-contexts",
-    "markov-count", "gaussian-covariance",
+    "markov-count", "panel-contraction", "panel-blocks", "gaussian-covariance",
     "gaussian-equal-variances", "gaussian-max-correlation", "gaussian-regression",
     "gaussian-walk-summable", "autoregressive",
 )  # fmt: skip
@@ -60,6 +60,11 @@ OTHERS: dict[str, Document] = POPULATIONS | {
     "strong order 2": ORDER_2 | {"transition": [[[0.99, 0.01], EVEN], [EVEN, [0.01, 0.99]]]},
     "short order 2": ORDER_2 | {"length": 2},
     "strong chain": CHAIN | {"transition": [[0.999, 0.001], [0.001, 0.999]]},
+    "an open panel": {"model": "panel", "series": 3, "length": 2, "own_previous": 4.0},
+    "a panel of one step": {"model": "panel", "series": 3, "length": 1, "own_previous": 1.0,
+                            "others_now": 2.0},
+    "an open state": {"model": "panel", "series": 1, "length": 5, "own_previous": 4.0,
+                      "shared_previous": 2.0},
     "equal variances": {"model": "gaussian", "covariance": [[2.0, 0.5], [0.5, 2.0]]},
     "other variances": {"model": "gaussian", "covariance": [[2.0, 0.5], [0.5, 1.0]]},
     "nearly equal": {"model": "gaussian", "covariance": [[1.0, 0.5], [0.5, 1.0 + 1e-12]]},
@@ -180,6 +185,9 @@ def _witnesses() -> Iterator[Document]:
     for messages in ([], [0.5], [1.0], [0.1], [0.5, 0.5], [0.5] * 6, [0.2] * 6, [2.0] * 6, [9.0]):
         for name in ("graph", "a cycle", "grid", "edges", "strong ties", "tree", "network"):
             yield make_step("graph-contraction", OTHERS[name], ANY, details={"messages": messages})
+    for messages in ([0.0] * 6, [0.5] * 6, [2.0] * 6, [2.0] * 5, [1.1, 0.2, 0.4, 0.4, 0.4, 0.7]):
+        for name in ("panel", "an open panel", "a panel of one step", "an open state"):
+            yield make_step("panel-contraction", OTHERS[name], ANY, details={"messages": messages})
     for sums in ([1.0, 1.0], [1.0] * 3):
         yield make_step("graph-influence", OTHERS["graph"], ANY, details={"row_sums": sums})
         yield make_step("gaussian-walk-summable", COVARIANCE, SHIFTED, details={"row_sums": sums})
@@ -258,7 +266,7 @@ def _divergences() -> Iterator[Document]:
     """Levels at a delta, by a divergence or by a point of the mechanism's curve."""
     for rule in RULES:
         name = {"independent": "independent", "finite-law": "law", "tree-recursion": "tree"}
-        by_word = {"markov": "chain", "graph": "graph", "gaussian": "covariance"}
+        by_word = {"markov": "chain", "graph": "graph", "gaussian": "covariance", "panel": "panel"}
         of = name.get(rule) or by_word.get(rule.split("-")[0], "autoregressive")
         spec = {key: value for key, value in OTHERS[of].items() if key != "source"}
         cost = SHIFTED if rule.startswith("gaussian") or rule == "autoregressive" else ANY

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from bayesdp.kernel import InvalidError, certified_level, check
+from bayesdp.kernel.stated import check_together, stated_columns, stated_population
 from bayesdp.notions import Cost
 from bayesdp.populations import Panel, parse
 from bayesdp.release.certify import conversion_certificate
@@ -131,3 +134,36 @@ def test_levels_with_a_delta_are_proved(panel: Panel) -> None:
     levels = report_with_delta(Question(panel), Cost(any=0.1, rho_any=0.001), 1e-6)
     assert levels.best.theorem.startswith("panel-")
     assert check(conversion_certificate(panel, levels).to_dict())
+
+
+def together(population: dict[str, Any], **columns: Any) -> None:
+    """A release of nine rows of households that declares this population, and these columns."""
+    roles = {"household": {"role": "cluster"}, "person": {"role": "series"}, "day": DAYS}
+    declared = {k: v for k, v in (roles | columns).items() if v} | {"x": {"states": [0, 1]}}
+    stated = SimpleNamespace(unit="row", rows_per_unit=None, n=9)
+    check_together(stated, stated_population(population), stated_columns(declared))
+
+
+DAYS: dict[str, Any] = {"role": "order", "step": 1}
+
+
+@pytest.mark.parametrize("missing", ["household", "person", "day"])
+def test_columns_say_which_row_is_which(missing: str) -> None:
+    together(bare(HOUSEHOLD))
+    with pytest.raises(InvalidError, match="no columns of clusters, of series in them and of"):
+        together(bare(HOUSEHOLD), **{missing: None})
+
+
+@pytest.mark.parametrize(("households", "days", "fits"), [(3, 2, True), (2, 2, False)])
+def test_there_are_no_more_records_than_places(households: int, days: int, fits: bool) -> None:
+    columns = {
+        "household": {"role": "cluster", "states": list(range(households))},
+        "day": DAYS | {"states": list(range(days))},
+    }
+    panel = bare(Panel(series=2, length=28, own_previous=2.0))
+    with nullcontext() if fits else pytest.raises(InvalidError, match="room for"):
+        together(panel, **columns)
+    # A cluster of any dependence has a record of each of its series on a day.
+    together({"model": "clusters", "size": 9}, **columns)
+    with pytest.raises(InvalidError, match="room for"):
+        together({"model": "clusters", "size": 9}, **columns, person=None)

@@ -35,9 +35,18 @@ class Shape:
 
 
 def shape(
-    query: TableQuery, columns: Columns, unit: str, covers: list[str], independent: list[str]
+    query: TableQuery,
+    columns: Columns,
+    unit: str,
+    covers: list[str],
+    independent: list[str],
+    *,
+    balanced: bool = False,
 ) -> Shape:
-    """The shape of a query over declared columns; `InvalidError` for one that may not be asked."""
+    """The shape of a query over declared columns; `InvalidError` for one that may not be asked.
+
+    `balanced`: all records have as many rows as any other.
+    """
     name = query.column
     compared = columns_of(condition(query.where)) if query.where is not None else frozenset()
     for column in compared | ({name} if name is not None else set()):
@@ -61,15 +70,19 @@ def shape(
         require(summed.is_private, "a histogram is of a public column")
         cells = _levels(summed) if query.bins is None else _bins(query.bins, summed)
     averaged = query.kind in ("mean", "proportion")
-    require(not (several and averaged), "an average is over rows whose number is private")
+    narrowed = query.by is not None or (query.where is not None and query.kind != "proportion")
+    as_many = balanced and not narrowed
+    require(
+        not (several and averaged) or as_many, "an average is over rows whose number is private"
+    )
     keys = None
     if query.by is not None:
         group = columns[query.by]
         require(not group.is_private, "the groups are those of a private column")
         keys = _levels(group)
-    masked = private or several
+    masked = private or (several and not as_many)
     clipped = sums and isinstance(summed, Numeric) and not isinstance(summed.missing, Impute)
-    lipschitz = clipped and not masked
+    lipschitz = clipped and not masked and not several
     return Shape(
         kind="lipschitz" if lipschitz else "any",
         masked=masked,

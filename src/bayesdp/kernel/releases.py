@@ -105,8 +105,11 @@ class _Release:
         first = len(body.results) - programs
         shown = [result for result in body.results[:first] if isinstance(result, NumberResult)]
         require(len(shown) == first, "numbers come first, as many as were asked for", "results")
-        counts = check_results(shown, body.n, numbers, shapes, self.columns)
-        check_row_counts(counts, body.n, self.columns, self.population)
+        # Records of several rows: only where all have as many are their rows counted.
+        rows = body.n * self.rows_per_record
+        counts = check_results(shown, rows, numbers, shapes, self.columns)
+        of_rows = self.population if self.rows_per_record == 1 else None
+        check_row_counts(counts, rows, self.columns, of_rows)
         check_program_results(self.document["results"][first:], self.program_steps(), self.columns)
 
     def program_steps(self) -> list[ProgramStep]:
@@ -159,7 +162,10 @@ class _Release:
 
     def shape(self, step: NoiseStep) -> Shape:
         query, columns = step.evidence.query, self.columns
-        return shape(query, columns, self.body.unit, self.covers, self.independent)
+        balanced = self.body.balanced is not None
+        return shape(
+            query, columns, self.body.unit, self.covers, self.independent, balanced=balanced
+        )
 
     def check_spend(self, step: NoiseStep, asked: Shape, where: str) -> None:
         """The entry of the ledger for one query: every part of it is derived again."""

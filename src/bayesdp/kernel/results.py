@@ -25,7 +25,7 @@ ShownNumber = tuple[TableQuery, object, int]
 
 def check_results(
     results: Sequence[NumberResult],
-    n: int,
+    table_rows: int,
     steps: Sequence[NoiseStep],
     shapes: Sequence[Shape],
     columns: Columns,
@@ -34,7 +34,7 @@ def check_results(
 
     Gives the numbers of rows that are shown, which are for `row_counts` to check.
     """
-    return _Results(results, n, steps, shapes, columns).check()
+    return _Results(results, table_rows, steps, shapes, columns).check()
 
 
 class _Results:
@@ -43,12 +43,12 @@ class _Results:
     def __init__(
         self,
         results: Sequence[NumberResult],
-        n: int,
+        table_rows: int,
         steps: Sequence[NoiseStep],
         shapes: Sequence[Shape],
         columns: Columns,
     ) -> None:
-        self.results, self.n, self.columns = results, n, columns
+        self.results, self.table_rows, self.columns = results, table_rows, columns
         self.steps, self.shapes = steps, shapes
 
     def check(self) -> list[ShownNumber]:
@@ -94,7 +94,7 @@ class _Results:
             part = query.where is not None or query.by is not None
             if result.rows is None and part:
                 return
-            offset = Fraction(grid.lo) * (self.n if result.rows is None else rows)
+            offset = Fraction(grid.lo) * (self.table_rows if result.rows is None else rows)
         near = round((Fraction(result.value) * rows - offset) / length)
         whole = (total for total in (near - 1, near, near + 1) if abs(total) <= 2**63)
         on_grid = any(float((offset + length * total) / rows) == result.value for total in whole)

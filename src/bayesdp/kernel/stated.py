@@ -24,6 +24,7 @@ from bayesdp.statements import (
     conditions,
     graphs,
     networks,
+    panels,
     populations,
     queries,
     tables,

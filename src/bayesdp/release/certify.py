@@ -88,6 +88,7 @@ def declarations(plan: Plan, before: Sequence[Spend] = ()) -> dict[str, Any]:
         "dataset": study.data.dataset,
         "unit": study.data.unit,
         "rows_per_unit": study.data.rows_per_unit,
+        **({"balanced": True} if study.data.balanced else {}),
         "n": plan.n,
         "columns": {name: describe_column(column) for name, column in study.columns.items()},
         "claim": claim(plan),

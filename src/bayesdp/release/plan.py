@@ -237,6 +237,7 @@ def structure_of(study: StudySpec) -> Structure:
         n=study.data.n if isinstance(study.data.n, int) else None,
         unit=study.data.unit,
         rows_per_unit=study.data.rows_per_unit,
+        balanced=study.data.balanced,
         cluster_size=size if kind in ("cluster", "all") else None,
         series_length=size if kind == "series" else None,
         panels=_panels(population),

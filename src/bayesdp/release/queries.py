@@ -38,7 +38,7 @@ class Shape:
     replacing a record may move rows from some cells or groups to others; the groups of a record
     that is one row are public, so it stays in its own. `mechanism` is what the ledger records: more
     than the noise where `tightness = "mechanism"`. `group_rows` are the declared numbers of rows
-    of the groups.
+    of the groups, `rows_each` is how many rows each record has, where an average is over them.
     """
 
     spec: QuerySpec
@@ -55,6 +55,7 @@ class Shape:
     mechanism: str = "discrete-laplace"
     block: Block | None = None
     group_rows: Mapping[Value, int] | None = None
+    rows_each: int = 1
 
     @property
     def integer_valued(self) -> bool:
@@ -76,7 +77,7 @@ class Shape:
             return min(self.group_rows.values())
         if self.averaged and (self.spec.by is not None or self._matching_only):
             return None
-        return n
+        return None if n is None else n * self.rows_each
 
     @property
     def _matching_only(self) -> bool:
@@ -104,13 +105,11 @@ def shape(study: StudySpec, position: int) -> Shape:
         study.columns[name].is_private for name in where.columns
     )
     several_rows = study.data.unit != "row"
-    if several_rows and query.kind in ("mean", "proportion"):
-        raise UnsupportedError(
-            f"{key}.kind",
-            query.kind,
-            expected="sum, count or histogram where a record has several rows",
-            remedy="How many rows a record has is private: release a sum and divide by n.",
-        )
+    averaged = query.kind in ("mean", "proportion")
+    if several_rows and averaged:
+        _require_public_rows(study, query, key)
+    # Each record then has as many rows among those that count as any other.
+    as_many = study.data.balanced and query.by is None and (averaged or where is None)
     column, cells = _column_and_cells(study, query, key, private_where)
     read = set(where.columns) if where is not None else set()
     if column is not None:
@@ -122,11 +121,11 @@ def shape(study: StudySpec, position: int) -> Shape:
             expected="a condition on public columns only, for a mean",
             remedy="How many rows match is private: release the sum and the count as two queries.",
         )
-    masked = private_where or several_rows
+    masked = private_where or (several_rows and not as_many)
     return Shape(
         spec=query,
         position=position,
-        kind="lipschitz" if _is_lipschitz(query, column, masked) else "any",
+        kind="lipschitz" if _is_lipschitz(query, column, masked or several_rows) else "any",
         masked=masked,
         reads=labels(
             study, read, key, {name: "column" if name == query.column else "where" for name in read}
@@ -140,6 +139,7 @@ def shape(study: StudySpec, position: int) -> Shape:
         mechanism=_mechanism(study, query, where, key),
         block=_block(study, where),
         group_rows=_group_rows(study, query, keys, key),
+        rows_each=(study.data.rows_per_unit or 1) if averaged else 1,
     )
 
 
@@ -161,6 +161,31 @@ def _column_and_cells(
             remedy='Leave bins out, or write kind = "histogram".',
         )
     return column, None
+
+
+def _require_public_rows(study: StudySpec, query: QuerySpec, key: str) -> None:
+    """An average over records of several rows: how many rows it is over has to be public."""
+    what = "sum" if query.kind == "mean" else "count"
+    if not study.data.balanced:
+        raise UnsupportedError(
+            f"{key}.kind",
+            query.kind,
+            expected="sum, count or histogram where a record has several rows, since how many it "
+            "has is private",
+            remedy=f"If each {study.data.unit} has exactly {study.data.rows_per_unit} rows, "
+            f"declare data.balanced = true. Otherwise release the {what} and the number of rows as "
+            "two queries, and divide: a count of rows has a condition on a private column that "
+            'all of them meet, such as where = "x >= 0".',
+        )
+    narrowed = "by" if query.by is not None else "where" if query.kind == "mean" else None
+    if narrowed is not None and getattr(query, narrowed) is not None:
+        raise UnsupportedError(
+            f"{key}.{narrowed}",
+            getattr(query, narrowed),
+            expected=f"a {query.kind} over all rows, since how many rows of a record match is "
+            "private",
+            remedy=f'Write kind = "{what}", and divide by the number of rows, if that is public.',
+        )
 
 
 def _block(study: StudySpec, where: Predicate | None) -> Block | None:

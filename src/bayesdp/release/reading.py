@@ -135,6 +135,13 @@ def _data(raw: dict[str, Any]) -> DataSpec:
             remedy="Costs are multiplied by it, and the table is held against it.",
             shown=False,
         )
+    if data.balanced and data.unit == "row":
+        raise InputError(
+            "data.balanced",
+            True,
+            expected='nothing where unit is "row"',
+            remedy="It says that each record has exactly rows_per_unit rows: leave it out.",
+        )
     require_shown(data.unit, "data.unit")
     return data
 

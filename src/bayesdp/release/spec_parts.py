@@ -20,13 +20,18 @@ class _Part(BaseModel):
 
 
 class DataSpec(_Part):
-    """`[data]`: where the table is, under which name its budget is kept, what a record is."""
+    """`[data]`: where the table is, under which name its budget is kept, what a record is.
+
+    `rows_per_unit` is the most rows of a record that is several, and the rows of each if it is
+    `balanced`.
+    """
 
     source: str | None = None
     dataset: str = Field(min_length=1)
     n: int | Literal["from data"]
     unit: str = "row"
     rows_per_unit: int | None = Field(default=None, ge=1)
+    balanced: bool = False
 
 
 class BudgetSpec(_Part):

@@ -66,10 +66,10 @@ class Study:
     `table` is a path or URL as in study files, or a pandas, Polars or Arrow table. `dataset` is the
     name under which the budget is kept, `n` the public number of records ("from data" publishes the
     table's own). `columns` as in `[data.columns]`; `population` a `Population` or its spec, left
-    out for the notion `dp`; `budget` and `queries` as in the study file. `unit` and `rows_per_unit`
-    say which rows form a record, if that isn't one row. `ledger` is a path or URL, by default
-    `ledger.db` in the current folder. `stress` are further populations for the method `stress`, as
-    `[[stress]]` in the study file. Raises `InputError` naming the key, as for files.
+    out for the notion `dp`; `budget` and `queries` as in the study file. `unit`, `rows_per_unit`
+    and `balanced` say which rows form a record, if that isn't one row. `ledger` is a path or URL,
+    by default `ledger.db` in the current folder. `stress` are further populations for the method
+    `stress`, as `[[stress]]` in the study file. Raises `InputError` naming the key, as for files.
 
     >>> study = Study(
     ...     dataset="example", n=3, columns={"x": {"states": [0, 1]}},
@@ -92,12 +92,15 @@ class Study:
         queries: Sequence[QuerySpec | Mapping[str, Any]],
         unit: str = "row",
         rows_per_unit: int | None = None,
+        balanced: bool = False,
         ledger: str | None = None,
         stress: Sequence[StressSpec | Mapping[str, Any]] = (),
     ) -> None:
         data = {"dataset": dataset, "n": n, "unit": unit, "columns": columns}
         if rows_per_unit is not None:
             data["rows_per_unit"] = rows_per_unit
+        if balanced:
+            data["balanced"] = balanced
         plain_budget = budget.model_dump() if isinstance(budget, BudgetSpec) else dict(budget)
         raw = {
             "data": data,

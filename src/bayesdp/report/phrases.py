@@ -92,8 +92,8 @@ def one_record(promise: Promise) -> str:
     if promise.unit != "row":
         most = number(promise.rows_per_unit)
         return (
-            f"One record is all rows of the table with the same '{clean(promise.unit)}', at most "
-            f"{most} rows."
+            f"One record is all rows of the table with the same '{clean(promise.unit)}', "
+            f"{'exactly' if promise.balanced else 'at most'} {most} rows."
         )
     row = _one_row(promise)
     if promise.joint is not None or dependence.grouping(promise.columns).order:

@@ -99,6 +99,7 @@ class Promise:
     n: int | None = None
     unit: str = "row"
     rows_per_unit: int | None = None
+    balanced: bool = False
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
     theorem: str = ""
@@ -209,6 +210,7 @@ def of_declarations(document: Mapping[str, Any]) -> Promise:
         joint=_weaker(joint, level),
         unit=str(document["unit"]),
         rows_per_unit=document["rows_per_unit"],
+        balanced="balanced" in document,
         columns=document["columns"],
     )
 
@@ -265,6 +267,7 @@ def _of_release(document: Mapping[str, Any], status: PromiseStatus, subject: Sub
         n=document["n"],
         unit=str(document["unit"]),
         rows_per_unit=document["rows_per_unit"],
+        balanced="balanced" in document,
         columns=columns,
         assumptions=tuple(document["assumptions"]),
         theorem=steps[1]["rule"] if notion == "bdp" else "",

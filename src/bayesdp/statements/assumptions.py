@@ -97,8 +97,8 @@ def _about_records(document: Mapping[str, Any]) -> list[str]:
     said.append(
         "a record is one row of the table"
         if unit == "row"
-        else f"a record is all rows with the same {_listed(unit)}, at most "
-        f"{document['rows_per_unit']}"
+        else f"a record is all rows with the same {_listed(unit)}, "
+        f"{'exactly' if document.get('balanced') else 'at most'} {document['rows_per_unit']}"
     )
     public = [
         name

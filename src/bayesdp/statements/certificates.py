@@ -261,6 +261,7 @@ class ReleaseCertificate(Certificate):
     dataset: Name
     unit: Name
     rows_per_unit: Count | None
+    balanced: Literal[True] | None = None
     n: Count
     columns: dict[str, Any]
     public_blocks: Names = ()
@@ -282,6 +283,8 @@ class ReleaseCertificate(Certificate):
             raise ValueError(
                 "rows_per_unit belongs to records of several rows, and each of those has it"
             )
+        if self.balanced and self.unit == "row":
+            raise ValueError("balanced belongs to records of several rows")
         return self
 
 

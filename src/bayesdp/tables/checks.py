@@ -46,8 +46,9 @@ class Structure:
     """What the study and its population say of the records.
 
     `n` records, or None where it is read from the data; a record is a row (`unit="row"`) or all
-    rows that share a value of the column `unit`, at most `rows_per_unit` of them; at most
-    `cluster_size` records in a cluster and `series_length` steps in a series (None: no limit).
+    rows that share a value of the column `unit`, at most `rows_per_unit` of them, or exactly so
+    many if it is `balanced`; at most `cluster_size` records in a cluster and `series_length` steps
+    in a series (None: no limit).
     Without a cluster or series column the whole table is one cluster or series. In a panel a
     cluster has several series, whose steps are counted from its first record: `panels` are pairs of
     the most series and the most steps, one of which holds for all clusters. `ruled_out` is what the
@@ -57,6 +58,7 @@ class Structure:
     n: int | None = None
     unit: str = "row"
     rows_per_unit: int | None = None
+    balanced: bool = False
     cluster_size: int | None = None
     series_length: int | None = None
     several_series: bool = True
@@ -247,17 +249,22 @@ def _records(
         **{f"{role}_max": lambda t, role=role: t[role].max() for role in chosen},
     )
     mixed = [records.count(where=records[role] != records[f"{role}_max"]) for role in chosen]
-    count, without, most, *split = table.numbers(
+    count, without, most, least, *split = table.numbers(
         records,
         records.count(),
         records.count(where=reading.is_missing(table, records.unit_)),
         records.rows_.max(),
+        records.rows_.min(),
         *mixed,
     )
     if without:
         findings.append(Finding("unit-missing", "Some rows have no value of the record's column."))
     if expected.rows_per_unit is not None and (most or 0) > expected.rows_per_unit:
         message = f"A record has {most} rows, and at most {expected.rows_per_unit} are declared."
+        findings.append(Finding("unit-rows", message))
+    elif expected.balanced and least != expected.rows_per_unit and count:
+        held = counted(least, "row")
+        message = f"A record has {held}, and exactly {expected.rows_per_unit} are declared."
         findings.append(Finding("unit-rows", message))
     for role, number in zip(chosen, split, strict=True):
         if number:

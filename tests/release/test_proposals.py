@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import bayesdp as bdp
+from bayesdp.accounting.rounded import up_words
 from bayesdp.cli import app
 from bayesdp.mechanisms import RandomizedResponse
 
@@ -77,7 +78,7 @@ def test_a_narrower_interval() -> None:
 
 
 def test_capped_clusters() -> None:
-    """Priced as if no cluster were larger, and it says how many records may go."""
+    """Priced as if no cluster were larger, and it says what is left where all are full."""
     name = "capped clusters"
     for query, covers in ((MEAN, "x"), (COUNT, "s")):
         large = {**FIVE, "covers": [covers]}
@@ -94,11 +95,47 @@ def test_capped_clusters() -> None:
     with pytest.raises(bdp.BudgetExceededError):
         wanted.check()
     row = by_name(wanted)["capped clusters"]
-    kept = "data.n = the records that are kept, at least 120"
+    kept = "data.n = the records that are kept (at least 120; priced for the most, 200)"
     assert f"population.size = 3, {kept}" in row.change
     before, after = row.errors["m"]
     assert before is None
     assert after <= 6000
+
+
+def test_clusters_that_are_all_full_gain_nothing() -> None:
+    """Of 200 records in 40 clusters of five, 120 are left: the errors are those of before."""
+    name, families = "capped clusters", {"role": "cluster", "states": list(range(40))}
+    columns = CLUSTERED | {"g": families}
+    assert name not in by_name(study(FIVE, MEAN, columns=columns))
+    large = {**FIVE, "covers": ["s"]}
+    assert name not in by_name(study(large, COUNT, columns=columns))
+    # Where the number of clusters is not declared, or larger, it depends: both are said.
+    columns = CLUSTERED | {"g": families | {"states": list(range(50))}}
+    some = by_name(study(FIVE, MEAN, columns=columns))[name]
+    assert "at least 120; priced for the most, 150" in some.change
+    assert some.errors["m"][1] == error(study({**FIVE, "size": 3}, MEAN, n=150))
+    full = error(study({**FIVE, "size": 3}, MEAN, n=120))
+    assert some.condition.endswith(f"if all clusters are full: m +- {up_words(full)}")
+    assert full > 0.98 * error(study(FIVE, MEAN))
+
+
+def test_sizes_of_groups_are_those_of_the_records_that_are_kept() -> None:
+    columns = CLUSTERED | {"sex": {"public": True, "states": ["f", "m"]}}
+    grouped = {**MEAN, "by": "sex", "group_sizes": {"f": 110, "m": 90}}
+    row = by_name(study(FIVE, grouped, columns=columns))["capped clusters"]
+    assert "data.n and group_sizes = the records that are kept" in row.change
+    fewest = {**grouped, "group_sizes": {"f": 66, "m": 54}}
+    capped = study({**FIVE, "size": 3}, fewest, columns=columns, n=120).check().plan.queries[0]
+    value = capped.error(0.95, 54)
+    assert value is not None
+    assert row.condition.endswith(f"if all clusters are full: m +- {up_words(value)}")
+    series = {"model": "autoregressive", "coefficient": 0.9, "length": 20, "covers": ["x"]}
+    public = {"sex": {"public": True, "states": ["f", "m"]}}
+    odd = {**grouped, "group_sizes": {"f": 101, "m": 99}}
+    wanted = {"name": "q", "kind": "sum", "column": "x", "error": 17_000}
+    coarser = by_name(study(series, wanted, odd, columns=SERIES | public))["coarser periods"]
+    assert "data.n and group_sizes = the records that are kept" in coarser.change
+    assert set(coarser.errors) == {"q", "m"}
 
 
 def test_coarser_periods() -> None:

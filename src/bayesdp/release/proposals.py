@@ -8,8 +8,8 @@ Only changes that make an error smaller (or make possible what was refused) are 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from bayesdp import notebook
 from bayesdp.accounting.rounded import up_words
@@ -65,8 +65,14 @@ class Proposal:
             + (f" instead of {up_words(before)}" if before is not None else "")
             for name, (before, after) in self.errors.items()
         ]
-        more = len(words) - _SHOWN_QUERIES
-        return "; ".join([*words[:_SHOWN_QUERIES], *([f"and {more} more"] if more > 0 else [])])
+        return _listed(words)
+
+
+def _listed(words: Iterable[str]) -> str:
+    """The first three of them, and how many more there are."""
+    listed = list(words)
+    more = len(listed) - _SHOWN_QUERIES
+    return "; ".join([*listed[:_SHOWN_QUERIES], *([f"and {more} more"] if more > 0 else [])])
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +128,9 @@ def proposals(study: StudySpec, plan: Plan | None) -> Proposals:
 class _Idea:
     """A changed study, in words and as it would be priced.
 
-    `share` is the least share of the records that it keeps: a count or sum of half of the records
-    has to have half of the error to tell as much.
+    `share` is the share of the records that it keeps: a count or sum of half of the records has to
+    have half of the error to tell as much. Where it may keep fewer, `fewest` is the study with as
+    few as can be, and `when` says in words when that is so.
     """
 
     name: str
@@ -131,18 +138,18 @@ class _Idea:
     condition: str
     make: Callable[[], StudySpec]
     share: float = 1.0
+    fewest: Callable[[], StudySpec] | None = None
+    when: str = ""
 
 
 def _priced(before: dict[str, float], plan: Plan | None, idea: _Idea) -> Proposal | None:
     """The proposal with its price; `None` where it has none, or doesn't help."""
     try:
         changed = consistent(idea.make())
-        for position, query in enumerate(changed.queries):
-            if query.kind != "program":
-                shape(changed, position)
-        after = _errors(make_plan(changed, noise=plan.noise if plan is not None else None))
+        after = _errors_of(changed, plan)
     except (InputError, Refusal):
         return None
+    idea = _with_fewest(idea, plan, set(before) or set(after))
     if plan is None:
         errors: dict[str, tuple[float | None, float]] = {
             name: (None, error) for name, error in after.items()
@@ -159,6 +166,27 @@ def _priced(before: dict[str, float], plan: Plan | None, idea: _Idea) -> Proposa
     }
     helps = any(error <= WORTH * old * shares[name] for name, (old, error) in less.items())
     return Proposal(idea.name, idea.change, idea.condition, dict(less)) if helps else None
+
+
+def _errors_of(changed: StudySpec, plan: Plan | None) -> dict[str, float]:
+    """The errors of a changed study; an `InputError` or a `Refusal` where it has no price."""
+    for position, query in enumerate(changed.queries):
+        if query.kind != "program":
+            shape(changed, position)
+    return _errors(make_plan(changed, noise=plan.noise if plan is not None else None))
+
+
+def _with_fewest(idea: _Idea, plan: Plan | None, names: set[str]) -> _Idea:
+    """The idea whose condition has the errors if it keeps as few records as can be."""
+    if idea.fewest is None:
+        return idea
+    try:
+        errors = _errors_of(consistent(idea.fewest()), plan)
+    except (InputError, Refusal):
+        words = "that can't be priced"
+    else:
+        words = _listed(f"{name} +- {up_words(errors[name])}" for name in errors if name in names)
+    return replace(idea, condition=f"{idea.condition}; {idea.when}: {words}")
 
 
 def _errors(plan: Plan) -> dict[str, float]:
@@ -182,11 +210,34 @@ def _ideas(study: StudySpec) -> Iterator[_Idea]:
 
 
 def _with(study: StudySpec, population: Population, n: int | str | None = None) -> StudySpec:
-    """The study about another population, covering the same columns, and so many records."""
+    """The study about another population, covering the same columns, and so many records.
+
+    Groups whose sizes are declared keep the same share of their rows as all records do.
+    """
     assert study.population is not None
     covering = population.model_copy(update={"covers": study.population.covers})
-    data = study.data if n is None else study.data.model_copy(update={"n": n})
-    return study.model_copy(update={"population": covering, "data": data, "stress": ()})
+    data, queries = study.data, study.queries
+    if isinstance(n, int) and isinstance(data.n, int):
+        sizes = [_shared(query.group_sizes, n, data.n) for query in queries]
+        queries = tuple(
+            query.model_copy(update={"group_sizes": kept})
+            for query, kept in zip(queries, sizes, strict=True)
+        )
+        data = data.model_copy(update={"n": n})
+    return study.model_copy(
+        update={"population": covering, "data": data, "queries": queries, "stress": ()}
+    )
+
+
+def _shared(sizes: dict[str, int] | None, n: int, of: int) -> dict[str, int] | None:
+    """The sizes of groups of `n` records, in the proportions that they have `of` so many."""
+    if sizes is None:
+        return None
+    total = sum(sizes.values()) * n // of
+    kept = {name: size * n // of for name, size in sizes.items()}
+    left = total - sum(kept.values())
+    largest = sorted(sizes, key=lambda name: sizes[name] * n % of, reverse=True)
+    return {name: size + (name in largest[:left]) for name, size in kept.items()}
 
 
 def _kept(study: StudySpec, part: int, whole: int) -> int | None:
@@ -195,8 +246,12 @@ def _kept(study: StudySpec, part: int, whole: int) -> int | None:
     return None if n == FROM_DATA else -(-int(n) * part // whole)
 
 
-def _kept_words(n: int | None) -> str:
-    return "" if n is None else f", data.n = the records that are kept (priced for the least, {n})"
+def _kept_words(study: StudySpec, priced: str) -> str:
+    """What has to be declared of the records that are kept, and for how many it is priced."""
+    if study.data.n == FROM_DATA:
+        return ""
+    sizes = any(query.group_sizes is not None for query in study.queries)
+    return f", data.n{' and group_sizes' * sizes} = the records that are kept ({priced})"
 
 
 _OF_THE_KEPT = "counts and sums are then of the records that are kept"
@@ -231,7 +286,7 @@ def _coarser_periods(study: StudySpec, population: Population) -> Iterator[_Idea
     yield _Idea(
         "coarser periods",
         f"keep every second record of each series: twice the step of the order column, {law}, "
-        f"population.length = {length}{_kept_words(n)}",
+        f"population.length = {length}{_kept_words(study, f'priced for the least, {n}')}",
         f"the records in between are not counted; {_OF_THE_KEPT}",
         lambda: _with(study, coarser(), n),
         0.5,
@@ -246,19 +301,28 @@ def _capped_clusters(study: StudySpec, population: Population) -> Iterator[_Idea
         return
     size = population.group_size
     most = -(-size // 2)
-    n = _kept(study, most, size)
+    fewest, n = _kept(study, most, size), study.data.n
+    kept = n if n == FROM_DATA else min(int(n), _clusters(study) * most)
     smaller: Population = Clusters(size=most)
     if isinstance(population, Gaussian):
         smaller = population.model_copy(update={"size": most})
-    left = "" if n is None else f", data.n = the records that are kept, at least {n}"
+    declared = _kept_words(study, f"at least {fewest}; priced for the most, {kept}")
     yield _Idea(
         "capped clusters",
-        f"keep at most {most} records of each cluster: population.size = {most}{left}",
-        "it pays where few clusters are larger: priced as if none were, and with every record that "
-        "goes it gains less; which ones are kept must not depend on their private values; "
-        f"{_OF_THE_KEPT}",
-        lambda: _with(study, smaller),
+        f"keep at most {most} records of each cluster: population.size = {most}{declared}",
+        "it pays where few clusters are larger, and gains less with every record that goes; which "
+        f"ones are kept must not depend on their private values; {_OF_THE_KEPT}",
+        lambda: _with(study, smaller, kept),
+        1.0 if n == FROM_DATA else int(kept) / int(n),
+        None if fewest is None else lambda: _with(study, smaller, fewest),
+        "if all clusters are full",
     )
+
+
+def _clusters(study: StudySpec) -> int:
+    """How many clusters there can be: the values of their column, or else one for each record."""
+    named = [column.levels for column in study.columns.values() if column.role == "cluster"]
+    return len(named[0]) if named and named[0] else int(study.data.n)
 
 
 def _narrower_bounds(study: StudySpec) -> Iterator[_Idea]:

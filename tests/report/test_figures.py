@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesdp.report.figures import IntervalMark, Panel, error_bars, ticks
+from bayesdp.report.figures import FigurePanel, IntervalMark, error_bars, ticks
 
 FINITE = st.floats(-1e9, 1e9)
 
@@ -20,7 +20,7 @@ def percent(text: str) -> float:
 
 
 def draw(*intervals: IntervalMark) -> ET.Element:
-    return ET.fromstring(error_bars([Panel("q", "cm", intervals)], title="t", name="f"))
+    return ET.fromstring(error_bars([FigurePanel("q", "cm", intervals)], title="t", name="f"))
 
 
 @given(st.lists(st.tuples(FINITE, st.floats(0.0, 1e6)), min_size=1, max_size=5))
@@ -53,7 +53,7 @@ def test_a_phone_has_room_for_every_line(pairs: list[tuple[float, float]]) -> No
         lines[text.attrib["y"]] = lines.get(text.attrib["y"], 0) + len(text.text or "") + 2
     assert max(lines.values()) <= 60
     titles = error_bars(
-        [Panel("word " * 30, "cm", (IntervalMark("a", 1.0, 1.0),))], title="t", name="f"
+        [FigurePanel("word " * 30, "cm", (IntervalMark("a", 1.0, 1.0),))], title="t", name="f"
     )
     heads = [e.text or "" for e in ET.fromstring(titles).iter("text") if e.get("class") == "head"]
     assert len(heads) == 3
@@ -63,7 +63,7 @@ def test_a_phone_has_room_for_every_line(pairs: list[tuple[float, float]]) -> No
 
 def test_it_is_read_aloud_and_escaped() -> None:
     text = error_bars(
-        [Panel("<script>", "a&b", (IntervalMark('"x"', 1.0, 0.5),))], title="<b>", name="f"
+        [FigurePanel("<script>", "a&b", (IntervalMark('"x"', 1.0, 0.5),))], title="<b>", name="f"
     )
     assert "<script>" not in text
     svg = ET.fromstring(text)

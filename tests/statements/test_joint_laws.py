@@ -189,6 +189,24 @@ def autoregressive(rng: Rng) -> dict[str, Any]:
     return {"model": "autoregressive", "coefficient": phi, "length": int(rng.integers(1, 6))}
 
 
+def panel(rng: Rng) -> dict[str, Any]:
+    """Every second one with a shared state, and every second one open within a step."""
+    series = int(rng.integers(1, 4))
+    spec: dict[str, Any] = {
+        "model": "panel",
+        "series": series,
+        "length": int(rng.integers(1, 4 // series + 1)),
+        "own_previous": float(rng.uniform(1.0, 9.0)),
+        "others_previous": float(rng.uniform(1.0, 3.0)),
+    }
+    if rng.random() < 0.5:
+        spec["others_now"] = float(rng.uniform(1.0, 9.0))
+    if rng.random() < 0.5:
+        spec["shared_previous"] = float(rng.uniform(1.0, 9.0))
+        spec["shared_now"] = float(rng.uniform(1.0, 9.0))
+    return spec
+
+
 def positive(rng: Rng, size: int) -> np.ndarray:
     root = rng.normal(size=(size, size)) + rng.uniform(0.0, 3.0) * np.eye(size)
     return np.asarray(root @ root.T + 0.05 * np.eye(size))
@@ -244,6 +262,7 @@ OTHERS: dict[str, tuple[Callable[[Rng], dict[str, Any]], ...]] = {
     "unknown": (sized("unknown", "records"),),
     "markov intervals": (intervals,),
     "autoregressive": (autoregressive,),
+    "panel": (panel,),
     "gaussian covariance": (covariance,),
     "gaussian vectors": (vectors,),
     "gaussian precision": (precision, precision_file),

@@ -88,6 +88,35 @@ def test_records_of_three_values() -> None:
             assert level >= truth - BELOW, (ratios, dp_epsilon)
 
 
+def test_regressions_on_the_past_depend_within_steps() -> None:
+    """Members that are independent given the last step have the level of whole steps.
+
+    As if nothing else tied them within a step, the level would now and then be too low.
+    """
+    rng = np.random.default_rng(24)
+    below = 0
+    for _ in range(runs(200, least=10)):
+        own, later = rng.normal(scale=2.0, size=2), rng.normal(scale=2.0, size=2)
+        start = rng.dirichlet(np.ones(4)).reshape(2, 2)
+        law = np.zeros((2,) * 4)
+        for a, b, c, d in itertools.product((0, 1), repeat=4):
+            odds = [own[0] * a + later[0] * b, own[1] * b + later[1] * a]
+            chances = [1.0 / (1.0 + math.exp(-odd + 1.0)) for odd in odds]
+            law[a, b, c, d] = start[a, b] * np.prod(
+                [p if v else 1.0 - p for p, v in zip(chances, (c, d), strict=True)]
+            )
+        ratios = {
+            "own_previous": math.exp(max(abs(own))),
+            "others_previous": math.exp(max(abs(later))),
+        }
+        panel, dp_epsilon = Panel(series=2, length=2, **ratios), float(rng.choice([0.1, 1.0]))
+        truth = finite.worst_case(law, dp_epsilon, "any").level
+        assert levels(panel, dp_epsilon)["panel-blocks"] >= truth - BELOW
+        alone = panel.model_copy(update={"others_now": 1.0})
+        below += levels(alone, dp_epsilon)["panel-contraction"] < truth - BELOW
+    assert below > 0
+
+
 def table_of_three(rng: Rng, ratio: float) -> list[list[float]]:
     logs = rng.normal(size=(3, 3))
     widest = max(

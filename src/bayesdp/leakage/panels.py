@@ -1,4 +1,4 @@
-"""Panels: one message for each kind of pair (theory 3.7p), and whole steps (theory 3.6p).
+"""Panels: one message for each kind of pair (theory 3.7p), and whole steps (theory 3.7q).
 
 A cluster has few kinds of pairs, and one message serves all pairs of a kind. The way to the least
 messages leads down from `ln R` of each kind: every round makes a proof from a proof, so that it may
@@ -29,8 +29,9 @@ shared state. And what a change of that state passes on: to a member, to its own
 """
 
 _MOST_ROUNDS = 20_000
+"""A search that ends after them has a level that is proved, only not the least."""
 _STILL = 1e-15
-"""Rounds end where no message falls by a larger share."""
+"""Rounds end where no message falls by a larger share of itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def pairs_level(panel: Panel, dp_epsilon: float, deadline: Deadline = NEVER) -> 
 
 
 def blocks_level(panel: Panel, dp_epsilon: float) -> UpperBound:
-    """`4 asinh(sqrt(R) sinh(m eps / 4))`, `R` of whole steps, in nats, rounded up (theory 3.6p).
+    """`4 asinh(sqrt(R) sinh(m eps / 4))`, `R` of whole steps, in nats, rounded up (theory 3.7q).
 
     Never above the cost of the cluster.
     """

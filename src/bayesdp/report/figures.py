@@ -56,7 +56,7 @@ class IntervalMark:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class FigurePanel:
     """The numbers of one query, on one axis in `unit`."""
 
     title: str
@@ -64,7 +64,7 @@ class Panel:
     intervals: tuple[IntervalMark, ...]
 
 
-def error_bars(panels: Sequence[Panel], *, title: str, name: str) -> str:
+def error_bars(panels: Sequence[FigurePanel], *, title: str, name: str) -> str:
     """The error bars of all panels as an SVG element, as wide as the place it stands in.
 
     `name` makes its ids unique on the page; `title` is read aloud.
@@ -89,7 +89,7 @@ def error_bars(panels: Sequence[Panel], *, title: str, name: str) -> str:
     )
 
 
-def bars_height(panels: Sequence[Panel]) -> float:
+def bars_height(panels: Sequence[FigurePanel]) -> float:
     """The height of `error_bars` for these panels."""
     heights = [_height(panel) + _GAP for panel in panels if panel.intervals]
     return max(_TOP + sum(heights) - _GAP + 4.0, 8.0)
@@ -110,7 +110,7 @@ WHAT_BARS_ARE = (
 )
 
 
-def released_numbers(panels: Sequence[Panel], *, title: str, confidence: str) -> Figure:
+def released_numbers(panels: Sequence[FigurePanel], *, title: str, confidence: str) -> Figure:
     """The error bars as a whole SVG file with its own colours, light and dark.
 
     `confidence` says at which the errors are.
@@ -142,15 +142,15 @@ def ticks(low: float, high: float, about: int = 5) -> tuple[float, ...]:
     return tuple(i * step for i in range(first, last + 1))
 
 
-def _height(panel: Panel) -> float:
+def _height(panel: FigurePanel) -> float:
     return _head(panel) + _ROW * len(panel.intervals) + _AXIS
 
 
-def _head(panel: Panel) -> float:
+def _head(panel: FigurePanel) -> float:
     return 10.0 + _LINE * len(_title_lines(panel))
 
 
-def _title_lines(panel: Panel) -> list[str]:
+def _title_lines(panel: FigurePanel) -> list[str]:
     """The title in lines that a narrow screen has room for."""
     unit = f" ({panel.unit})" if panel.unit else ""
     return textwrap.wrap(
@@ -158,7 +158,7 @@ def _title_lines(panel: Panel) -> list[str]:
     ) or [""]
 
 
-def _panel(panel: Panel, top: float) -> str:
+def _panel(panel: FigurePanel, top: float) -> str:
     low, high = _range(panel.intervals)
 
     def place(x: float) -> str:

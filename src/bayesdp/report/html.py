@@ -18,7 +18,7 @@ from bayesdp.release.assumptions import said_once
 from bayesdp.release.results import confidence_words
 from bayesdp.report import beliefs
 from bayesdp.report.dependence import number
-from bayesdp.report.figures import WHAT_BARS_ARE, IntervalMark, Panel, error_bars
+from bayesdp.report.figures import WHAT_BARS_ARE, FigurePanel, IntervalMark, error_bars
 from bayesdp.report.numbers import budget_words, error_up, level_words, with_error
 from bayesdp.report.output import GENERATOR, replace_file
 from bayesdp.report.phrases import Section, section_html
@@ -317,13 +317,13 @@ def confidences(rows: Sequence[ResultRow]) -> list[str]:
     return [confidence_words(level) for level in sorted({row.confidence for row in rows})]
 
 
-def panels_of(rows: Sequence[ResultRow]) -> list[Panel]:
+def panels_of(rows: Sequence[ResultRow]) -> list[FigurePanel]:
     """A panel of the figure for each query."""
     panels: dict[tuple[str, str], list[IntervalMark]] = {}
     for row in rows:
         here = panels.setdefault((row.name, row.unit), [])
         here.append(IntervalMark(row.group or "all", row.value, row.error))
-    return [Panel(title, unit, tuple(marks)) for (title, unit), marks in panels.items()]
+    return [FigurePanel(title, unit, tuple(marks)) for (title, unit), marks in panels.items()]
 
 
 def _meaning(study: StudySection) -> str:

@@ -1,6 +1,6 @@
 """Panels: contraction of whole steps, whatever members have to do with each other at one step.
 
-### 3.6p Panels: whole steps (new)
+### 3.7q Panels: whole steps at once (new)
 
 **Statement** (theorem `panel-blocks`). Let clusters be as in 3.7p, but in place of the factors
 within a step, those of `x_(j, t)`, `x_(k, t)` and `w_t`, let there be any non-negative factor of
@@ -25,6 +25,12 @@ more than the means that are averaged. Fewer members have a smaller `R` and a lo
 steps a shorter chain, and records that are not in the table aren't read. At most `m T` records
 change (3.2). ∎
 
+*Regressions on the past.* Let members be independent given the step before, with `ln P[x_(k, t + 1)
+= v | step t] = a_k(v) + sum over j of s_jk(x_(j, t), v) - ln Z_k(step t)`, as in a logistic
+regression on the last records of all members. The `Z_k` are factors within step `t`, so this is such
+a law, with the cross ratios of `e^(s_kk)` for `R_o` and of `e^(s_jk)` for `R_p`. It is not one of
+3.7p: what was not said of step `t` is said by the `Z_k`.
+
 It costs more than 3.7p where influences within a step are weak, and does not ask how strong they
 are. *Checked:* with 3.7p, on the same panels.
 """
@@ -38,11 +44,11 @@ from bayesdp.theorems.base import Question, Theorem
 
 
 class PanelBlocks(Theorem):
-    """`L(eps) <= 4 asinh(sqrt(R) sinh(m eps / 4))`, `R` of whole steps (theory 3.6p)."""
+    """`L(eps) <= 4 asinh(sqrt(R) sinh(m eps / 4))`, `R` of whole steps (theory 3.7q)."""
 
     name = "panel-blocks"
     statement = "a panel: the steps of a cluster are a chain, contracted by its largest cross ratio"
-    source = "bayesdp; theory 3.6p"
+    source = "bayesdp; theory 3.7q"
     uses = "the odds ratios from one step to the next, the number of members"
     ignores = "what is known of influences at the same step, and of all else"
     models = (Panel,)

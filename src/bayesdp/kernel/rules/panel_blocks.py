@@ -1,4 +1,4 @@
-"""Panels: whole steps of a cluster as a chain, `4 asinh(sqrt(R) sinh(m eps / 4))` (theory 3.6p)."""
+"""Panels: whole steps of a cluster as a chain, `4 asinh(sqrt(R) sinh(m eps / 4))` (theory 3.7q)."""
 
 from __future__ import annotations
 

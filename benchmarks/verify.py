@@ -105,6 +105,15 @@ INTERVALS: Plain = {
     "transition_upper": [[0.9, 0.2], [0.4, 0.8]],
     "length": 1000,
 }
+PANEL: Plain = {
+    "model": "panel",
+    "series": 4,
+    "length": 365,
+    "own_previous": 4.0,
+    "others_now": 1.2,
+    "shared_previous": 2.0,
+    "shared_now": 1.1,
+}
 CONVERSIONS: dict[str, tuple[str, Plain]] = {
     "independent": ("independent", {"model": "independent"}),
     "cluster-size": ("cluster-size", {"model": "clusters", "size": 5}),
@@ -132,6 +141,8 @@ CONVERSIONS: dict[str, tuple[str, Plain]] = {
     "graph-fields, 12 x 12": ("graph-fields", grid(12, 12, 1.3)),
     "graph-influence, 3 x 4": ("graph-influence", grid(3, 4, 1.1)),
     "graph-influence, 12 x 12": ("graph-influence", grid(12, 12, 1.1)),
+    "panel-contraction": ("panel-contraction", PANEL),
+    "panel-blocks": ("panel-blocks", PANEL),
     "autoregressive": (
         "autoregressive", {"model": "autoregressive", "coefficient": 0.4, "length": 1000}),
     "gaussian-covariance, 10 records": (

@@ -26,6 +26,7 @@ OTHERS = (
     "verification/test_certificates.py",
     "release/test_program_answers.py",
     "release/test_program_certificates.py",
+    "release/test_balanced.py",
     "release/test_blocks.py",
     "release/test_mechanism.py",
 )

@@ -314,3 +314,23 @@ def test_small_descriptions_are_told_with_their_numbers() -> None:
     assert told({"model": "finite", "probabilities": [[0.5, 0.2], [0.2, 0.1]]}, [0, 1]) == (
         "'ill' of such records together: 0/0 50 %, 0/1 20 %, 1/0 20 %, 1/1 10 %."
     )
+
+
+def test_a_panel_in_words() -> None:
+    panel = {"model": "panel", "series": 4, "length": 28, "own_previous": 6.5}
+    columns = {"home": {"role": "cluster"}, "person": {"role": "series"}, "day": {"role": "order"}}
+    assert sentences(panel, grouping(columns)) == [
+        "Records with the same 'home' belong together: at most 4 members over at most 28 steps.",
+        "The odds of any two values of a record change at most 6.5-fold with the record of the "
+        "same 'person' one step before or after, not at all with another member's record then, "
+        "and in any way with another member's record at the same step.",
+        "Records of different groups have nothing to do with each other.",
+    ]
+    weather = panel | {"others_now": 1, "shared_previous": 5, "shared_now": 1.5}
+    _, among_members, state, _ = sentences(weather, grouping({}))
+    assert "with the record of the same member one step before or after" in among_members
+    assert "and not at all with another member's record at the same step" in among_members
+    assert state == (
+        "Members of a group also share a state that nobody records. With it the odds of their "
+        "records change at most 1.5-fold, and those of its next value at most 5-fold."
+    )

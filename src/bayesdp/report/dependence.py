@@ -261,33 +261,30 @@ def _autoregressive(spec: Spec, groups: Grouping) -> list[str]:
 
 
 def _panel(spec: Spec, groups: Grouping) -> list[str]:
-    of = f"the same '{groups.series}'" if groups.series else "one member"
+    of = f"the same '{groups.series}'" if groups.series else "the same member"
     said = [
         f"{groups.members} belong together: at most {number(spec.get('series'))} members over at "
         f"most {number(spec.get('length'))} steps.",
-        f"The odds of any two values of a record change at most {_times(spec, 'own_previous')} "
-        f"with the record of {of} one step before or after, and {_times(spec, 'others_previous')} "
-        "with that of another member.",
+        f"The odds of any two values of a record change {_change(spec, 'own_previous')} with the "
+        f"record of {of} one step before or after, {_change(spec, 'others_previous')} with another "
+        f"member's record then, and {_change(spec, 'others_now')} with another member's record at "
+        "the same step.",
     ]
-    if spec.get("others_now") is None:
-        said.append("At the same step members may have anything to do with each other.")
-    else:
-        now = _times(spec, "others_now")
-        said.append(f"They change at most {now} with another member's record at the same step.")
     if spec.get("shared_previous") is not None:
-        shown = "in any way"
-        if spec.get("shared_now") is not None:
-            shown = f"by at most {_times(spec, 'shared_now')}"
         said.append(
-            "Members of a group also share a state that nobody records. It changes the odds of "
-            f"their records {shown}, and its own at the next step by at most "
-            f"{_times(spec, 'shared_previous')}."
+            "Members of a group also share a state that nobody records. With it the odds of their "
+            f"records change {_change(spec, 'shared_now')}, and those of its next value "
+            f"{_change(spec, 'shared_previous')}."
         )
     return [*said, _APART]
 
 
-def _times(spec: Spec, key: str) -> str:
-    return f"{number(float(spec.get(key, 1.0)))}-fold"
+def _change(spec: Spec, key: str) -> str:
+    """By how much odds change, by a declared odds ratio."""
+    ratio = spec.get(key, 1.0 if key == "others_previous" else None)
+    if ratio is None:
+        return "in any way"
+    return "not at all" if ratio == 1 else f"at most {number(float(ratio))}-fold"
 
 
 def _family(spec: Spec, groups: Grouping) -> list[str]:

@@ -28,8 +28,8 @@ change (3.2). ∎
 *Regressions on the past.* Let members be independent given the step before, with `ln P[x_(k, t + 1)
 = v | step t] = a_k(v) + sum over j of s_jk(x_(j, t), v) - ln Z_k(step t)`, as in a logistic
 regression on the last records of all members. The `Z_k` are factors within step `t`, so this is a
-law of this section, with the cross ratios of `e^(s_kk)` for `R_o` and those of `e^(s_jk)` for `R_p`.
-It is not one of 3.7p, because the `Z_k` tie the members of a step together.
+law of this section: `R_o` is the cross ratio of `e^(s_kk)`, and `R_p` that of `e^(s_jk)`. It is
+not one of 3.7p, because the `Z_k` tie the members of a step together.
 
 It costs more than 3.7p where influences within a step are weak, and does not ask how strong they
 are. *Checked:* with 3.7p, on the same panels.

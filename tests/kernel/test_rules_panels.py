@@ -30,6 +30,11 @@ WEATHER = Panel(
     series=40, length=365, own_previous=3.0, others_now=1.0, shared_previous=5.0, shared_now=1.5
 )
 HOUSEHOLD = Panel(series=4, length=28, own_previous=4.0, others_previous=1.1, others_now=1.3)
+ALONE = Panel(series=1, length=9, own_previous=3.0)
+SHORT = Panel(
+    series=3, length=2, own_previous=3.0, others_now=1.2, shared_previous=2.0, shared_now=1.5
+)
+PANELS = {"weather": WEATHER, "household": HOUSEHOLD, "alone": ALONE, "two steps": SHORT}
 
 
 def honest(rule: str, panel: Panel, dp_epsilon: float) -> dict[str, Any]:
@@ -41,7 +46,7 @@ def honest(rule: str, panel: Panel, dp_epsilon: float) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("dp_epsilon", [1e-9, 0.02, 0.7, 6.0])
-@pytest.mark.parametrize("panel", [WEATHER, HOUSEHOLD], ids=["weather", "household"])
+@pytest.mark.parametrize("panel", PANELS.values(), ids=PANELS)
 @pytest.mark.parametrize("rule", RULES)
 def test_the_engine_s_level_is_proved(rule: str, panel: Panel, dp_epsilon: float) -> None:
     step = honest(rule, panel, dp_epsilon)
@@ -60,6 +65,12 @@ def test_messages_below_the_least_prove_nothing() -> None:
         step["evidence"]["details"]["messages"] = lower
         with pytest.raises(InvalidError, match="a step raises it"):
             certified_level(step)
+
+
+def test_large_numbers_cost_the_cluster() -> None:
+    vast = Panel(series=2**25, length=2**25, own_previous=1e300, others_previous=1e300)
+    step = make_step("panel-blocks", bare(vast), Cost(any=2.0**-10))
+    assert certified_level(step) == 2.0**40
 
 
 def test_without_messages_each_is_the_logarithm_of_its_odds_ratio() -> None:

@@ -40,7 +40,7 @@ def study(rows: pd.DataFrame, tmp_path: Any, *queries: dict[str, Any], **changes
         n=30,
         columns={
             "person": {"public": True},
-            "household": {"role": "cluster"},
+            "household": {"role": "cluster", "states": list(range(10))},
             "team": {"public": True, "states": ["red", "blue"]},
             "height": {"bounds": [140, 200], "unit": "cm"},
         },

@@ -195,6 +195,11 @@ def test_by_hand() -> None:
     long = Panel(series=2, length=500, own_previous=4.0)
     level = levels(long, 1.0)["panel-blocks"]
     assert level == pytest.approx(4.0 * math.asinh(4.0 * math.sinh(0.5)), rel=1e-12)
+    # Three members: R = 4^3 1.5^6 7, of three own pairs, six of others, and the state.
+    three = Panel(series=3, length=500, own_previous=4.0, others_previous=1.5, shared_previous=7.0)
+    ratio = 4.0**3 * 1.5**6 * 7.0
+    level = levels(three, 0.1)["panel-blocks"]
+    assert level == pytest.approx(4.0 * math.asinh(ratio**0.5 * math.sinh(0.075)), rel=1e-12)
 
 
 def test_many_members_under_one_weather() -> None:

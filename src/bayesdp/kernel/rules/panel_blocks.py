@@ -10,9 +10,6 @@ from bayesdp.kernel.arithmetic import ball
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.populations import group_size
 
-FARTHEST = 10_000
-"""Beyond it `asinh(e^h sinh q)` is bounded by `h + q`, whose exponentials nobody needs."""
-
 
 def bound(conversion: Conversion) -> arb:
     """`R` has the pairs of neighbouring steps: each member's own, all others, the shared state."""
@@ -23,8 +20,6 @@ def bound(conversion: Conversion) -> arb:
     )
     half = (panel.series * own + panel.series * (panel.series - 1) * others + state) / 2
     quarter = ball(panel.series * total / 4)
-    level = 4 * (half + quarter)
-    if level < FARTHEST:
-        level = 4 * (half.exp() * quarter.sinh()).asinh()
+    level = 4 * (half.exp() * quarter.sinh()).asinh()
     least: arb = level.min(ball(group_size(panel) * total))
     return least

@@ -154,6 +154,7 @@ CASES = (
     pop("pop-infinite-covariance", '{"model":"gaussian","covariance":[[1e999,0],[0,1]]}'),
     pop("pop-two-gaussians", '{"model":"gaussian","covariance":[[1]],"size":2}'),
     pop("pop-half-a-gaussian", '{"model":"gaussian","size":2}'),
+    pop("pop-odds-ratio", '{"model":"panel","series":2,"length":3,"own_previous":0.5}'),
     pop("pop-coefficient", '{"model":"autoregressive","coefficient":1,"length":3}'),
     pop("epsilon-negative", CHAIN, "--epsilon", "-1"),
     pop("epsilon-nan", CHAIN, "--epsilon", "nan"),

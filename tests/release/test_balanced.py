@@ -62,6 +62,17 @@ def test_means_and_proportions_are_over_all_rows(tmp_path: Any) -> None:
     assert "exactly 4" in " ".join(release.certificate.to_dict()["assumptions"])
 
 
+def test_errors_are_known_beforehand(tmp_path: Any) -> None:
+    """The number of rows is public: thirty persons of four visits."""
+    asked = study(table(), tmp_path)
+    plan = asked.check().plan
+    for query, result in zip(plan.queries[:2], asked.release().results, strict=False):
+        assert query.shape.rows(plan.n) == 120
+        assert query.wanted_error(plan.n) == pytest.approx(result.error(0.95))
+    wanted = study(table(), tmp_path, HEIGHT | {"error": 5.0}).check().plan.queries[0]
+    assert wanted.error(0.95, 120) == pytest.approx(5.0, rel=0.01)
+
+
 def test_each_row_of_a_record_may_cross_the_whole_interval(tmp_path: Any) -> None:
     """By hand: four rows, each 60 cm of 120 rows; a masked sum would move by 200 cm a row."""
     here = study(table(), tmp_path, HEIGHT).check().plan.queries[0]
@@ -94,7 +105,7 @@ def test_no_neighbour_moves_a_sum_by_more_than_is_paid_for(tmp_path: Any) -> Non
 def test_other_numbers_of_rows_are_refused(visits: int, tmp_path: Any) -> None:
     rows = table()
     first = rows[rows.person == 0]
-    changed = pd.concat([rows.drop(index=0) if visits == 3 else rows, first.iloc[: visits - 4]])
+    changed = rows.drop(index=0) if visits == 3 else pd.concat([rows, first.iloc[:1]])
     asked = study(changed, tmp_path, HEIGHT)
     assert [finding.code for finding in asked.inspect()] == ["unit-rows"]
     with pytest.raises(TableMismatchError):

@@ -92,7 +92,12 @@ def changed(**cells: Any) -> pd.DataFrame:
         (changed(day=lambda day: day + 0.5), "off-step"),
         (changed(day=1), "duplicate-order"),
     ],
-    ids=["a fourth person", "a person from a later day", "half a day off", "two records on one day"],
+    ids=[
+        "a fourth person",
+        "a person from a later day",
+        "half a day off",
+        "two records on one day",
+    ],
 )
 def test_other_tables_are_refused(rows: pd.DataFrame, code: str, tmp_path: Any) -> None:
     """Members of a household share its days: each of them may fit, and the household not."""

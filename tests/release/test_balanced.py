@@ -69,8 +69,8 @@ def test_errors_are_known_beforehand(tmp_path: Any) -> None:
     for query, result in zip(plan.queries[:2], asked.release().results, strict=False):
         assert query.shape.rows(plan.n) == 120
         assert query.wanted_error(plan.n) == pytest.approx(result.error(0.95))
-    wanted = study(table(), tmp_path, HEIGHT | {"error": 5.0}).check().plan.queries[0]
-    assert wanted.error(0.95, 120) == pytest.approx(5.0, rel=0.01)
+    wanted = study(table(), tmp_path, HEIGHT | {"error": 8.0}).check().plan.queries[0]
+    assert wanted.error(0.95, 120) == pytest.approx(8.0, rel=0.01)
 
 
 def test_each_row_of_a_record_may_cross_the_whole_interval(tmp_path: Any) -> None:

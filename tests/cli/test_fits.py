@@ -106,6 +106,29 @@ def test_the_other_models() -> None:
     assert fit(*clusters, "--cluster", "family").exit_code == 0
 
 
+def test_diagnoses_alone() -> None:
+    against = fit(*WHEEZE, *BITS, "--diagnose")
+    assert against.exit_code == 1
+    assert "Order 2 fits better than order 1" in " ".join(against.stdout.split())
+    assert "population" not in against.stdout.split("Order 2")[0]
+    rows = [f"{t},{0.1 * (t * t % 101)}" for t in range(0, 160, 2)]
+    Path("even.csv").write_text("\n".join(["t,x", *rows]))
+    series = ["even.csv", "--model", "ar1", "--column", "x", "--time", "t", "--step", "2"]
+    result = fit(*series, "--diagnose", "--json")
+    checks = json.loads(result.stdout)["diagnostics"]
+    assert result.exit_code == (0 if all(check["fits"] for check in checks) else 1)
+    assert [check["name"] for check in checks][1:] == [
+        "normality of shocks (what is new in a record)",
+        "spread over the time",
+        "lag 2 against lag 1",
+        "seasons",
+    ]
+    refused = fit(*series, "--diagnose", "--out", "population.json")
+    assert refused.exit_code == 2
+    assert "--diagnose: expected no --out beside it" in refused.stderr
+    assert not Path("population.json").exists()
+
+
 def test_states_times_and_orders_as_they_are_typed() -> None:
     dated = ["days.csv", "--model", "markov", "--column", "kwh", "--length", "365"]
     by_day = answer(*dated, "--cuts", "1.5,3", "--time", "day", "--step", "1 day")

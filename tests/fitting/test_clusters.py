@@ -9,7 +9,8 @@ from scipy.stats import binom, f
 
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.fitting import fit_autoregressive, fit_roles
-from bayesdp.fitting.clusters import fit_exchangeable, intraclass_interval, place_p_value
+from bayesdp.fitting.clusters import fit_exchangeable, intraclass_interval
+from bayesdp.fitting.diagnosing import place_p_value
 from bayesdp.fitting.numbers_of import between_words
 from tests.effort import runs
 from tests.oracles import gaussian

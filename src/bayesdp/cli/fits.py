@@ -115,6 +115,12 @@ def fit(
         bool,
         typer.Option("--again", help="--private: pay for new noise though the fit is there."),
     ] = False,
+    diagnose: Annotated[
+        bool,
+        typer.Option(
+            "--diagnose", help="Only say what speaks for the model or against it: then status 1."
+        ),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the population: JSON, or TOML as in a study."),
@@ -160,8 +166,13 @@ def fit(
     if out is not None:
         from bayesdp.report.output import check_target
 
+        if diagnose:
+            raise InputError("--diagnose", True, expected="no --out beside it", shown=False)
         check_target(out, "population", reserved=[Path(file)])
     fitted = _MODELS[model].fit(file, chosen)
+    if diagnose:
+        _diagnose(fitted, as_json)
+        return
     spec = {"model": fitted.population.model, **fitted.population.spec()}
     if out is not None:
         _write(out, spec)
@@ -172,6 +183,18 @@ def fit(
     from bayesdp.report.fits import show_fit
 
     show_fit(console(), fitted, out)
+
+
+def _diagnose(fitted: Any, as_json: bool) -> None:
+    """Say what was looked at; status 1 where something speaks against the model."""
+    if as_json:
+        print_json({"diagnostics": [check.to_dict() for check in fitted.diagnostics]})
+    else:
+        from bayesdp.report.fits import show_checks
+
+        show_checks(console(), fitted)
+    if not all(check.fits for check in fitted.diagnostics):
+        raise typer.Exit(1)
 
 
 def _check_options(model: str, chosen: Mapping[str, Any]) -> None:

@@ -34,8 +34,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.arrays import Ints
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.fitting.comparing import FitCheck, dropped_rows
+from bayesdp.fitting.diagnosing import (
+    MOST_LAGS,
+    check_next_lag,
+    check_normal,
+    check_seasons,
+    check_spread,
+)
 from bayesdp.fitting.numbers_of import (
     Numbers,
     between_words,
@@ -60,6 +68,7 @@ class AutoregressiveFit:
     `coefficient` has the largest likelihood of the grid, `lower` and `upper` are the ends of the
     region that holds the true one with the stated `confidence`; `population` has the end that is
     larger in size. `records` of `series` series were used, and `dropped` rows have a missing cell.
+    `checks` are tests of the model.
     """
 
     population: Autoregressive
@@ -70,17 +79,18 @@ class AutoregressiveFit:
     series: int
     records: int
     dropped: int
+    checks: tuple[FitCheck, ...] = ()
 
     @property
     def diagnostics(self) -> tuple[FitCheck, ...]:
-        """The estimate with its region, in words, and what was left out."""
+        """The estimate with its region, in words, tests of the model, and what was left out."""
         text = (
             f"The correlation of neighbours is about {self.coefficient:.4g}, and "
             f"{between_words(self.lower, self.upper)} with confidence "
             f"{confidence_words(self.confidence)}. That series are independent stationary Gaussian "
             "AR(1) is assumed."
         )
-        return (FitCheck("coefficient", text), *dropped_rows(self.dropped))
+        return (FitCheck("coefficient", text), *self.checks, *dropped_rows(self.dropped))
 
     def estimated(self) -> dict[str, Any]:
         """The coefficient and its region as plain data."""
@@ -91,13 +101,22 @@ class AutoregressiveFit:
 class Observed:
     """Records by series and time: `first` of each series; each later one `after` its `before`.
 
-    `gaps` are the steps between the two, whole numbers from 1 on.
+    `gaps` are the steps between the two, whole numbers from 1 on; `owners` are the numbers of the
+    series of later records, and `steps` how long after the first one of it they are.
     """
 
     first: Numbers
     before: Numbers
     after: Numbers
     gaps: Numbers
+    owners: Ints
+    steps: Numbers
+
+    def innovations(self, phi: float) -> Numbers:
+        """What is new in each later record, at the scale of one step: of one law under `phi`."""
+        power = phi**self.gaps
+        scale = np.sqrt((1.0 - phi * phi) / (1.0 - power * power))
+        return (self.after - power * self.before) * scale
 
     def log_density(self, phi: float) -> float:
         """The logarithm of `p_phi`, up to a constant without `phi`."""
@@ -178,6 +197,31 @@ def fit_autoregressive(
         series=count,
         records=records,
         dropped=dropped,
+        checks=_checks(observed, best),
+    )
+
+
+def _checks(observed: Observed, phi: float) -> tuple[FitCheck, ...]:
+    """Tests of the model, at the coefficient `phi`."""
+    shocks = observed.innovations(phi)
+    late = observed.steps > (observed.steps.min() + observed.steps.max()) / 2.0
+    neighbours = (observed.gaps[1:] == 1.0) & (observed.gaps[:-1] == 1.0)
+    neighbours &= observed.owners[1:] == observed.owners[:-1]
+    before, after = observed.before, observed.after
+    # Times on one line, series further apart than any lag.
+    spans = np.zeros(len(observed.first))
+    np.maximum.at(spans, observed.owners, observed.steps)
+    begins = np.r_[0.0, np.cumsum(spans + MOST_LAGS + 1.0)[:-1]]
+    times = begins[observed.owners] + observed.steps
+    return (
+        check_normal(shocks, "shocks (what is new in a record)", "fit states (--model markov)"),
+        check_spread(
+            [(shocks[~late], shocks[late])],
+            "time",
+            "fit the part that is like what will be released",
+        ),
+        check_next_lag(before[:-1][neighbours], before[1:][neighbours], after[1:][neighbours]),
+        check_seasons(shocks, times.astype(np.int64)),
     )
 
 
@@ -203,10 +247,14 @@ def _observed(
     if len(gaps) < 2:
         raise UnsupportedError("table", expected="two records after another", shown=False)
     starts = np.r_[True, ~together]
-    marks = np.cumsum(starts) - 1
-    spans = np.bincount(marks[1:][together], gaps)
-    observed = Observed(values[starts], values[:-1][together], values[1:][together], gaps)
-    return observed, int(spans.max()) + 1
+    owners = (np.cumsum(starts) - 1)[1:][together]
+    since = np.cumsum(gaps)
+    first_of = np.searchsorted(owners, owners)
+    steps = since - (since - gaps)[first_of]
+    observed = Observed(
+        values[starts], values[:-1][together], values[1:][together], gaps, owners, steps
+    )
+    return observed, int(steps.max()) + 1
 
 
 def _region(observed: Observed, grid: Numbers, confidence: float) -> tuple[float, float]:

@@ -28,7 +28,15 @@ import numpy as np
 
 from bayesdp.arrays import Ints
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.fitting.comparing import SIGNIFICANT, FitCheck, dropped_rows
+from bayesdp.fitting.comparing import SIGNIFICANT, FitCheck, dropped_rows, p_words
+from bayesdp.fitting.diagnosing import (
+    OTHER_MODEL,
+    check_file_order,
+    check_normal,
+    check_places,
+    check_spread,
+    place_p_value,
+)
 from bayesdp.fitting.numbers_of import (
     Numbers,
     between_words,
@@ -36,6 +44,7 @@ from bayesdp.fitting.numbers_of import (
     check_confidence,
     complete_rows,
     confidence_words,
+    numbered_clusters,
 )
 from bayesdp.populations import Gaussian
 
@@ -54,7 +63,8 @@ class ExchangeableFit:
     `upper` hold the true one with the stated `confidence`, `population` has the level of the worst
     correlation between them. `clusters` and `rows` were used, `dropped` rows have a missing cell,
     and `size` is the most rows of a cluster. `place_p_value` is that of a test whether means differ
-    by place in the cluster; `None` where clusters differ in size.
+    by place in the cluster; `None` where clusters differ in size. `checks` are the other tests of
+    the model.
     """
 
     population: Gaussian
@@ -67,17 +77,18 @@ class ExchangeableFit:
     dropped: int
     size: int
     place_p_value: float | None = None
+    checks: tuple[FitCheck, ...] = ()
 
     @property
     def diagnostics(self) -> tuple[FitCheck, ...]:
-        """The estimate with its interval, in words, and what was left out."""
+        """The estimate with its interval in words, tests of the model, and what was left out."""
         text = (
             f"The intraclass correlation is about {self.correlation:.4g}, and "
             f"{between_words(self.lower, self.upper)} with confidence "
             f"{confidence_words(self.confidence)}. That clusters are independent, and the rows of "
             "one jointly Gaussian and equal in rank (no trend, no roles, one spread), is assumed."
         )
-        checks = (FitCheck("correlation", text), *self._about_places())
+        checks = (FitCheck("correlation", text), *self._about_places(), *self.checks)
         return (*checks, *dropped_rows(self.dropped))
 
     def _about_places(self) -> tuple[FitCheck, ...]:
@@ -86,13 +97,13 @@ class ExchangeableFit:
         if p_value is None:
             return ()
         if p_value >= SIGNIFICANT:
-            text = f"Means by place in the cluster don't differ (p = {p_value:.2g})."
+            text = f"Means by place in the cluster don't differ ({p_words(p_value)})."
             return (FitCheck("places", text, p_value=p_value),)
-        told = f"p = {p_value:.2g}" if p_value > LEAST_P_VALUE else f"p < {LEAST_P_VALUE:g}"
         text = (
-            f"Means by place in the cluster differ ({told}): rows have roles, or there is a trend. "
-            "The correlation is then understated, and a level from this population is too low. Use "
-            "--model gaussian-roles with the column that tells the rows of a cluster apart."
+            f"Means by place in the cluster differ ({p_words(p_value)}): rows have roles, or there "
+            "is a trend. The correlation is then understated, and a level from this population is "
+            "too low. Use --model gaussian-roles with the column that tells the rows of a cluster "
+            "apart."
         )
         return (FitCheck("places", text, fits=False, p_value=p_value),)
 
@@ -115,7 +126,7 @@ def fit_exchangeable(
     check_confidence(confidence)
     check_columns(value=value, cluster=cluster)
     (names, values), dropped = complete_rows(table, {cluster: "text", value: "number"})
-    _, members = np.unique(names.astype(str), return_inverse=True)
+    _, members = numbered_clusters(names)
     sizes = np.bincount(members).astype(float)
     most = int(sizes.max(initial=0))
     if size is not None and (isinstance(size, bool) or size < max(most, 2)):
@@ -156,9 +167,10 @@ def fit_exchangeable(
     p_value = place_p_value(numbers, members)
     if p_value is not None and p_value < SIGNIFICANT:
         source += "; means by place in the cluster differ, so the correlation is understated"
+    correlation = intraclass_correlation(sizes, means, within)
     return ExchangeableFit(
         population=_exchangeable(declared, worst, source),
-        correlation=intraclass_correlation(sizes, means, within),
+        correlation=correlation,
         lower=lower,
         upper=upper,
         confidence=confidence,
@@ -167,7 +179,48 @@ def fit_exchangeable(
         dropped=dropped,
         size=declared,
         place_p_value=p_value,
+        checks=_checks(numbers, members, correlation),
     )
+
+
+def _checks(values: Numbers, members: Ints, correlation: float) -> tuple[FitCheck, ...]:
+    """Tests of the model. `members` are the numbers of clusters, in the order of the table."""
+    sizes = np.bincount(members).astype(float)
+    means = np.bincount(members, values) / sizes
+    within, owners = contrasts(values, members)
+    variances = np.maximum(correlation + (1.0 - correlation) / sizes, 1e-9)
+    levels = (means - np.average(means, weights=1.0 / variances)) / np.sqrt(variances)
+    middle = len(sizes) // 2
+    halves = [
+        (within[owners < middle], within[owners >= middle]),
+        (levels[:middle], levels[middle:]),
+    ]
+    remedy = "fit the part that is like what will be released"
+    return (
+        check_normal(within, "differences within clusters", OTHER_MODEL),
+        check_normal(levels, "cluster means", OTHER_MODEL),
+        check_places(values, members),
+        check_spread(halves, "table", remedy),
+        check_file_order(levels),
+    )
+
+
+def contrasts(values: Numbers, members: Ints) -> tuple[Numbers, Ints]:
+    """Each row of a cluster but the first against the mean of those before, and its cluster.
+
+    With the weights of Helmert: under the model they are independent of each other and of cluster
+    means, and have one variance.
+    """
+    order = np.argsort(members, kind="stable")
+    owners, rows = members[order], values[order] - values.mean()
+    first = np.r_[True, owners[1:] != owners[:-1]]
+    starts = np.flatnonzero(first)[owners]
+    before = np.arange(len(rows)) - starts
+    sums = np.r_[0.0, np.cumsum(rows)]
+    later = before > 0
+    seats, counts = np.flatnonzero(later), before[later]
+    means = (sums[seats] - sums[starts[later]]) / counts
+    return (rows[later] - means) * np.sqrt(counts / (counts + 1.0)), owners[later]
 
 
 def _exchangeable(size: int, correlation: float, source: str) -> Gaussian:
@@ -177,33 +230,6 @@ def _exchangeable(size: int, correlation: float, source: str) -> Gaussian:
     np.fill_diagonal(matrix, 1.0)
     rows = tuple(map(tuple, matrix.tolist()))
     return Gaussian(covariance=rows, source=source)
-
-
-def place_p_value(values: Numbers, members: Ints) -> float | None:
-    """How likely means that differ so much by place in the cluster are, if rows are exchangeable.
-
-    The F test of the places in a two-way layout: exact for exchangeable Gaussian rows. `values` are
-    in the order of the table, `members` are the numbers of their clusters, from 0. `None` where
-    clusters differ in size, or there are fewer than three.
-    """
-    from scipy.stats import f
-
-    sizes = np.bincount(members)
-    clusters, size = len(sizes), int(sizes.min())
-    if sizes.max() > size or clusters < 3 or size < 2:
-        return None
-    rows = values[np.argsort(members, kind="stable")].reshape(clusters, size)
-    rest = rows - rows.mean(axis=1, keepdims=True)
-    places = rest.mean(axis=0)
-    between = clusters * float((places**2).sum()) / (size - 1)
-    inside = float(((rest - places) ** 2).sum()) / ((clusters - 1) * (size - 1))
-    if not inside > 0.0:
-        return 0.0
-    return float(f.sf(between / inside, size - 1, (clusters - 1) * (size - 1)))
-
-
-LEAST_P_VALUE = 1e-15
-"""A smaller one is said to be below it."""
 
 
 def intraclass_correlation(sizes: Numbers, means: Numbers, within: float) -> float:

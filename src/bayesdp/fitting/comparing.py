@@ -47,6 +47,15 @@ class FitCheck:
         return plain | {key: value for key, value in numbers.items() if value is not None}
 
 
+LEAST_P_VALUE = 1e-15
+"""A smaller one is said to be below it."""
+
+
+def p_words(p_value: float) -> str:
+    """A p-value as it is told."""
+    return f"p = {p_value:.2g}" if p_value >= LEAST_P_VALUE else f"p < {LEAST_P_VALUE:g}"
+
+
 def dropped_rows(number: int) -> tuple[FitCheck, ...]:
     """What to say of rows that were left out because a cell is missing."""
     if number == 0:
@@ -77,10 +86,9 @@ class RatioTest:
 
     def words(self) -> str:
         """The numbers of the test."""
-        p_value = self.p_value
-        said = f"p = {p_value:.2g}" if p_value >= 1e-15 else "p < 1e-15"
         noun = "degree" if self.degrees == 1 else "degrees"
-        return f"G2 = {self.statistic:.1f} on {self.degrees} {noun} of freedom, {said}"
+        numbers = f"G2 = {self.statistic:.1f} on {self.degrees} {noun} of freedom"
+        return f"{numbers}, {p_words(self.p_value)}"
 
 
 def order_test(windows: Counts) -> RatioTest:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.accounting.rounded import up_words
+from bayesdp.arrays import Ints
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.statements.conditions import Reads
 from bayesdp.tables.columns import Column
@@ -83,6 +84,14 @@ def public_data() -> Iterator[None]:
     else:
         return
     raise InputError("table", expected="a table that can be read", remedy=reason, shown=False)
+
+
+def numbered_clusters(names: NDArray[Any]) -> tuple[int, Ints]:
+    """How many names there are, and the number of each row's, from 0 in order of appearance."""
+    _, first, inverse = np.unique(names.astype(str), return_index=True, return_inverse=True)
+    numbers = np.empty(len(first), dtype=np.int64)
+    numbers[np.argsort(first)] = np.arange(len(first))
+    return len(first), numbers[inverse]
 
 
 def check_columns(**columns: str) -> None:

@@ -26,12 +26,14 @@ import numpy as np
 from bayesdp.accounting.rounded import up_words
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.fitting.comparing import FitCheck, dropped_rows
+from bayesdp.fitting.diagnosing import check_covariances, check_file_order, check_jointly_normal
 from bayesdp.fitting.numbers_of import (
     Numbers,
     check_columns,
     check_confidence,
     complete_rows,
     confidence_words,
+    numbered_clusters,
 )
 from bayesdp.populations import Gaussian
 from bayesdp.statements.conditions import Reads
@@ -50,7 +52,7 @@ class RolesFit:
     `estimate` has the sample covariance, with a row for each of its `roles`; nothing is promised
     about it. `population` declares the size and `max_regression_sum`, and holds the true law with
     the stated `confidence`. `clusters` have all roles, `incomplete` ones lack some and were left
-    out with their rows, and `dropped` rows have a missing cell.
+    out with their rows, and `dropped` rows have a missing cell. `checks` are tests of the model.
     """
 
     population: Gaussian
@@ -59,6 +61,7 @@ class RolesFit:
     clusters: int
     incomplete: int
     dropped: int
+    checks: tuple[FitCheck, ...] = ()
 
     @property
     def correlations(self) -> Numbers:
@@ -70,7 +73,7 @@ class RolesFit:
 
     @property
     def diagnostics(self) -> tuple[FitCheck, ...]:
-        """The correlations and the bound in words, and what was left out."""
+        """The correlations and the bound in words, tests of the model, and what was left out."""
         roles, matrix = self.estimate.roles or (), self.correlations
         pairs = ", ".join(
             f"{roles[i]} and {roles[j]} {matrix[i, j]:.4g}"
@@ -84,7 +87,8 @@ class RolesFit:
         )
         left_out = f"{self.incomplete} clusters lack a role and were left out."
         incomplete = (FitCheck("incomplete clusters", left_out),) if self.incomplete else ()
-        return (FitCheck("correlations", text), *incomplete, *dropped_rows(self.dropped))
+        left = (*incomplete, *dropped_rows(self.dropped))
+        return (FitCheck("correlations", text), *self.checks, *left)
 
     def estimated(self) -> dict[str, Any]:
         """The roles, and the sample's covariance and correlations, as plain data."""
@@ -151,6 +155,17 @@ def fit_roles(
         clusters=len(records),
         incomplete=incomplete,
         dropped=dropped,
+        checks=_checks(records),
+    )
+
+
+def _checks(records: Numbers) -> tuple[FitCheck, ...]:
+    """Tests of the model; `records` has a row for each cluster, in the order of the table."""
+    standard = (records - records.mean(axis=0)) / records.std(axis=0)
+    return (
+        check_jointly_normal(records),
+        check_covariances(records),
+        check_file_order(standard.mean(axis=1)),
     )
 
 
@@ -158,7 +173,7 @@ def _by_cluster(
     names: Numbers, parts: Numbers, values: Numbers, known: Sequence[str]
 ) -> tuple[Numbers, int]:
     """The values of complete clusters, shape `(clusters, roles)`, and how many lack a role."""
-    clusters, rows = np.unique(names.astype(str), return_inverse=True)
+    clusters, rows = numbered_clusters(names)
     places = {name: place for place, name in enumerate(known)}
     columns = np.array([places.get(part, -1) for part in parts.tolist()])
     kept = columns >= 0
@@ -170,9 +185,9 @@ def _by_cluster(
             remedy="Number them (child 1, child 2), or use fit_exchangeable.",
             shown=False,
         )
-    cells = np.full(len(clusters) * len(known), np.nan)
+    cells = np.full(clusters * len(known), np.nan)
     cells[seats] = values[kept]
-    records = cells.reshape(len(clusters), len(known))
+    records = cells.reshape(clusters, len(known))
     complete = ~np.isnan(records).any(axis=1)
     return records[complete], int((~complete).sum())
 

@@ -20,11 +20,10 @@ MOST_ROWS = 32
 """The most rows of transitions that are shown; the population has them all."""
 
 
-def show_fit(
-    console: Console,
-    fitted: AutoregressiveFit | ChainFit | ExchangeableFit | RolesFit,
-    out: Path | None,
-) -> None:
+Fitted = AutoregressiveFit | ChainFit | ExchangeableFit | RolesFit
+
+
+def show_fit(console: Console, fitted: Fitted, out: Path | None) -> None:
     """Print what was `fitted` on the `console`: the bounds, what was looked at, and the population.
 
     `out` is the file that the population was written to, if any.
@@ -85,6 +84,12 @@ def _show_use(
             return
         covers = "" if population.covers else ", with covers = [...] for its columns"
         say(console, f"It can stand in a study as it is{covers}.")
+
+
+def show_checks(console: Console, fitted: Fitted) -> None:
+    """Print what was looked at, a sentence each."""
+    for check in fitted.diagnostics:
+        bullet(console, check.sentence)
 
 
 def _show_transitions(console: Console, fitted: ChainFit | PrivateFit) -> None:

@@ -25,8 +25,8 @@ import numpy as np
 
 from bayesdp.fitting import fit_chain
 from bayesdp.fitting.counting import Chains
+from bayesdp.fitting.states import read_states
 from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.reading import read
 from bayesdp.tables.source import open_table
 
 LIMIT = 2.5
@@ -61,16 +61,17 @@ def write(path: Path, rows: int, shuffled: bool) -> None:
 def chains_of(path: Path, layout: dict[str, Any]) -> Chains:
     """The table as chains of two states."""
     table = open_table(str(path))
-    columns = parse_columns({"state": {"from": "value", "where": "value > 0.7"}})
+    states = read_states(table, "value", {"where": "value > 0.7"})
     order = parse_columns({"minute": {"role": "order", "step": 1}})["minute"]
     time_column = order if "time" in layout else None
-    reading = read(table, columns, "state")
-    return Chains(table, "value", reading, (0, 1), True, layout.get("series", ()), time_column)
+    return Chains(table, states, layout.get("series", ()), time_column)
 
 
 def plain(chains: Chains) -> Callable[[], object]:
     """How often each state occurs in each series, and the last time, in one grouped aggregate."""
-    rows: Any = chains.table.expression.select(state=chains.state.value, who="who", minute="minute")
+    rows: Any = chains.table.expression.select(
+        state=chains.states.reading.value, who="who", minute="minute"
+    )
     numbers = {"rows": rows.count()}
     if chains.time is not None:
         numbers["last"] = rows.minute.max()

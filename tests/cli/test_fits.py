@@ -106,6 +106,28 @@ def test_the_other_models() -> None:
     assert fit(*clusters, "--cluster", "family").exit_code == 0
 
 
+def test_a_joint_law_is_certified() -> None:
+    rows = ["household,role,ill"]
+    for i, (index, contact) in enumerate([(1, 1)] * 30 + [(1, 0)] * 20 + [(0, 0)] * 150):
+        rows += [f"{i},index,{index}", f"{i},contact,{contact}"]
+    Path("ill.csv").write_text("\n".join(rows))
+    words = ["ill.csv", "--model", "finite", "--column", "ill", "--cluster", "household"]
+    words += ["--states", "0,1"]
+    document = answer(*words, "--role", "role", "--out", "law.json")
+    assert document["estimate"]["roles"] == ["contact", "index"]
+    assert document["estimate"]["counts"] == [[150, 20], [0, 30]]
+    assert {m["model"] for m in document["population"]["members"]} == {"finite"}
+    asked = ["leakage", "law.json", "--epsilon", "0.5", "--certificate", "c.json"]
+    assert CliRunner().invoke(app, asked).exit_code == 0
+    verdict = CliRunner().invoke(app, ["verify", "c.json", "--json"])
+    assert json.loads(verdict.stdout)["verdict"] == "VALID ASSUMING"
+    shown = " ".join(fit(*words).stdout.split())
+    for said in ("the same in every order", "150", "records form mutually independent clusters"):
+        assert said in shown
+    point = answer(*words, "--point")
+    assert point["population"]["probabilities"] == [[0.75, 0.05], [0.05, 0.15]]
+
+
 def test_diagnoses_alone() -> None:
     against = fit(*WHEEZE, *BITS, "--diagnose")
     assert against.exit_code == 1

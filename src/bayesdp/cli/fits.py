@@ -15,7 +15,7 @@ from bayesdp.errors import InputError
 if TYPE_CHECKING:
     from bayesdp.statements.columns import Value
 
-ModelName = Literal["markov", "gaussian-clusters", "gaussian-roles", "ar1"]
+ModelName = Literal["markov", "finite", "gaussian-clusters", "gaussian-roles", "ar1"]
 
 
 @dataclass(frozen=True)
@@ -42,27 +42,25 @@ def fit(
     column: Annotated[str | None, typer.Option(help="The column with the values.")] = None,
     where: Annotated[
         str | None,
-        typer.Option(
-            metavar="CONDITION", help="markov: state 1 is where this holds, as in 'steps > 0'."
-        ),
+        typer.Option(metavar="CONDITION", help="State 1 is where this holds, as in 'steps > 0'."),
     ] = None,
     cuts: Annotated[
         str | None,
-        typer.Option(metavar="NUMBERS", help="markov: cut the values at these, as in 70,180."),
+        typer.Option(metavar="NUMBERS", help="Cut the values at these, as in 70,180."),
     ] = None,
     states: Annotated[
         str | None,
-        typer.Option(metavar="VALUES", help="markov: the values that are states, as in low,high."),
+        typer.Option(metavar="VALUES", help="The values that are states, as in low,high."),
     ] = None,
     order: Annotated[
         str | None,
         typer.Option(metavar="ORDER", help="markov: 1 (unless given), 2, 3, or auto (least BIC)."),
     ] = None,
     cluster: Annotated[
-        str | None, typer.Option(help="gaussian-...: the column that tells clusters apart.")
+        str | None, typer.Option(help="The column that tells clusters apart.")
     ] = None,
     role: Annotated[
-        str | None, typer.Option(help="gaussian-roles: the column that tells records apart.")
+        str | None, typer.Option(help="The column that tells the records of a cluster apart.")
     ] = None,
     series: Annotated[
         list[str] | None,
@@ -88,13 +86,14 @@ def fit(
         int | None, typer.Option(help="The most records of a series of the study.")
     ] = None,
     size: Annotated[
-        int | None, typer.Option(help="gaussian-clusters: the most records of a cluster.")
+        int | None,
+        typer.Option(help="gaussian-clusters: the most records of a cluster. finite: its records."),
     ] = None,
     confidence: Annotated[
         float | None, typer.Option(help="Of the bounds on all parameters at once (0.95).")
     ] = None,
     point: Annotated[
-        bool, typer.Option("--point", help="markov: the most likely transitions, without bounds.")
+        bool, typer.Option("--point", help="markov, finite: the most likely law, without bounds.")
     ] = False,
     private: Annotated[
         bool, typer.Option("--private", help="Fit the private table of a study, at a cost.")
@@ -243,6 +242,16 @@ def _text(spec: Mapping[str, Any], *, as_toml: bool) -> str:
 def _markov(file: str, chosen: Mapping[str, Any]) -> Any:
     from bayesdp.fitting import fit_chain
 
+    options = _of_states(chosen)
+    if "step" in options:
+        options["step"] = _step(options["step"])
+    if "order" in options:
+        options["order"] = _order(options["order"])
+    return fit_chain(file, **options)
+
+
+def _of_states(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with what states are, and `--point` as a confidence."""
     options = dict(chosen)
     if options.pop("point", False):
         if "confidence" in options:
@@ -252,11 +261,14 @@ def _markov(file: str, chosen: Mapping[str, Any]) -> Any:
         options["cuts"] = [_number(part, "--cuts") for part in _parts(options["cuts"])]
     if "states" in options:
         options["states"] = _values(_parts(options["states"]))
-    if "step" in options:
-        options["step"] = _step(options["step"])
-    if "order" in options:
-        options["order"] = _order(options["order"])
-    return fit_chain(file, **options)
+    return options
+
+
+def _finite(file: str, chosen: Mapping[str, Any]) -> Any:
+    from bayesdp.fitting import fit_finite
+
+    options = _of_states(chosen)
+    return fit_finite(file, options.pop("column"), options.pop("cluster"), **options)
 
 
 def _clusters(file: str, chosen: Mapping[str, Any]) -> Any:
@@ -295,6 +307,11 @@ _MODELS: dict[str, _Model] = {
         ),
         ("column", "length"),
         _markov,
+    ),
+    "finite": _Model(
+        ("column", "cluster", "where", "cuts", "states", "role", "size", "confidence", "point"),
+        ("column", "cluster"),
+        _finite,
     ),
     "gaussian-clusters": _Model(
         ("column", "cluster", "size", "confidence"), ("column", "cluster"), _clusters

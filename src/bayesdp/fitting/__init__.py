@@ -7,6 +7,7 @@ from bayesdp.fitting.autoregressive import AutoregressiveFit, fit_autoregressive
 from bayesdp.fitting.chains import ChainFit, fit_chain
 from bayesdp.fitting.clusters import ExchangeableFit, fit_exchangeable
 from bayesdp.fitting.comparing import FitCheck
+from bayesdp.fitting.joint_laws import FiniteFit, fit_finite
 from bayesdp.fitting.regions import TransitionBounds
 from bayesdp.fitting.roles import RolesFit, fit_roles
 from bayesdp.fitting.streams import posterior_states
@@ -15,12 +16,14 @@ __all__ = [
     "AutoregressiveFit",
     "ChainFit",
     "ExchangeableFit",
+    "FiniteFit",
     "FitCheck",
     "RolesFit",
     "TransitionBounds",
     "fit_autoregressive",
     "fit_chain",
     "fit_exchangeable",
+    "fit_finite",
     "fit_roles",
     "posterior_states",
 ]

@@ -31,12 +31,11 @@ from bayesdp.fitting.numbers_of import (
     require_column,
 )
 from bayesdp.fitting.regions import Counts, TransitionBounds, transition_bounds
+from bayesdp.fitting.states import read_states
 from bayesdp.populations import MarkovChain
-from bayesdp.populations.markov import MOST_STATES
 from bayesdp.statements.columns import Value
 from bayesdp.tables.columns import Column
 from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.reading import read
 from bayesdp.tables.source import open_table
 
 ORDERS = (1, 2, 3)
@@ -136,7 +135,7 @@ def fit_chain(
             bridge=gaps == "bridge",
             drop=missing == "drop",
         )
-        windows = chains.count(_depth(len(chains.levels), order))
+        windows = chains.count(_depth(len(chains.states.levels), order))
         fitted, choice = (order, ()) if order != "auto" else _least_information(windows)
         counts = _counts(windows, fitted)
         checks = (*choice, check_order(windows, fitted), *_homogeneity(chains, counts))
@@ -144,7 +143,7 @@ def fit_chain(
     population = _population(counts, bounds, length, _source(windows, counts, confidence, choice))
     return ChainFit(
         population=population,
-        states=tuple(chains.levels),
+        states=tuple(chains.states.levels),
         counts=counts,
         transition=estimates(counts),
         bounds=bounds,
@@ -210,46 +209,16 @@ def _chains(
     drop: bool,
 ) -> Chains:
     """The table as chains. Raises `InputError` about the argument that is wrong."""
-    ways = {key: value for key, value in declared.items() if value is not None}
-    if len(ways) != 1:
-        raise InputError(
-            "states",
-            sorted(ways),
-            expected="one way to say what the states are: states, cuts or where",
-            remedy="For example states = [0, 1], or where = 'steps > 0'.",
-        )
-    (way,) = ways
-    derived = way != "states"
-    name = f"{column} as states" if derived else column
-    keys = {"from": column, **ways} if derived else ways
     opened = open_table(table)
-    for key, wanted in (("column", (column,)), ("series", series)):
-        for other in wanted:
-            require_column(opened, other, key)
+    require_column(opened, column, "column")
+    for name in series:
+        require_column(opened, name, "series")
     if time is not None:
         require_column(opened, time.name, "time")
-    try:
-        columns = parse_columns({name: keys})
-        reading = read(opened, columns, name)
-    except InputError as error:
-        raise error.at(_argument(error.key, name)) from None
-    levels = columns[name].levels or ()
-    if not 2 <= len(levels) <= MOST_STATES:
-        raise InputError(
-            way,
-            f"{len(levels)} states",
-            expected=f"at least two states, at most {MOST_STATES}",
-            remedy="Merge states, or cut the values at fewer points.",
-        )
-    chains = Chains(opened, column, reading, levels, derived, series, time, bridge, drop)
+    states = read_states(opened, column, declared)
+    chains = Chains(opened, states, series, time, bridge, drop)
     chains.check()
     return chains
-
-
-def _argument(key: str, name: str) -> str:
-    """The argument that a key of a column's declaration stands for."""
-    last = key.removeprefix(f"data.columns.{name}").removeprefix(".")
-    return {"": "column", "from": "column"}.get(last, last)
 
 
 def _time(time: str | None, step: float | str | None) -> Column | None:

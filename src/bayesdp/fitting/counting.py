@@ -7,7 +7,6 @@ not the order of series and times (each series a block, blocks in rising order),
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import and_
@@ -18,11 +17,11 @@ from numpy.typing import NDArray
 
 from bayesdp.errors import InputError
 from bayesdp.fitting.regions import Counts
-from bayesdp.statements.columns import Value
+from bayesdp.fitting.states import States
 from bayesdp.tables.checks import STEP_TOLERANCE, offset_findings, order_key, order_step
 from bayesdp.tables.columns import Column
 from bayesdp.tables.literals import literal
-from bayesdp.tables.reading import MISSING, ReadColumn, is_missing
+from bayesdp.tables.reading import is_missing
 from bayesdp.tables.source import Table
 
 if TYPE_CHECKING:
@@ -60,16 +59,13 @@ class WindowCounts:
 class Chains:
     """A table as chains: how a row's state, its series and its time are read.
 
-    `levels` are the states of `column`, which are read as `state`. Without `time` the order is that
-    of the file. `bridge`: rows of a series are neighbours whatever lies between their times.
-    `drop`: rows without a state are left out as if they were not there, else they end a run.
+    Without `time` the order is that of the file. `bridge`: rows of a series are neighbours whatever
+    lies between their times. `drop`: rows without a state are left out as if they were not there,
+    else they end a run.
     """
 
     table: Table
-    column: str
-    state: ReadColumn
-    levels: Sequence[Value]
-    derived: bool
+    states: States
     series: tuple[str, ...] = ()
     time: Column | None = None
     bridge: bool = False
@@ -133,7 +129,7 @@ class Chains:
         missing = 0
         if self.drop or None in codes:
             missing = self._number_missing
-        states = len(self.levels)
+        states = len(self.states.levels)
         return {
             key: WindowCounts(_tables(np.array(part, dtype=object), depth, states), missing)
             for key, part in parts.items()
@@ -149,7 +145,8 @@ class Chains:
         import ibis
 
         table = self.table
-        chosen: dict[str, Any] = {"value": self.state.value, "missing": self.state.faults[MISSING]}
+        states = self.states
+        chosen: dict[str, Any] = {"value": states.reading.value, "missing": states.missing}
         for i, name in enumerate(self.series):
             raw: Any = table.require(name, "series")
             known = ibis.cases((~is_missing(table, raw), raw)) if table.text_cells else raw
@@ -157,14 +154,9 @@ class Chains:
         if self.time is not None:
             chosen["time"] = order_key(table, self.time)
         cells = table.expression.select(**chosen)
-        if self.derived:
-            index = cells.value.cast("int16") + _code(1)
-        else:
-            places = ((cells.value == literal(v), _code(i)) for i, v in enumerate(self.levels, 1))
-            index = ibis.cases(*places)
         unreadable = cells.value.isnull() & ~cells.missing
         kept = [name for name in chosen if name not in ("value", "missing")]
-        cells = cells.select(*kept, state=index, unreadable=unreadable)
+        cells = cells.select(*kept, state=states.number(cells.value), unreadable=unreadable)
         return table.kept(cells) if table.text_cells else cells
 
     def _base(self, split: str | None, in_order: bool) -> Any:
@@ -249,7 +241,7 @@ class Chains:
         if unreadable:
             raise _refusal(
                 "column",
-                self.column,
+                self.states.column,
                 "a column in which every cell is empty or has a state",
                 unreadable,
                 "Correct these cells or leave them empty; list all states.",

@@ -212,7 +212,7 @@ def check_covariances(records: Numbers) -> FitCheck:
 def check_next_lag(first: Numbers, second: Numbers, third: Numbers) -> FitCheck:
     """Whether a record depends on the last but one, given the last: the partial correlation.
 
-    The numbers of all runs of three neighbours, the oldest first.
+    `first`, `second` and `third` are the numbers of all runs of three neighbours, oldest first.
     """
     from scipy.stats import norm
 

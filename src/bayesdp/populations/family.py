@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
@@ -69,7 +70,11 @@ class Family(Population):
 
     def describe(self) -> str:
         """One sentence in plain English."""
-        parts = "; or ".join(member.describe() for member in self.members)
+        each = Counter(member.describe() for member in self.members)
+        parts = "; or ".join(
+            words if number == 1 else f"{words} ({number} such populations)"
+            for words, number in each.items()
+        )
         return f"one of these holds, whichever it is: {parts}"
 
     def spec(self) -> dict[str, Any]:

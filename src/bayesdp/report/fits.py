@@ -10,7 +10,14 @@ from typing import Any
 
 from rich.console import Console
 
-from bayesdp.fitting import AutoregressiveFit, ChainFit, ExchangeableFit, FitCheck, RolesFit
+from bayesdp.fitting import (
+    AutoregressiveFit,
+    ChainFit,
+    ExchangeableFit,
+    FiniteFit,
+    FitCheck,
+    RolesFit,
+)
 from bayesdp.populations import Population
 from bayesdp.release.fit_plan import ExpectedFit, FitPlan
 from bayesdp.release.private_fit import PrivateFit
@@ -20,7 +27,7 @@ MOST_ROWS = 32
 """The most rows of transitions that are shown; the population has them all."""
 
 
-Fitted = AutoregressiveFit | ChainFit | ExchangeableFit | RolesFit
+Fitted = AutoregressiveFit | ChainFit | ExchangeableFit | FiniteFit | RolesFit
 
 
 def show_fit(console: Console, fitted: Fitted, out: Path | None) -> None:
@@ -31,6 +38,8 @@ def show_fit(console: Console, fitted: Fitted, out: Path | None) -> None:
     _show_population(console, fitted.population)
     if isinstance(fitted, ChainFit):
         _show_transitions(console, fitted)
+    if isinstance(fitted, FiniteFit):
+        _show_law(console, fitted)
     _show_use(console, fitted.diagnostics, fitted.population, out)
 
 
@@ -103,6 +112,24 @@ def _show_transitions(console: Console, fitted: ChainFit | PrivateFit) -> None:
     show_table(console, title, (header, *(str(state) for state in fitted.states)), rows)
     if len(contexts) > MOST_ROWS:
         say(console, f"{len(contexts) - MOST_ROWS} more contexts are in the population.")
+
+
+def _show_law(console: Console, fitted: FiniteFit) -> None:
+    """The counted cells; of exchangeable records one for each kind of cluster."""
+    rows = []
+    places = product(range(len(fitted.states)), repeat=fitted.law.ndim)
+    cells = [c for c in places if fitted.roles is not None or list(c) == sorted(c)]
+    for cell in cells[:MOST_ROWS]:
+        share = f"{float(fitted.law[cell]):.4f}"
+        if fitted.lower is not None and fitted.upper is not None:
+            share += f" ({float(fitted.lower[cell]):.4f} to {float(fitted.upper[cell]):.4f})"
+        count = str(int(fitted.counts[cell]))
+        rows.append((*(str(fitted.states[state]) for state in cell), count, share))
+    names = fitted.roles or [f"record {i + 1}" for i in range(fitted.law.ndim)]
+    title = "The joint law" + ("" if fitted.roles else ", the same in every order of the records")
+    show_table(console, title, (*names, "clusters", "probability"), rows)
+    if len(cells) > MOST_ROWS:
+        say(console, f"{len(cells) - MOST_ROWS} more cells are in the population.")
 
 
 def _laws(fitted: ChainFit | PrivateFit, context: tuple[int, ...]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tomllib
+from datetime import date, timedelta
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,17 @@ def test_the_other_models() -> None:
         100,
     )
     assert fit(*clusters, "--cluster", "family").exit_code == 0
+
+
+def test_series_with_dates() -> None:
+    dated = ["days.csv", "--model", "ar1", "--column", "kwh", "--time", "day"]
+    begin = date(2024, 1, 1)
+    rows = [f"{begin + timedelta(days=d)},{d * d % 37}" for d in range(150)]
+    Path("days.csv").write_text("\n".join(["day,kwh", *rows]))
+    assert answer(*dated, "--step", "1 day")["population"]["length"] == 150
+    refused = fit(*dated)
+    assert refused.exit_code == 2
+    assert "1 day" in refused.stderr
 
 
 def test_a_joint_law_is_certified() -> None:

@@ -94,3 +94,30 @@ def test_gaps_series_and_missing_cells():
 
 def test_the_shares_sum_to_one():
     assert 2 * NEAR_SHARE + len(FAR) * FAR_SHARE == pytest.approx(1.0)
+
+
+def test_dates_and_times_are_read_as_chains_read_them() -> None:
+    frame = drawn(np.random.default_rng(6), 0.4, {"a": np.r_[0:120, 125:200].astype(float)})
+    numbers = fit_autoregressive(frame, "x", "t")
+    begin = pd.Timestamp("2023-02-25")
+    days = frame.assign(t=[str((begin + pd.Timedelta(days=t)).date()) for t in frame.t])
+    quarters = frame.assign(t=[begin + pd.Timedelta(minutes=15 * t) for t in frame.t])
+    months = [pd.Timestamp(year=2000 + int(t) // 12, month=1 + int(t) % 12, day=1) for t in frame.t]
+    for table, step in (
+        (days, "1 day"),
+        (quarters, "15 minutes"),
+        (frame.assign(t=months), "1 month"),
+    ):
+        fitted = fit_autoregressive(table, "x", "t", step=step)
+        assert (fitted.lower, fitted.upper) == (numbers.lower, numbers.upper)
+        assert fitted.population.length == numbers.population.length == 200
+    days.loc[3, "t"] = None
+    assert fit_autoregressive(days, "x", "t", step="1 day").dropped == 1
+    for table, step in ((days, 1.0), (frame, "1 day"), (days.assign(t="?"), "1 day")):
+        with pytest.raises(InputError, match="step"):
+            fit_autoregressive(table, "x", "t", step=step)
+    mixed = [f"2023-03-01T00:{m:02}" + "Z" * (m % 2) for m in range(60)]
+    with pytest.raises(InputError, match="one kind"):
+        fit_autoregressive(frame.head(60).assign(t=mixed), "x", "t", step="1 minute")
+    with pytest.raises(InputError, match="step"):
+        fit_autoregressive(days, "x", "t", step="2 days")

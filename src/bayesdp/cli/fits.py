@@ -295,7 +295,7 @@ def _autoregressive(file: str, chosen: Mapping[str, Any]) -> Any:
             raise InputError("--series", options["series"], expected="one column")
         (options["series"],) = options["series"]
     if "step" in options:
-        options["step"] = _number(options["step"], "--step")
+        options["step"] = _step(options["step"])
     return fit_autoregressive(file, options.pop("column"), options.pop("time"), **options)
 
 

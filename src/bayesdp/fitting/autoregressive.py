@@ -51,9 +51,11 @@ from bayesdp.fitting.numbers_of import (
     check_confidence,
     complete_rows,
     confidence_words,
+    time_column,
 )
 from bayesdp.populations import Autoregressive
 from bayesdp.statements.conditions import Reads
+from bayesdp.tables.checks import order_step
 
 GRID = 401
 FAR = (-0.9, -0.5, 0.0, 0.5, 0.9)
@@ -154,27 +156,30 @@ def fit_autoregressive(
     time: str,
     *,
     series: str | None = None,
-    step: float = 1.0,
+    step: float | str = 1.0,
     confidence: float = 0.95,
     length: int | None = None,
 ) -> AutoregressiveFit:
     """Fit an AR(1) to the numbers of the column `value`, in the order of the column `time`.
 
     `table` is what a study can name as its source, of public or past data: nothing is spent and
-    nothing is protected. `time` holds numbers, `step` apart or a whole multiple of it (a gap);
-    `series` names the column that tells series apart. Rows with a missing cell are dropped, which
-    makes gaps. `length` is the most steps that a series of the study may have, at least the longest
-    one here (the default). Raises `InputError` for arguments and cells that can't be read, and
-    `UnsupportedError` where the region reaches 1 or nothing fits.
+    nothing is protected. `time` holds numbers, dates or times, a `step` apart (a number, or a text
+    such as "1 day") or a whole multiple of it (a gap); `series` names the column that tells series
+    apart. Rows with a missing cell are dropped, which makes gaps. `length` is the most steps that a
+    series of the study may have, at least the longest one here (the default). Raises `InputError`
+    for arguments and cells that can't be read, and `UnsupportedError` where the region reaches 1 or
+    nothing fits.
     """
     check_confidence(confidence)
     check_columns(value=value, time=time, **({} if series is None else {"series": series}))
-    reads: dict[str, Reads] = {time: "number", value: "number"}
+    reads: dict[str, Reads] = {value: "number"}
     if series is not None:
         reads[series] = "text"
-    columns, dropped = complete_rows(table, reads)
-    names = columns[2].astype(str) if series is not None else np.zeros(len(columns[0]), dtype=str)
-    observed, longest = _observed(columns[0], columns[1].astype(float), names, time, step)
+    order = time_column(time, step)
+    columns, dropped = complete_rows(table, reads, order)
+    names = columns[1].astype(str) if series is not None else np.zeros(len(columns[0]), dtype=str)
+    times, values = columns[-1].astype(float), columns[0].astype(float)
+    observed, longest = _observed(times, values, names, time, order_step(order))
     if length is not None and (isinstance(length, bool) or length < longest):
         raise InputError("length", length, expected=f"a whole number of at least {longest}")
     grid = np.sin(np.linspace(-math.pi / 2, math.pi / 2, GRID + 2)[1:-1])

@@ -29,13 +29,13 @@ from bayesdp.fitting.numbers_of import (
     confidence_words,
     public_data,
     require_column,
+    time_column,
 )
 from bayesdp.fitting.regions import Counts, TransitionBounds, transition_bounds
 from bayesdp.fitting.states import read_states
 from bayesdp.populations import MarkovChain
 from bayesdp.statements.columns import Value
 from bayesdp.tables.columns import Column
-from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.source import open_table
 
 ORDERS = (1, 2, 3)
@@ -131,7 +131,7 @@ def fit_chain(
             column,
             {"states": states, "cuts": cuts, "where": where},
             (series,) if isinstance(series, str) else tuple(series),
-            _time(time, step),
+            None if time is None else time_column(time, step),
             bridge=gaps == "bridge",
             drop=missing == "drop",
         )
@@ -219,15 +219,6 @@ def _chains(
     chains = Chains(opened, states, series, time, bridge, drop)
     chains.check()
     return chains
-
-
-def _time(time: str | None, step: float | str | None) -> Column | None:
-    if time is None:
-        return None
-    try:
-        return parse_columns({time: {"role": "order", "step": step}})[time]
-    except InputError as error:
-        raise error.at("step" if error.key.endswith(".step") else "time") from None
 
 
 def _depth(states: int, order: int | Literal["auto"]) -> int:

@@ -13,8 +13,10 @@ from bayesdp.accounting.rounded import up_words
 from bayesdp.arrays import Ints
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.statements.conditions import Reads
+from bayesdp.tables.checks import offset_findings, order_key
 from bayesdp.tables.columns import Column
-from bayesdp.tables.reading import MISSING, read
+from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.reading import MISSING, is_missing, raw_cells, read
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table, open_table
 
@@ -22,19 +24,19 @@ Numbers = NDArray[np.float64]
 
 
 def complete_rows(
-    source: object, reads: Mapping[str, Reads]
+    source: object, reads: Mapping[str, Reads], time: Column | None = None
 ) -> tuple[tuple[NDArray[Any], ...], int]:
     """The columns of the rows in which none of them is missing, and how many others there are.
 
-    `reads` says whether each column holds numbers or texts. Raises `InputError` for cells that
-    can't be read as such.
+    `reads` says whether each column holds numbers or texts; the column `time` comes last, in the
+    unit of its step (`order_step`). Raises `InputError` for cells that can't be read as such.
     """
     with public_data():
-        return _complete_rows(source, reads)
+        return _complete_rows(source, reads, time)
 
 
 def _complete_rows(
-    source: object, reads: Mapping[str, Reads]
+    source: object, reads: Mapping[str, Reads], time: Column | None
 ) -> tuple[tuple[NDArray[Any], ...], int]:
     table = open_table(source)
     for name in reads:
@@ -51,11 +53,31 @@ def _complete_rows(
                     expected=f"a column of finite {reads[name]}s",
                     remedy="Correct these cells, or leave them empty.",
                 )
-    chosen = table.expression.select(**{f"c{i}": r.value for i, r in enumerate(readings.values())})
+    values = [reading.value for reading in readings.values()]
+    if time is not None:
+        values.append(_times(table, time))
+    chosen = table.expression.select(**{f"c{i}": value for i, value in enumerate(values)})
     rows = table.rows(chosen)
     complete = [row for row in rows if None not in row]
-    arrays = tuple(np.array([row[i] for row in complete]) for i in range(len(reads)))
+    arrays = tuple(np.array([row[i] for row in complete]) for i in range(len(values)))
     return arrays, len(rows) - len(complete)
+
+
+def _times(table: Table, time: Column) -> Any:
+    """The times as numbers. Raises `InputError` for cells that are neither empty nor a time."""
+    require_column(table, time.name, "time")
+    for finding in offset_findings(table, time):
+        raise InputError("time", time.name, expected=f"one kind. {finding.message}")
+    key, raw = order_key(table, time), raw_cells(table, time)
+    wrong = table.numbers(table.expression, (key.isnull() & ~is_missing(table, raw)).sum())[0]
+    if wrong:
+        raise InputError(
+            "time",
+            f"{wrong} cells",
+            expected="a column of times",
+            remedy='The step of numbers is a number, that of dates a text such as "1 day".',
+        )
+    return key
 
 
 def require_column(table: Table, name: str, key: str) -> None:
@@ -67,6 +89,14 @@ def require_column(table: Table, name: str, key: str) -> None:
             expected=f"a column of {table.description}",
             remedy=did_you_mean(name, table.names),
         )
+
+
+def time_column(time: str, step: float | str | None) -> Column:
+    """The column of times, whose neighbours are a `step` apart: a number, or such as "1 day"."""
+    try:
+        return parse_columns({time: {"role": "order", "step": step}})[time]
+    except InputError as error:
+        raise error.at("step" if error.key.endswith(".step") else "time") from None
 
 
 @contextmanager

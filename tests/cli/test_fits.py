@@ -107,6 +107,15 @@ def test_the_other_models() -> None:
     assert fit(*clusters, "--cluster", "family").exit_code == 0
 
 
+def test_several_orders() -> None:
+    document = answer(*WHEEZE, *BITS, "--order", "1,2", "--point", "--out", "both.json")
+    assert [m.get("order", 1) for m in document["population"]["members"]] == [1, 2]
+    assert load("both.json").leakage(0.1).best.theorem == "family"
+    said = " ".join(fit(*WHEEZE, *BITS, "--order", "1,2").stdout.split())
+    assert "Order 2: fitted to" in said
+    assert "after 2" in said
+
+
 def test_series_with_dates() -> None:
     dated = ["days.csv", "--model", "ar1", "--column", "kwh", "--time", "day"]
     begin = date(2024, 1, 1)
@@ -184,8 +193,12 @@ def test_states_times_and_orders_as_they_are_typed() -> None:
         (WHEEZE[:5], "--length: expected a value, which the model markov needs"),
         (WHEEZE, "--states is []: expected one way"),
         ([*WHEEZE, "--cluster", "child"], "--cluster is 'child': expected nothing for the model"),
-        ([*WHEEZE, *BITS, "--order", "two"], "--order is 'two': expected 1, 2, 3 or auto"),
+        (
+            [*WHEEZE, *BITS, "--order", "two"],
+            "--order is 'two': expected 1, 2, 3 or auto, or such as 1,2",
+        ),
         ([*WHEEZE, *BITS, "--order", "5"], "--order is 5"),
+        ([*WHEEZE, *BITS, "--order", "1,3"], "that follow each other"),
         ([*WHEEZE, "--cuts", "low"], "--cuts is 'low': expected a number"),
         ([*WHEEZE, *BITS, "--point", "--confidence", "0.9"], "--point: expected no --confidence"),
         ([*WHEEZE, *BITS, "--confidence", "2"], "--confidence is 2.0"),

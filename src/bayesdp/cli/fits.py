@@ -54,7 +54,10 @@ def fit(
     ] = None,
     order: Annotated[
         str | None,
-        typer.Option(metavar="ORDER", help="markov: 1 (unless given), 2, 3, or auto (least BIC)."),
+        typer.Option(
+            metavar="ORDER",
+            help="markov: 1 (unless given), 2, 3, auto (least BIC), or several: 1,2.",
+        ),
     ] = None,
     cluster: Annotated[
         str | None, typer.Option(help="The column that tells clusters apart.")
@@ -240,12 +243,15 @@ def _text(spec: Mapping[str, Any], *, as_toml: bool) -> str:
 
 
 def _markov(file: str, chosen: Mapping[str, Any]) -> Any:
-    from bayesdp.fitting import fit_chain
+    from bayesdp.fitting import fit_chain, fit_orders
 
     options = _of_states(chosen)
     if "step" in options:
         options["step"] = _step(options["step"])
     if "order" in options:
+        if "," in options["order"]:
+            orders: Any = [_order(part) for part in _parts(options.pop("order"))]
+            return fit_orders(file, options.pop("column"), orders, **options)
         options["order"] = _order(options["order"])
     return fit_chain(file, **options)
 
@@ -364,4 +370,4 @@ def _order(text: str) -> int | str:
     try:
         return int(text)
     except ValueError:
-        raise InputError("--order", text, expected="1, 2, 3 or auto") from None
+        raise InputError("--order", text, expected="1, 2, 3 or auto, or such as 1,2") from None

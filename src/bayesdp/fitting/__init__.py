@@ -8,6 +8,7 @@ from bayesdp.fitting.chains import ChainFit, fit_chain
 from bayesdp.fitting.clusters import ExchangeableFit, fit_exchangeable
 from bayesdp.fitting.comparing import FitCheck
 from bayesdp.fitting.joint_laws import FiniteFit, fit_finite
+from bayesdp.fitting.orders import OrdersFit, fit_orders
 from bayesdp.fitting.regions import TransitionBounds
 from bayesdp.fitting.roles import RolesFit, fit_roles
 from bayesdp.fitting.streams import posterior_states
@@ -18,12 +19,14 @@ __all__ = [
     "ExchangeableFit",
     "FiniteFit",
     "FitCheck",
+    "OrdersFit",
     "RolesFit",
     "TransitionBounds",
     "fit_autoregressive",
     "fit_chain",
     "fit_exchangeable",
     "fit_finite",
+    "fit_orders",
     "fit_roles",
     "posterior_states",
 ]

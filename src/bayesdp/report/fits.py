@@ -16,6 +16,7 @@ from bayesdp.fitting import (
     ExchangeableFit,
     FiniteFit,
     FitCheck,
+    OrdersFit,
     RolesFit,
 )
 from bayesdp.populations import Population
@@ -27,7 +28,7 @@ MOST_ROWS = 32
 """The most rows of transitions that are shown; the population has them all."""
 
 
-Fitted = AutoregressiveFit | ChainFit | ExchangeableFit | FiniteFit | RolesFit
+Fitted = AutoregressiveFit | ChainFit | ExchangeableFit | FiniteFit | OrdersFit | RolesFit
 
 
 def show_fit(console: Console, fitted: Fitted, out: Path | None) -> None:
@@ -38,6 +39,9 @@ def show_fit(console: Console, fitted: Fitted, out: Path | None) -> None:
     _show_population(console, fitted.population)
     if isinstance(fitted, ChainFit):
         _show_transitions(console, fitted)
+    for chain in fitted.fits if isinstance(fitted, OrdersFit) else ():
+        say(console, f"Order {chain.order}: {chain.population.source}.")
+        _show_transitions(console, chain)
     if isinstance(fitted, FiniteFit):
         _show_law(console, fitted)
     _show_use(console, fitted.diagnostics, fitted.population, out)

@@ -107,6 +107,30 @@ def test_the_other_models() -> None:
     assert fit(*clusters, "--cluster", "family").exit_code == 0
 
 
+def test_trees_and_networks() -> None:
+    rows = ["name,mother,ill"]
+    for i in range(40):
+        rows += [f"m{i},,{i % 3 // 2}", f"c{i},m{i},{i % 3 // 2 if i % 5 else 1}"]
+    Path("people.csv").write_text("\n".join(rows))
+    words = ["people.csv", "--model", "tree", "--column", "ill", "--states", "0,1"]
+    words += ["--record", "name", "--parent", "mother"]
+    assert len(answer(*words)["population"]["nodes"]) == 80
+    Path("study.csv").write_text("name,mother\na,\nb,a\n")
+    document = answer(*words, "--edges", "study.csv", "--out", "tree.json")
+    assert [node["name"] for node in document["population"]["nodes"]] == ["a", "b"]
+    assert sum(map(sum, document["estimate"]["counts"])) == 40
+    refused = fit(*words, "--edges", "study.csv", "--out", "study.csv")
+    assert refused.exit_code == 2
+    Path("cases.csv").write_text("a,b\n" + "0,0\n1,1\n0,1\n1,1\n" * 9)
+    Path("arrows.csv").write_text("parent,child\na,b\n")
+    network = ["cases.csv", "--model", "network", "--structure", "arrows.csv"]
+    document = answer(*network, "--out", "network.json")
+    assert document["estimate"]["b"]["counts"] == [[9, 9], [0, 18]]
+    for name in ("tree.json", "network.json"):
+        assert "without an allowance for chance" in load(name).source
+    assert "no population holds their uncertainty" in " ".join(fit(*network).stdout.split())
+
+
 def test_several_orders() -> None:
     document = answer(*WHEEZE, *BITS, "--order", "1,2", "--point", "--out", "both.json")
     assert [m.get("order", 1) for m in document["population"]["members"]] == [1, 2]

@@ -15,7 +15,9 @@ from bayesdp.errors import InputError
 if TYPE_CHECKING:
     from bayesdp.statements.columns import Value
 
-ModelName = Literal["markov", "finite", "gaussian-clusters", "gaussian-roles", "ar1"]
+ModelName = Literal[
+    "markov", "finite", "tree", "network", "gaussian-clusters", "gaussian-roles", "ar1"
+]
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,25 @@ def fit(
     ] = None,
     role: Annotated[
         str | None, typer.Option(help="The column that tells the records of a cluster apart.")
+    ] = None,
+    record: Annotated[
+        str | None, typer.Option(help="tree: the column of the names of records.")
+    ] = None,
+    parent: Annotated[
+        str | None, typer.Option(help="tree: the column of the names of their parents.")
+    ] = None,
+    edges: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="tree: a table with these two columns, the study's tree. FILE's, unless given.",
+        ),
+    ] = None,
+    structure: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="network: a BIF file, or a table of arrows, parent and child."
+        ),
     ] = None,
     series: Annotated[
         list[str] | None,
@@ -138,6 +159,10 @@ def fit(
         "order": order,
         "cluster": cluster,
         "role": role,
+        "record": record,
+        "parent": parent,
+        "edges": edges,
+        "structure": structure,
         "series": series or None,
         "time": time,
         "step": step,
@@ -165,12 +190,13 @@ def fit(
             "--model", expected=f"one of {', '.join(_MODELS)}, without --private", shown=False
         )
     _check_options(model, chosen)
+    inputs = [Path(name) for name in (file, edges, structure) if name is not None]
     if out is not None:
         from bayesdp.report.output import check_target
 
         if diagnose:
             raise InputError("--diagnose", True, expected="no --out beside it", shown=False)
-        check_target(out, "population", reserved=[Path(file)])
+        check_target(out, "population", reserved=inputs)
     fitted = _MODELS[model].fit(file, chosen)
     if diagnose:
         _diagnose(fitted, as_json)
@@ -277,6 +303,21 @@ def _finite(file: str, chosen: Mapping[str, Any]) -> Any:
     return fit_finite(file, options.pop("column"), options.pop("cluster"), **options)
 
 
+def _tree(file: str, chosen: Mapping[str, Any]) -> Any:
+    from bayesdp.fitting import fit_tree
+
+    options = _of_states(chosen)
+    names = (options.pop(key) for key in ("column", "record", "parent"))
+    return fit_tree(file, *names, **options)
+
+
+def _network(file: str, chosen: Mapping[str, Any]) -> Any:
+    from bayesdp.fitting import fit_network
+
+    options = dict(chosen)
+    return fit_network(file, options.pop("structure"), **options)
+
+
 def _clusters(file: str, chosen: Mapping[str, Any]) -> Any:
     from bayesdp.fitting import fit_exchangeable
 
@@ -319,6 +360,12 @@ _MODELS: dict[str, _Model] = {
         ("column", "cluster"),
         _finite,
     ),
+    "tree": _Model(
+        ("column", "record", "parent", "edges", "where", "cuts", "states", "confidence"),
+        ("column", "record", "parent"),
+        _tree,
+    ),
+    "network": _Model(("structure", "confidence"), ("structure",), _network),
     "gaussian-clusters": _Model(
         ("column", "cluster", "size", "confidence"), ("column", "cluster"), _clusters
     ),

@@ -8,10 +8,12 @@ from bayesdp.fitting.chains import ChainFit, fit_chain
 from bayesdp.fitting.clusters import ExchangeableFit, fit_exchangeable
 from bayesdp.fitting.comparing import FitCheck
 from bayesdp.fitting.joint_laws import FiniteFit, fit_finite
+from bayesdp.fitting.networks import NetworkFit, fit_network
 from bayesdp.fitting.orders import OrdersFit, fit_orders
 from bayesdp.fitting.regions import TransitionBounds
 from bayesdp.fitting.roles import RolesFit, fit_roles
 from bayesdp.fitting.streams import posterior_states
+from bayesdp.fitting.trees import TreeFit, fit_tree
 
 __all__ = [
     "AutoregressiveFit",
@@ -19,14 +21,18 @@ __all__ = [
     "ExchangeableFit",
     "FiniteFit",
     "FitCheck",
+    "NetworkFit",
     "OrdersFit",
     "RolesFit",
     "TransitionBounds",
+    "TreeFit",
     "fit_autoregressive",
     "fit_chain",
     "fit_exchangeable",
     "fit_finite",
+    "fit_network",
     "fit_orders",
     "fit_roles",
+    "fit_tree",
     "posterior_states",
 ]

@@ -99,7 +99,7 @@ def order_test(windows: Counts) -> RatioTest:
     states = windows.shape[0]
     # One table for each context: the record before it, by the record after it.
     tables = np.moveaxis(windows, 0, -2).reshape(-1, states, states)
-    return _independence(tables)
+    return independence_test(tables)
 
 
 def same_transitions(parts: Sequence[Counts]) -> RatioTest:
@@ -107,10 +107,10 @@ def same_transitions(parts: Sequence[Counts]) -> RatioTest:
     stacked = np.stack(parts)
     states = stacked.shape[-1]
     tables = np.moveaxis(stacked.reshape(len(parts), -1, states), 0, 1)
-    return _independence(tables)
+    return independence_test(tables)
 
 
-def _independence(tables: Counts) -> RatioTest:
+def independence_test(tables: Counts) -> RatioTest:
     """Are rows and columns independent in each of these tables? Empty ones don't count."""
     rows, columns = tables.sum(axis=2), tables.sum(axis=1)
     fitted = rows[:, :, None] * columns[:, None, :].astype(float)

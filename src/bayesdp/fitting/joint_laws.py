@@ -27,7 +27,9 @@ from bayesdp.fitting.numbers_of import (
     check_columns,
     check_confidence,
     confidence_words,
+    known_text,
     public_data,
+    refuse_unreadable,
     require_column,
 )
 from bayesdp.fitting.regions import Counts, probability_interval
@@ -35,7 +37,6 @@ from bayesdp.fitting.states import States, read_states
 from bayesdp.populations import Family, Finite
 from bayesdp.statements.columns import Value
 from bayesdp.tables.literals import literal
-from bayesdp.tables.reading import is_missing
 from bayesdp.tables.source import Table, open_table
 
 MOST_CELLS = 3000
@@ -251,17 +252,11 @@ def _cells(table: Table, states: States, cluster: str, role: str | None) -> Any:
     for key, name in (("cluster", cluster), ("role", role)):
         if name is not None:
             raw: Any = table.require(name, key)
-            chosen[key] = _known(table, raw)
+            chosen[key] = known_text(table, raw)
     cells = table.expression.select(**chosen)
     kept = [key for key in chosen if key not in ("value", "missing")]
     unreadable = cells.value.isnull() & ~cells.missing
     return cells.select(*kept, state=states.number(cells.value), unreadable=unreadable)
-
-
-def _known(table: Table, raw: Any) -> Any:
-    import ibis
-
-    return ibis.cases((~is_missing(table, raw), raw.cast("string")))
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,15 +277,7 @@ def _grouped(table: Table, states: States, cells: Any, numbers: dict[str, Any]) 
         clusters=each.count(), unreadable=each.unreadable.sum(), records=each.records.sum()
     )
     answer = table.rows(query)
-    unreadable = sum(row[-2] or 0 for row in answer)
-    if unreadable:
-        raise InputError(
-            "column",
-            states.column,
-            expected="a column in which every cell is empty or has a state: "
-            f"{unreadable} rows are not so",
-            remedy="Correct these cells or leave them empty; list all states.",
-        )
+    refuse_unreadable(states.column, sum(int(row[-2] or 0) for row in answer))
     clusters = [(tuple(row[1:-3]), int(row[-3])) for row in answer if row[0]]
     return _Answer(clusters, sum(int(row[-1]) for row in answer if not row[0]))
 

@@ -116,12 +116,31 @@ def public_data() -> Iterator[None]:
     raise InputError("table", expected="a table that can be read", remedy=reason, shown=False)
 
 
+def known_text(table: Table, raw: Any) -> Any:
+    """A column as texts, none where a cell is missing."""
+    import ibis
+
+    return ibis.cases((~is_missing(table, raw), raw.cast("string")))
+
+
 def numbered_clusters(names: NDArray[Any]) -> tuple[int, Ints]:
     """How many names there are, and the number of each row's, from 0 in order of appearance."""
     _, first, inverse = np.unique(names.astype(str), return_index=True, return_inverse=True)
     numbers = np.empty(len(first), dtype=np.int64)
     numbers[np.argsort(first)] = np.arange(len(first))
     return len(first), numbers[inverse]
+
+
+def refuse_unreadable(column: str, rows: int) -> None:
+    """Raises `InputError` about the `column` where so many `rows` of it hold no declared state."""
+    if rows:
+        raise InputError(
+            "column",
+            column,
+            expected="a column in which every cell is empty or has a state: "
+            f"{rows} rows are not so",
+            remedy="Correct these cells or leave them empty; list all states.",
+        )
 
 
 def check_columns(**columns: str) -> None:

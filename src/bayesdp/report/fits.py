@@ -16,8 +16,10 @@ from bayesdp.fitting import (
     ExchangeableFit,
     FiniteFit,
     FitCheck,
+    NetworkFit,
     OrdersFit,
     RolesFit,
+    TreeFit,
 )
 from bayesdp.populations import Population
 from bayesdp.release.fit_plan import ExpectedFit, FitPlan
@@ -28,7 +30,16 @@ MOST_ROWS = 32
 """The most rows of transitions that are shown; the population has them all."""
 
 
-Fitted = AutoregressiveFit | ChainFit | ExchangeableFit | FiniteFit | OrdersFit | RolesFit
+Fitted = (
+    AutoregressiveFit
+    | ChainFit
+    | ExchangeableFit
+    | FiniteFit
+    | NetworkFit
+    | OrdersFit
+    | RolesFit
+    | TreeFit
+)
 
 
 def show_fit(console: Console, fitted: Fitted, out: Path | None) -> None:

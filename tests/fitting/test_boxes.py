@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -79,6 +79,22 @@ def test_the_laws_lie_in_the_box(records: int, states: int, exchangeable: bool) 
         assert largest <= least * (1 + 4 * OUTWARD)
     assert number_of_laws(2, 2, exchangeable=True) == 2
     assert number_of_laws(2, 3, exchangeable=True) == 12
+
+
+@pytest.mark.parametrize(("records", "states"), [(2, 3), (3, 2)])
+def test_no_corner_of_a_box_has_a_larger_level(records: int, states: int) -> None:
+    """All corners where there are few, of bounds under which no two records are alike."""
+    rng = np.random.default_rng(3)
+    shape = (states,) * records
+    lower = rng.random(shape) * np.arange(1, states + 1)
+    upper = lower * (1.0 + 3.0 * rng.random(shape))
+    laws = largest_laws(lower, upper, exchangeable=False)
+    bound = max(worst_case(law, 1.0, "uninformed").upper for law in laws)
+    highest = 0.0
+    for marks in product((0, 1), repeat=states**records):
+        corner = np.where(np.reshape(marks, shape) == 1, upper, lower)
+        highest = max(highest, worst_case(corner / corner.sum(), 1.0, "uninformed").level)
+    assert highest == pytest.approx(bound, abs=1e-7)
 
 
 def test_corners_of_a_region_of_laws_are_not_enough() -> None:

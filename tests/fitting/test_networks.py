@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, chi2
 
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.fitting import fit_network
+from bayesdp.fitting.regions import probability_interval
 from tests.effort import runs
 
 STRUCTURE = {"smokes": (), "dust": (), "ill": ("smokes", "dust"), "coughs": ("ill",)}
@@ -45,6 +47,10 @@ def test_each_family_is_counted() -> None:
     for name, lower in fitted.lower.items():
         table = np.array(nodes[name].table)
         assert ((lower < table) & (table < fitted.upper[name])).all()
+    # One interval for each of eight laws of two states, with its share of the error.
+    hits, misses = fitted.counts["coughs"][1, 1], fitted.counts["coughs"][1, 0]
+    ends = probability_interval(int(hits), int(misses), Fraction("0.05") / 8)
+    assert (fitted.lower["coughs"][1, 1], fitted.upper["coughs"][1, 1]) == ends
 
 
 def test_structures_from_files(tmp_path: Path) -> None:
@@ -81,6 +87,9 @@ def test_the_population_does_not_cover_its_uncertainty_and_says_so() -> None:
     assert not bounds.fits
     assert "no population holds their uncertainty" in bounds.sentence
     assert arrows.fits, arrows.sentence
+    # Three pairs are tested: dust and smokes, and either of them with the cough.
+    one = chi2.sf(arrows.statistic, arrows.degrees)
+    assert arrows.p_value == pytest.approx(min(1.0, 3.0 * one))
     assert fitted.population.leakage(0.5).best.epsilon > 0.5
 
 

@@ -27,6 +27,7 @@ from bayesdp.fitting.numbers_of import (
     check_columns,
     check_confidence,
     confidence_words,
+    known,
     known_text,
     public_data,
     refuse_unreadable,
@@ -217,18 +218,18 @@ def _by_role(
     if roles is None:
         named = table.rows(cells.filter(cells.role.notnull()).select("role").distinct())
         roles = sorted(str(row[0]) for row in named)
-    known = tuple(roles)
-    if not 2 <= len(known) <= MOST_SIZE or len(set(known)) < len(known):
+    listed = tuple(roles)
+    if not 2 <= len(listed) <= MOST_SIZE or len(set(listed)) < len(listed):
         raise UnsupportedError(
-            "roles", f"{len(known)} roles", expected=f"between 2 and {MOST_SIZE} different ones"
+            "roles", f"{len(listed)} roles", expected=f"between 2 and {MOST_SIZE} different ones"
         )
     numbers: dict[str, Any] = {}
-    for i, name in enumerate(known):
+    for i, name in enumerate(listed):
         here = cells.role == name
         numbers[f"state{i}"] = cells.state.max(where=here)
         numbers[f"rows{i}"] = here.sum()
     answer = _grouped(table, states, cells, numbers)
-    counts = np.zeros((len(states.levels),) * len(known), dtype=np.int64)
+    counts = np.zeros((len(states.levels),) * len(listed), dtype=np.int64)
     incomplete = 0
     for key, number in answer.clusters:
         places, rows = key[::2], [many or 0 for many in key[1::2]]
@@ -243,16 +244,15 @@ def _by_role(
             incomplete += number
         else:
             counts[tuple(place - 1 for place in places)] += number
-    return _Counted(counts, known, incomplete, 0, answer.nameless)
+    return _Counted(counts, listed, incomplete, 0, answer.nameless)
 
 
 def _cells(table: Table, states: States, cluster: str, role: str | None) -> Any:
     """The number of each row's state (none: missing), its cluster and its role."""
     chosen: dict[str, Any] = {"value": states.reading.value, "missing": states.missing}
-    for key, name in (("cluster", cluster), ("role", role)):
-        if name is not None:
-            raw: Any = table.require(name, key)
-            chosen[key] = known_text(table, raw)
+    chosen["cluster"] = known(table, table.require(cluster, "cluster"))
+    if role is not None:
+        chosen["role"] = known_text(table, table.require(role, "role"))
     cells = table.expression.select(**chosen)
     kept = [key for key in chosen if key not in ("value", "missing")]
     unreadable = cells.value.isnull() & ~cells.missing

@@ -118,9 +118,14 @@ def public_data() -> Iterator[None]:
 
 def known_text(table: Table, raw: Any) -> Any:
     """A column as texts, none where a cell is missing."""
+    return known(table, raw.cast("string"))
+
+
+def known(table: Table, raw: Any) -> Any:
+    """A column, none where a cell is missing."""
     import ibis
 
-    return ibis.cases((~is_missing(table, raw), raw.cast("string")))
+    return ibis.cases((~is_missing(table, raw), raw))
 
 
 def numbered_clusters(names: NDArray[Any]) -> tuple[int, Ints]:

@@ -126,9 +126,47 @@ def test_trees_and_networks() -> None:
     network = ["cases.csv", "--model", "network", "--structure", "arrows.csv"]
     document = answer(*network, "--out", "network.json")
     assert document["estimate"]["b"]["counts"] == [[9, 9], [0, 18]]
+    own = [*words, "--edges", "study.csv"]
+    for fitted in (own, network, [*WHEEZE, *BITS, "--order", "1,2"]):
+        population = answer(*fitted, "--out", "population.toml")["population"]
+        assert tomllib.loads(Path("population.toml").read_text()) == {"population": population}
+        assert load("population.toml").spec() | {"model": population["model"]} == population
     for name in ("tree.json", "network.json"):
         assert "without an allowance for chance" in load(name).source
     assert "no population holds their uncertainty" in " ".join(fit(*network).stdout.split())
+
+
+STUDY = """
+[data]
+source = "wheeze.csv"
+dataset = "wheeze"
+n = 2148
+[data.columns]
+child = { role = "series" }
+age = { role = "order", step = 1 }
+wheeze = { states = [0, 1] }
+[budget]
+notion = "bdp"
+epsilon = 10.0
+[[query]]
+name = "wheeze"
+kind = "count"
+where = "wheeze == 1"
+"""
+
+
+@pytest.mark.parametrize("more", [[], ["--order", "1,2"]])
+def test_a_check_repeats_what_is_not_covered(more: list[str]) -> None:
+    for point in ([], ["--point"]):
+        assert fit(*WHEEZE, *BITS, *more, *point, "--out", "population.toml").exit_code == 0
+        population = Path("population.toml").read_text() + 'covers = ["wheeze"]\n'
+        Path("study.toml").write_text(STUDY + population)
+        result = CliRunner().invoke(app, ["check", "study.toml"])
+        assert result.exit_code == 0, result.output
+        told = " ".join((result.stdout + result.stderr).split())
+        assert ("The population is an estimate without an allowance for chance" in told) == bool(
+            point
+        )
 
 
 def test_several_orders() -> None:

@@ -256,16 +256,24 @@ def _write(out: Path, spec: Mapping[str, Any]) -> None:
 
 
 def _text(spec: Mapping[str, Any], *, as_toml: bool) -> str:
-    """The population as JSON, or as the table of a study file: TOML writes its values alike."""
+    """The population as JSON, or as the table of a study file."""
     import json
 
     if not as_toml:
         return json.dumps(spec, indent=2, allow_nan=False) + "\n"
-    lines = [
-        f"{key} = {json.dumps(value, ensure_ascii=False, allow_nan=False)}"
-        for key, value in spec.items()
-    ]
+    lines = [f"{key} = {_toml(value)}" for key, value in spec.items()]
     return "\n".join(["[population]", *lines]) + "\n"
+
+
+def _toml(value: Any) -> str:
+    """A value of TOML: as in JSON, but for tables within it, and lists that hold some."""
+    import json
+
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_toml(inner)}" for key, inner in value.items()) + " }"
+    if isinstance(value, list | tuple) and any(isinstance(inner, Mapping) for inner in value):
+        return "[\n" + "".join(f"  {_toml(inner)},\n" for inner in value) + "]"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _markov(file: str, chosen: Mapping[str, Any]) -> Any:

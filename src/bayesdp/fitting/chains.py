@@ -34,6 +34,7 @@ from bayesdp.fitting.numbers_of import (
 from bayesdp.fitting.regions import Counts, TransitionBounds, transition_bounds
 from bayesdp.fitting.states import read_states
 from bayesdp.populations import MarkovChain
+from bayesdp.populations.base import NO_ALLOWANCE
 from bayesdp.statements.columns import Value
 from bayesdp.tables.columns import Column
 from bayesdp.tables.source import open_table
@@ -285,7 +286,7 @@ def _about_bounds(counts: Counts, bounds: TransitionBounds | None) -> Iterator[F
     never = int((contexts == 0).sum())
     unseen = int((counts == 0).sum()) - never * counts.shape[-1]
     if bounds is None:
-        text = "The population has the most likely transitions, without an allowance for chance."
+        text = f"The population has the most likely transitions, {NO_ALLOWANCE}."
         yield FitCheck("bounds", text, fits=False)
         return
     if never:
@@ -319,7 +320,7 @@ def _source(
     runs = "1 run" if windows.runs == 1 else f"{windows.runs} runs"
     data = f"fitted to {counts.sum()} transitions of {windows.records} records in {runs}"
     if confidence is None:
-        return f"{data}: the most likely transitions of {chosen}, without an allowance for chance"
+        return f"{data}: the most likely transitions of {chosen}, {NO_ALLOWANCE}"
     return (
         f"{data}: the bounds hold all transitions at once with confidence "
         f"{confidence_words(confidence)}, if series are independent chains of {chosen} with the "

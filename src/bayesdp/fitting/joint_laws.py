@@ -36,6 +36,7 @@ from bayesdp.fitting.numbers_of import (
 from bayesdp.fitting.regions import Counts, probability_interval
 from bayesdp.fitting.states import States, read_states
 from bayesdp.populations import Family, Finite
+from bayesdp.populations.base import NO_ALLOWANCE
 from bayesdp.statements.columns import Value
 from bayesdp.tables.literals import literal
 from bayesdp.tables.source import Table, open_table
@@ -88,7 +89,7 @@ class FiniteFit:
         )
         yield FitCheck("law", text)
         if self.confidence is None:
-            text = "The population has the most likely law, without an allowance for chance."
+            text = f"The population has the most likely law, {NO_ALLOWANCE}."
             yield FitCheck("bounds", text, fits=False)
         unseen = sum(self.counts[kind] == 0 for kind in kinds)
         if unseen and self.confidence is not None:
@@ -362,7 +363,7 @@ def _source(counted: _Counted, clusters: int, confidence: float | None) -> str:
     kind = "exchangeable records" if counted.roles is None else ", ".join(counted.roles)
     data = f"fitted to {clusters} clusters of {records} ({kind})"
     if confidence is None:
-        return f"{data}: the most likely law, without an allowance for chance"
+        return f"{data}: the most likely law, {NO_ALLOWANCE}"
     alike = " and the records of one exchangeable" if counted.roles is None else ""
     return (
         f"{data}: bounds hold all cells of the joint law at once with confidence "

@@ -35,6 +35,7 @@ from bayesdp.fitting.numbers_of import (
 from bayesdp.fitting.regions import Counts, probability_interval
 from bayesdp.fitting.trees import NOT_COVERED, with_a_half
 from bayesdp.populations import Network
+from bayesdp.populations.base import NO_ALLOWANCE
 from bayesdp.tables.source import Table, open_table
 
 MOST_STATES = 50
@@ -141,8 +142,8 @@ def fit_network(
     ends = {node: _ends(family, alpha) for node, family in counts.items()}
     cases = max(int(family.sum()) for family in counts.values())
     source = (
-        f"fitted to {cases} cases: the estimated tables of a given structure, without an allowance "
-        f"for chance (bounds with confidence {confidence_words(confidence)} are not part of it)"
+        f"fitted to {cases} cases: the estimated tables of a given structure, {NO_ALLOWANCE} "
+        f"(bounds with confidence {confidence_words(confidence)} are not part of it)"
     )
     nodes: Any = [
         {

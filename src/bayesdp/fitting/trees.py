@@ -31,6 +31,7 @@ from bayesdp.fitting.numbers_of import (
 from bayesdp.fitting.regions import Counts, TransitionBounds, transition_bounds
 from bayesdp.fitting.states import States, read_states
 from bayesdp.populations import Tree
+from bayesdp.populations.base import NO_ALLOWANCE
 from bayesdp.statements.columns import Value
 from bayesdp.tables.source import Table, open_table
 
@@ -149,7 +150,7 @@ def fit_tree(
     bounds = transition_bounds(counts, confidence)
     source = (
         f"fitted to {counts.sum()} edges and {roots.sum()} roots: the estimated table of all "
-        "edges, without an allowance for chance (bounds with confidence "
+        f"edges, {NO_ALLOWANCE} (bounds with confidence "
         f"{confidence_words(confidence)} are not part of it)"
     )
     nodes: Any = [

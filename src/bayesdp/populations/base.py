@@ -32,6 +32,9 @@ SINGLE_PRECISION = 1e-6
 MOST_ROUNDING = 0.005
 """How far rows of rounded numbers may sum from 1: see `Rescaling`."""
 
+NO_ALLOWANCE = "without an allowance for chance"
+"""What the `source` of a population says that was fitted, and holds no more than the estimate."""
+
 MOST_SHOWN = 50
 _ROUNDED_ONCE = 4e-16
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from bayesdp import notebook
 from bayesdp.accounting.ledger import Preview
 from bayesdp.accounting.rounded import up_words
+from bayesdp.populations import Family, Population
+from bayesdp.populations.base import NO_ALLOWANCE
 from bayesdp.release.plan import Plan, PlannedQuery
 from bayesdp.release.proposals import inaccurate
 from bayesdp.release.results import confidence_words, cost_words
@@ -40,7 +42,8 @@ class Check:
     @property
     def warnings(self) -> list[str]:
         """Warnings about what the study's author may not have meant."""
-        return wide_warnings(self.plan.study)
+        study = self.plan.study
+        return [*wide_warnings(study), *_about_estimates(study.population)]
 
     @property
     def inaccurate(self) -> list[str]:
@@ -84,3 +87,14 @@ class Check:
         delta = f" at delta {plan.delta:g}" if plan.delta > 0.0 else ""
         fits = "it fits" if self.preview.refusal is None else "it does not fit"
         return f"{cost_words(plan.dp_epsilon, plan.dp_rho)}, {level}{delta}: {fits}"
+
+
+def _about_estimates(population: Population | None) -> list[str]:
+    """A warning where a population that was fitted holds no more than the estimate."""
+    members = population.members if isinstance(population, Family) else ()
+    if not any(p is not None and NO_ALLOWANCE in p.source for p in (population, *members)):
+        return []
+    return [
+        f"The population is an estimate {NO_ALLOWANCE}, as its source says: the level is about the "
+        "estimate, and the law that the data came from may have a higher one."
+    ]

@@ -26,7 +26,7 @@ def test_a_family_of_what_each_order_declares() -> None:
         assert fitted.population.spec()["members"] == [f.population.spec() for f in alone]
         levels = [f.population.leakage(0.2).best.epsilon for f in alone]
         assert fitted.population.leakage(0.2).best.epsilon == max(levels)
-    assert "the true one has one of them" in fitted.population.source
+    assert "of which the true one has one" in fitted.population.source
     assert [order["order"] for order in fitted.estimated()["orders"]] == [1, 2]
 
 

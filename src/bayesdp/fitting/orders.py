@@ -66,6 +66,6 @@ def fit_orders(
         )
     fits = tuple(fit_chain(table, column, order=k, length=length, **options) for k in known)
     listed = ", ".join(map(str, known))
-    source = f"chains of the orders {listed} fitted to one table: the true one has one of them"
+    source = f"fitted to one table: chains of the orders {listed}, of which the true one has one"
     members = tuple(fit.population for fit in fits)
     return OrdersFit(Family(members=members, source=source), fits)

@@ -48,6 +48,18 @@ def test_texts_are_those_of_the_standard_encoder():
                 in_short({"value": refused})
 
 
+def test_each_value_of_a_long_list_stands_on_one_line():
+    nodes = [{"name": f"p{i}", "table": [[0.5, 0.5], [0.1, 0.9]]} for i in range(101)]
+    assert in_short({"nodes": nodes[:100]}) == in_short_plainly({"nodes": nodes[:100]})
+    text = in_short({"nodes": nodes})
+    assert json.loads(text) == {"nodes": nodes}
+    assert '\n  {"name": "p0", "table": [[0.5, 0.5], [0.1, 0.9]]},\n' in text
+    assert len(text.splitlines()) == len(nodes) + 4
+    nodes[100]["table"][1][1] = math.nan
+    with pytest.raises(ValueError, match="JSON"):
+        in_short({"nodes": nodes})
+
+
 def enumerate_names(values):
     return ((f"n{place}", value) for place, value in enumerate(values))
 

@@ -192,7 +192,10 @@ _MOST_DIGITS = 310
 
 
 def in_short(document: Mapping[str, Any]) -> str:
-    """The document as JSON with an indentation; lists of plain values stand on one line."""
+    """The document as JSON with an indentation.
+
+    A list of plain values stands on one line, and so does each value of a list of more than 100.
+    """
     parts: list[str] = []
     _write(document, "\n", parts)
     return "".join(parts)
@@ -209,10 +212,14 @@ def _write(value: Any, line: str, parts: list[str]) -> None:
         if not _is_nested(value):
             parts.append(_in_line(value))
             return
+        long = len(value) > _LONG  # such as the nodes of a large network
         opening = "["
         for inner in value:
             parts.append(f"{opening}{line} ")
-            _write(inner, line + " ", parts)
+            if long:
+                parts.append(_encoded(inner))
+            else:
+                _write(inner, line + " ", parts)
             opening = ","
         parts.append(line + "]")
     elif type(value) not in _PLAIN and isinstance(value, Mapping) and value:
@@ -242,6 +249,8 @@ def _in_line(values: list[Any] | tuple[Any, ...]) -> str:
     return _encoded(values)
 
 
+_LONG = 100
+"""Of a list of more values each stands on one line: that is short, and quickly written."""
 _LISTS = (list, tuple)
 _NUMBERS = frozenset({int, float})
 _PLAIN = frozenset({str, bool, int, float, type(None)})

@@ -12,7 +12,8 @@ import pytest
 
 import bayesdp as bdp
 from bayesdp.kernel import stated
-from bayesdp.populations import network
+from bayesdp.leakage import contraction
+from bayesdp.populations import factors, network
 
 RECORDS = 300
 
@@ -108,6 +109,29 @@ def test_a_population_is_validated_once_from_the_study_to_the_certificate(
     assert counted.taken() == {"validated": 0, "written": 1, "read by the kernel": 0}
     assert bdp.verify(release)
     assert counted.taken() == {"validated": 0, "written": 0, "read by the kernel": 1}
+
+
+def test_no_level_is_searched_twice_and_the_graph_is_made_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[float] = []
+    made: list[int] = []
+    iterate, group = contraction.Messages._iterate, factors.group_factors
+
+    def iterating(messages: contraction.Messages, dp_epsilon: float, *rest: Any) -> Any:
+        searched.append(dp_epsilon)
+        return iterate(messages, dp_epsilon, *rest)
+
+    def grouping(parts: Any) -> Any:
+        made.append(1)
+        return group(parts)
+
+    monkeypatch.setattr(contraction.Messages, "_iterate", iterating)
+    monkeypatch.setattr(factors, "group_factors", grouping)
+    bdp.Study.load(written(tmp_path, 4)).release()
+    assert len(searched) > 3
+    assert len(searched) == len(set(searched))  # plan, preview and debit ask for the same level
+    assert len(made) == 1
 
 
 def test_the_certificate_names_the_file_and_verifies_without_it(tmp_path: Path) -> None:

@@ -191,7 +191,7 @@ def keep_population(reading: Reading, population: Population) -> None:
         _JUST_READ.pop(reading.population_text, None)
 
 
-_JUST_READ: dict[str, Population] = {}
+_JUST_READ: dict[str, Network | Tree] = {}
 """By the text of a reading's population, for the moment in which `_parsed` takes it over."""
 
 
@@ -199,6 +199,7 @@ _JUST_READ: dict[str, Population] = {}
 def _parsed(text: str) -> Population:
     known = _JUST_READ.get(text)
     if known is not None:
+        _ = known.factor_graph  # made once, and the copy has it too
         return known.model_copy(update={"source": "", "covers": ()})
     return parse(json.loads(text))
 

@@ -153,7 +153,7 @@ class FactorBlock:
 
 
 class Messages:
-    """The messages of one graph. Keeps the last solution as a guess for the next cost."""
+    """The messages of one graph. Keeps the last solution, which is a guess for the next cost."""
 
     def __init__(self, graph: FactorGraph) -> None:
         self.graph = graph
@@ -188,6 +188,7 @@ class Messages:
         self.weights = _Weights.of(self.log_ratio)
         self.degree = np.bincount(self.record, minlength=graph.records)
         self._guess: tuple[float, Floats] | None = None
+        self._solved: tuple[float, SuperSolution] | None = None
 
     @cached_property
     def _order(self) -> Ints:
@@ -273,8 +274,11 @@ class Messages:
         """Verified messages for this cost.
 
         At the deadline the messages that the way down has reached are returned: they are proven,
-        only not the least.
+        only not the least. The last cost is solved once: a plan, its preview and its debit ask the
+        same.
         """
+        if self._solved is not None and self._solved[0] == dp_epsilon:
+            return self._solved[1]
         ceiling = self.ceiling(dp_epsilon)
         uniform = self.uniform(dp_epsilon)
         y = np.minimum(ceiling, uniform)
@@ -288,7 +292,10 @@ class Messages:
         if inflation > 1e-10:
             y, more = self._descend(y, dp_epsilon, ceiling, deadline)
             rounds += more
-        return SuperSolution(y, rounds, inflation, uniform)
+        solution = SuperSolution(y, rounds, inflation, uniform)
+        if not deadline.passed:  # else more time may find less
+            self._solved = (dp_epsilon, solution)
+        return solution
 
     def _iterate(
         self, dp_epsilon: float, ceiling: Floats, deadline: Deadline

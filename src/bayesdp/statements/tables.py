@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 OFF = 1e-9
@@ -64,7 +64,11 @@ def cells(table: Any) -> Iterator[float]:
 
 def require_probabilities(table: Any) -> None:
     """Raises `ValueError` unless all entries lie between 0 and 1."""
-    for entry in cells(table):
+    _between_0_and_1(cells(table))
+
+
+def _between_0_and_1(entries: Iterable[float]) -> None:
+    for entry in entries:
         if not 0 <= entry <= 1:
             raise ValueError(f"{str(entry)[:40]} is not a probability")
 
@@ -72,7 +76,7 @@ def require_probabilities(table: Any) -> None:
 def require_law(row: Any) -> None:
     """Raises `ValueError` unless all entries lie between 0 and 1 and sum to 1 within 1e-9."""
     entries = list(cells(row))
-    require_probabilities(entries)
+    _between_0_and_1(entries)
     total = math.fsum(entries)
     if abs(total - 1.0) > OFF:
         raise ValueError(f"probabilities that sum to {total:.12g}, and not to 1")

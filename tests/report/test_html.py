@@ -8,16 +8,21 @@ from dataclasses import asdict, replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bayesdp import explain
+from bayesdp.programs.run import figures
+from bayesdp.programs.run.figures import histogram, svg
 from bayesdp.release import Study
 from bayesdp.report import beliefs
 from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection, render, write_report
 from bayesdp.report.numbers import level_words
-from bayesdp.report.phrases import becomes
+from bayesdp.report.phrases import Section, becomes
+from bayesdp.report.programs import ProgramRow, ShownOutput
 from bayesdp.report.promise import LevelAtDelta
 from bayesdp.report.sections import study_section
+from bayesdp.report.style import STYLE
 from tests.report.explained import chain_study, dp_study, gaussian_study
 
 VOID = {"meta", "line", "circle", "rect", "br"}
@@ -33,11 +38,20 @@ class Outline(HTMLParser):
         self.targets: list[str] = []
         self.attributes: set[str] = set()
         self.tags: list[str] = []
+        self.unboxed: list[str] = []
+        """Tables that no scrolling box is around, and figures that don't follow the width."""
+        self.classes: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
+        kind = dict(attrs).get("class") or ""
+        if tag == "table" and self.classes[-1:] != ["scroll"]:
+            self.unboxed.append(f"table {kind}")
+        if tag == "svg" and "svg" not in self.open and kind not in ("figure fluid", "meter"):
+            self.unboxed.append(f"svg {kind}")
         if tag not in VOID:
             self.open.append(tag)
+            self.classes.append(kind)
         for key, value in attrs:
             self.attributes.add(key)
             if key == "id":
@@ -49,9 +63,11 @@ class Outline(HTMLParser):
         self.handle_starttag(tag, attrs)
         if tag not in VOID:
             self.open.pop()
+            self.classes.pop()
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
+        self.classes.pop()
 
 
 def outline(text: str) -> Outline:
@@ -129,7 +145,43 @@ def test_paper_is_light_and_loses_nothing(section: StudySection) -> None:
     assert "@media (prefers-color-scheme:dark)" not in text
     paper = text[text.index("@media print") : text.index("</style>")]
     assert ".scroll{overflow:visible}" in paper, "paper can't be scrolled"
+    assert "th,td{overflow-wrap:anywhere}" in paper, "what is too wide must break instead"
     assert ".study+.study{break-before:page}" in paper, "no page with the title alone"
+
+
+def test_a_phone_scrolls_tables_and_nothing_else(section: StudySection) -> None:
+    """No browser is asked: what is wider than 420 px must be in a box of its own, or break."""
+    drawn = svg([histogram("p", np.linspace(0.0, 1.0, 200))], "rate")
+    row = ProgramRow("rate", "rate.py::rate", [ShownOutput("p", "Beta", "0.5")], [drawn])
+    explained = [Section("who", "Who", table=(("who", "level"), ("a person", "2")))]
+    wide = replace(section, programs=[row], explained=explained, certificate_path="c" * 200)
+    text = render([section, wide])
+    page = outline(text)
+    assert page.tags.count("table") >= 8
+    assert page.tags.count("svg") >= 5
+    assert page.unboxed == []
+    assert 'content="width=device-width, initial-scale=1"' in text
+    screen = STYLE[: STYLE.index("@media print")]
+    assert ".scroll{overflow-x:auto}" in screen
+    assert "overflow-wrap:break-word" in screen[screen.index("body{") :].split("}")[0]
+    assert "width:100%" in screen[screen.index(".figure{") :].split("}")[0]
+    for declared in re.findall(r"(?<![\w-])width:([^;}]*)", STYLE):
+        assert declared == "100%", "a fixed width may be wider than the screen"
+    for columns in re.findall(r"minmax\(([\d.]+)rem", STYLE):
+        assert float(columns) * 16 <= 420 - 2 * 24, "a column as wide as the screen"
+
+
+def test_charts_are_read_at_every_width(section: StudySection) -> None:
+    """Charts have no viewBox that would shrink their letters, which are 11 px or more."""
+    assert 'class="figure fluid"' in render([section])
+    for tag in re.findall(r'<svg class="figure fluid"[^>]*>', render([section])):
+        assert "viewBox" not in tag
+    rules = [*re.findall(r"\.figure[^{]*\{([^}]*)\}", STYLE), figures._STYLE]
+    sizes = [float(size) for rule in rules for size in re.findall(r"([\d.]+)px (?:system|/)", rule)]
+    sizes += [float(size) for rule in rules for size in re.findall(r"font-size:([\d.]+)px", rule)]
+    assert len(sizes) >= 4
+    assert min(sizes) >= 11.0
+    assert not re.search(r"font-size:[\d.]+(?:em|rem|%)", "".join(rules))
 
 
 def test_everything_is_escaped(section: StudySection) -> None:

@@ -347,8 +347,8 @@ def _meaning(study: StudySection) -> str:
     return (
         "<h3>What the guarantee means</h3>"
         f'<div class="split"><div>{"".join(f"<p>{escape(text)}</p>" for text in sentences)}</div>'
-        '<table class="beliefs"><caption>A belief about one record</caption><thead><tr>'
-        f"{head}</tr></thead><tbody>{rows}</tbody></table>"
+        '<div class="scroll"><table class="beliefs"><caption>A belief about one record</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
         f"</div>{'' if study.explained else limits}"
     )
 

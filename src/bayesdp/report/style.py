@@ -6,7 +6,7 @@ STYLE = """
 @media screen and (prefers-color-scheme:dark){:root{--paper:#14181f;--card:#1b212b;
 --ink:#e8e6e0;--soft:#a3adba;--line:#333c49;--mark:#5cc8b8;--tint:#173533;--warn:#f3bd72;--warnbg:#33270f}}
 *{box-sizing:border-box}
-body{margin:0;background:var(--paper);color:var(--ink);
+body{margin:0;background:var(--paper);color:var(--ink);overflow-wrap:break-word;
 font:16px/1.6 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
 header,main,footer{max-width:56rem;margin:0 auto;padding:0 1.5rem}
 header{padding-top:3.5rem}
@@ -25,7 +25,8 @@ nav ol{padding-left:1.2rem;margin:1rem 0}
 .cards div{background:var(--card);border:1px solid var(--line);border-radius:.6rem;
 padding:.8rem 1rem}
 .cards dt{font-size:.82rem;color:var(--soft)}
-.cards dd{margin:0;font-size:1.55rem;font-weight:600;font-variant-numeric:tabular-nums}
+.cards dd{margin:0;font-size:1.55rem;font-weight:600;font-variant-numeric:tabular-nums;
+overflow-wrap:anywhere}
 .cards dd.small{font-size:.82rem;font-weight:400;color:var(--soft);line-height:1.35}
 .about{color:var(--soft)}
 .quote,.warning{padding:.6rem 1rem;border-left:4px solid var(--mark);background:var(--tint);
@@ -71,8 +72,11 @@ code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,monospace;font-size:.88em
 .meter .fill{fill:var(--mark)}
 footer{padding-top:2rem;padding-bottom:3rem;margin-top:2.5rem;border-top:1px solid var(--line);
 color:var(--soft);font-size:.85rem}
-@media (max-width:44rem){.split{grid-template-columns:1fr;gap:.5rem}h1{font-size:1.9rem}}
+@media (max-width:44rem){.split{grid-template-columns:minmax(0,1fr);gap:.5rem}
+h1{font-size:1.9rem}header,main,footer{padding-left:1rem;padding-right:1rem}
+figure{padding:.8rem .9rem .6rem}}
 @media print{body{background:#fff;font-size:11pt}.study+.study{break-before:page}
 figure,tr,.cards,.warning{break-inside:avoid}h2,h3,caption{break-after:avoid}
-.split{display:block}.scroll{overflow:visible}tbody th code{white-space:normal}}
+.split{display:block}.scroll{overflow:visible}th,td{overflow-wrap:anywhere}
+tbody th code{white-space:normal}}
 """

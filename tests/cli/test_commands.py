@@ -210,6 +210,7 @@ def test_release_for_people(tmp_path: Path) -> None:
     result = run("release", "people.toml", "--certificate", "mine.json", "--report", "report.html")
     assert "mean height" in result.stdout
     assert "cm" in result.stdout
+    assert "The level is for each single record (one row)" in " ".join(result.stdout.split())
     assert "Certificate: mine.json" in result.stderr
     page = Path("report.html").read_text()
     assert page.startswith("<!doctype html>") or page.startswith("<!DOCTYPE html>")

@@ -122,6 +122,54 @@ def test_where_records_are_as_declared_nothing_is_said() -> None:
     assert study(vectors).check().warnings == []
 
 
+def test_clusters_of_one_row_each_are_a_hint_for_the_curator(tmp_path: Path) -> None:
+    pairs = pd.DataFrame({"pair": [1, 1, 2], "height": [171.0, 158.0, 182.0]})
+    single = pairs.assign(pair=[1, 2, 3])
+    declared: dict[str, Any] = {
+        "dataset": "d",
+        "columns": {"pair": {"role": "cluster"}, "height": {"bounds": [120, 220], "unit": "cm"}},
+        "budget": {"epsilon": 1.0},
+        "queries": [{"name": "q", "kind": "mean", "column": "height"}],
+        "ledger": str(tmp_path / "ledger.db"),
+    }
+
+    def hints(table: pd.DataFrame, size: int = 2, n: int = 3, **more: Any) -> list[str]:
+        population = {"model": "clusters", "size": size, "covers": ["height"]}
+        made = Study(table, n=n, population=population, **declared | more)
+        assert made.inspect() == []
+        return made.hints()
+
+    (hint,) = hints(single)
+    assert "Each 'pair' has one record in the table, and the population relates up to 2" in hint
+    assert hints(pairs) == []
+    assert hints(single, size=1) == []
+    assert hints(single.head(1), n=1) == []  # one record says nothing
+    by_person = {**declared["columns"], "id": {"public": True}}
+    one_each = single.assign(id=[1, 2, 3])
+    total = [{"name": "q", "kind": "sum", "column": "height"}]
+    unit = {"columns": by_person, "unit": "id", "rows_per_unit": 1, "queries": total}
+    assert hints(one_each, **unit) == []
+    # The command says so, and is not refused; a table with faults has no hints.
+    single.to_csv(tmp_path / "t.csv", index=False)
+    file = tmp_path / "study.toml"
+    text = (
+        '[data]\nsource = "t.csv"\ndataset = "d"\nn = 3\n[data.columns]\n'
+        'pair = {role = "cluster"}\nheight = {bounds = [120, 220], unit = "cm"}\n'
+        '[population]\nmodel = "clusters"\nsize = 2\ncovers = ["height"]\n'
+        '[budget]\nepsilon = 1.0\n[[query]]\nname = "q"\nkind = "mean"\ncolumn = "height"\n'
+    )
+    file.write_text(text)
+    run = CliRunner().invoke
+    done = run(app, ["check", str(file), "--data"])
+    assert done.exit_code == 0
+    assert f"Curator only: {hint}" in done.stderr
+    assert "Each 'pair'" not in done.stdout
+    assert json.loads(run(app, ["check", str(file), "--data", "--json"]).stdout)["hints"] == [hint]
+    file.write_text(text.replace("n = 3", "n = 4"))
+    found = json.loads(run(app, ["check", str(file), "--data", "--json"]).stdout)
+    assert (len(found["findings"]), found["hints"]) == (1, [])
+
+
 def test_the_command_warns_with_data_and_without(tmp_path: Path) -> None:
     WIDE.to_csv(tmp_path / "t.csv", index=False)
     file = tmp_path / "study.toml"

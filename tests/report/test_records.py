@@ -22,7 +22,13 @@ from bayesdp.report.numbers import level_words
 from bayesdp.report.phrases import becomes
 from bayesdp.report.promise import LevelAtDelta
 from bayesdp.report.sections import question, study_section
-from bayesdp.report.studies import release_warnings, show_check, show_release, warnings
+from bayesdp.report.studies import (
+    level_scope,
+    release_warnings,
+    show_check,
+    show_release,
+    warnings,
+)
 from tests.report.explained import CHAIN, chain_study, dp_study, family_study, gaussian_study
 
 
@@ -132,6 +138,48 @@ def test_the_commands_warn(tmp_path: Path) -> None:
     released = run(app, ["release", str(file), "--json"])
     assert warning in released.stderr
     json.loads(released.stdout)
+
+
+@pytest.mark.parametrize(
+    ("claim", "unit", "words"),
+    [
+        ({"notion": "dp"}, "row", "(one row), against somebody who knows all other records."),
+        ({"notion": "dp"}, "person", "(all rows with the same 'person'), against somebody"),
+        (
+            {"notion": "bdp", "adversary": "any", "secrets": {"kind": "any values"}},
+            "row",
+            "(one row), against adversaries of class 'any' (",
+        ),
+        (
+            {
+                "notion": "bdp",
+                "adversary": "uninformed",
+                "secrets": {"kind": "bounded", "interval": [120.0, 220.0]},
+            },
+            "row",
+            "(one row) while its value lies between 120 and 220, against adversaries of class "
+            "'uninformed' (",
+        ),
+        (
+            {
+                "notion": "bdp",
+                "adversary": "any",
+                "secrets": {"kind": "bounded", "intervals": {"x": [0.0, 1.0], "y": [2.0, 3.0]}},
+            },
+            "row",
+            "while its value lies between 0 and 1 (x), between 2 and 3 (y), against",
+        ),
+    ],
+)
+def test_a_release_says_for_whom_its_level_holds(
+    claim: dict[str, Any], unit: str, words: str
+) -> None:
+    sentence = level_scope({"claim": claim, "unit": unit})
+    assert sentence.startswith("The level is for each single record (")
+    assert words in sentence
+    assert sentence.endswith(
+        "." if claim["notion"] == "dp" else "if records are related as declared."
+    )
 
 
 # -- the report ------------------------------------------------------------------------------

@@ -69,11 +69,12 @@ def check(
 
 def _price(study: Any, data: bool, verbose: bool, as_json: bool) -> None:
     """The price of a study; with `data` also the faults of its table. Exits with 1 if refused."""
-    findings = None
+    findings, hints = None, list[str]()
     if data:
         findings = [
             {"code": finding.code, "message": finding.message} for finding in study.inspect()
         ]
+        hints = [] if findings else study.hints()
     try:
         answer = study.check()
     except BudgetExceededError:
@@ -91,12 +92,16 @@ def _price(study: Any, data: bool, verbose: bool, as_json: bool) -> None:
         document = check_document(answer) | {"warnings": warnings(answer, study.spends())}
         if inaccurate:
             document["what_would_help"] = proposals_document(study.what_would_help())
-        print_json(document if findings is None else document | {"findings": findings})
+        if findings is not None:
+            document |= {"findings": findings, "hints": hints}
+        print_json(document)
     else:
         from bayesdp.report.studies import show_check, show_proposals
 
         for finding in findings or ():
             typer.echo(f"Curator only: {finding['message']}", err=True)
+        for hint in hints:
+            typer.echo(f"Curator only: {hint}", err=True)
         show_check(console(), answer, before=study.spends(), verbose=verbose)
         if verbose and inaccurate:
             show_proposals(console(), study.what_would_help())

@@ -54,6 +54,7 @@ from bayesdp.release.spec import FROM_DATA, StressSpec, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, QuerySpec
 from bayesdp.release.stress import Stress, stress
 from bayesdp.release.sweep import Sweep, spending, sweep
+from bayesdp.release.wide import clusters_of_one
 from bayesdp.tables.checks import Finding, count_records, inspect
 from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError, mismatch
 from bayesdp.tables.source import Table, check_source, open_table
@@ -139,6 +140,7 @@ class Study:
         self._has_file = True
         self.folder = folder
         self._table = table
+        self._planned: tuple[StudySpec, int | None, Plan] | None = None
         self._priced: tuple[str, Plan] | None = None
         if issubclass(type(table), str | Path):  # a frame isn't touched before its release
             check_source(str(table))
@@ -152,8 +154,17 @@ class Study:
         return reading_of(self.spec)
 
     def _plan(self, n: int | None = None) -> Plan:
-        """The price of the study; `n` where the number of records comes from the data."""
-        return provable_plan(self.spec, n, reading=self._reading)
+        """The price of the study; `n` where the number of records comes from the data.
+
+        The last one is kept, unless something had no time: then it may go better the next time.
+        """
+        last = self._planned
+        if last is not None and last[0] is self.spec and last[1] == n:
+            return last[2]
+        plan = provable_plan(self.spec, n, reading=self._reading)
+        if plan.too_slow is None:
+            self._planned = self.spec, n, plan
+        return plan
 
     @property
     def ledger_url(self) -> str:
@@ -269,6 +280,17 @@ class Study:
         for program in plan.programs if not findings else ():
             findings += program_findings(program, table, self.spec.columns)
         return findings
+
+    def hints(self) -> list[str]:
+        """What the table suggests about the declaration, though it differs from it in nothing.
+
+        They are private: for the curator only, and nothing is refused because of them. Call it
+        where `inspect` finds nothing. Raises as `inspect` does.
+        """
+        population = self.spec.population
+        if population is None or population.structure != "cluster":
+            return []  # the only hint is about clusters
+        return clusters_of_one(self.spec, self._open(), structure_of(self.spec))
 
     def release(
         self, *, again: bool = False, clock: Callable[[], datetime] | None = None

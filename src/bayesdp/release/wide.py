@@ -17,7 +17,9 @@ from bayesdp.populations import (
     Unknown,
 )
 from bayesdp.release.spec import StudySpec
+from bayesdp.tables.checks import Structure, largest_cluster
 from bayesdp.tables.columns import Column
+from bayesdp.tables.source import Table
 
 
 def wide_warnings(study: StudySpec) -> list[str]:
@@ -39,6 +41,27 @@ def wide_warnings(study: StudySpec) -> list[str]:
         "level holds for all people of a row together, at the price of related rows. Give each "
         "person a row, with pandas.melt for example (docs/study-files.md, 'Wide and long tables'); "
         "or, if different rows are not related, declare them independent."
+    ]
+
+
+def clusters_of_one(study: StudySpec, table: Table, structure: Structure) -> list[str]:
+    """A hint where each cluster of the table has one record though the population's have more.
+
+    The rows may be the clusters. It is private: for the curator only. The table is as declared.
+    """
+    population = study.population
+    if population is None or study.data.unit != "row":
+        return []
+    if population.structure != "cluster" or population.group_size < 2:
+        return []
+    if largest_cluster(table, study.columns, structure) != 1:
+        return []
+    (name,) = (column.name for column in study.columns.values() if column.role == "cluster")
+    return [
+        f"Each '{name}' has one record in the table, and the population relates up to "
+        f"{population.group_size}. If a row holds all people of a '{name}', a record is here the "
+        "whole row: give each person a row, with pandas.melt for example (docs/study-files.md, "
+        "'Wide and long tables'). If the others are not in the table, all is as it should be."
     ]
 
 

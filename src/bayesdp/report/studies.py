@@ -9,6 +9,8 @@ from rich.console import Console
 
 from bayesdp.accounting.rounded import value_words
 from bayesdp.accounting.spend import Spend
+from bayesdp.notions import ADVERSARY_MEANING
+from bayesdp.release.certify import secrets_place
 from bayesdp.release.check import Check
 from bayesdp.release.plan import Plan, PlannedQuery
 from bayesdp.release.proposals import Proposals
@@ -301,10 +303,30 @@ def show_release(console: Console, release: Release, notion: str) -> None:
         f"DP cost {cost}, {notion.upper()} level {level}. "
         f"{note if release.results else ''}".rstrip(),
     )
+    say(console, level_scope(release.certificate.body))
     if release.delta > 0.0:
         say(console, delta_sentence(release.level, release.delta))
     for warning in (*release_warnings(release), *release.remarks):
         say(console, warning)
+
+
+def level_scope(body: Mapping[str, Any]) -> str:
+    """For whom the level of a release holds, in one sentence, from the body of its certificate."""
+    claim, unit = body["claim"], body["unit"]
+    record = "one row" if unit == "row" else f"all rows with the same '{unit}'"
+    if claim["notion"] == "dp":
+        return (
+            f"The level is for each single record ({record}), against somebody who knows all "
+            "other records."
+        )
+    secrets = claim["secrets"]
+    interval = secrets.get("interval") or secrets.get("intervals")
+    values = f" while its value lies {secrets_place(interval)}" if interval else ""
+    knows = ADVERSARY_MEANING[claim["adversary"]]
+    return (
+        f"The level is for each single record ({record}){values}, against adversaries of class "
+        f"'{claim['adversary']}' ({knows}), if records are related as declared."
+    )
 
 
 def _show_numbers(console: Console, release: Release) -> None:

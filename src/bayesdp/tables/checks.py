@@ -318,6 +318,21 @@ def _panel_findings(
     return [Finding("panel-size", message)]
 
 
+def largest_cluster(table: Table, columns: Mapping[str, Column], expected: Structure) -> int | None:
+    """How many records the largest cluster of a table has; private, as findings are.
+
+    `None` where no column has the role "cluster", or the table has fewer than two records. The
+    table is as `inspect` finds it without fault.
+    """
+    keys: dict[str, str] = {c.role: name for name, c in columns.items() if c.role is not None}
+    if "cluster" not in keys:
+        return None
+    records, _ = _records(table, columns, keys, expected, 0, [])
+    sizes = records.group_by("cluster").aggregate(size=lambda t: t.count())
+    largest, count = table.numbers(sizes, sizes["size"].max(), sizes["size"].sum())
+    return largest if count and count > 1 else None
+
+
 def _member_findings(table: Table, records: Any, clustered: bool) -> list[Finding]:
     """Records of a cluster that are the same member; without clusters the table is a cluster."""
     groups = ["cluster", "member"] if clustered else ["member"]

@@ -14,9 +14,9 @@ from bayesdp.leakage import influence
 from bayesdp.leakage.contraction import _contract, _Weights, graph_level, messages_of
 from bayesdp.leakage.influence import influence_factor, influence_matrix
 from bayesdp.leakage.tree import tree_level
-from bayesdp.notions import ApproxDP
+from bayesdp.notions import ApproxDP, Cost
 from bayesdp.populations import Graph, MarkovChain, Tree
-from bayesdp.theorems import Question, approximate
+from bayesdp.theorems import Question, approximate, best_bound, report
 from tests.effort import runs
 from tests.oracles import chains, finite
 from tests.theorems.test_against_brute_force import check, random_epsilons
@@ -232,6 +232,32 @@ def test_messages_are_super_solutions_by_an_independent_step():
                     log_f = 2 * math.log1p(more * less / (1 + (1 + more) * (1 - less)))
                     cap = (graph.factor_graph.component_sizes[messages.record[slot]] - 1) * eps
                     assert min(log_f, cap) <= y[slot] * (1 + 1e-12)
+
+
+def test_a_beaten_theorem_stops_early_with_a_proven_level() -> None:
+    """Messages of a large graph are not searched for where no solution is below a known level."""
+    weak = Graph(grid=(90, 90), table=[[1.1, 1.0], [1.0, 1.1]])
+    least = graph_level(weak.factor_graph, 0.5).epsilon
+    messages = messages_of(weak.factor_graph)
+    for beaten, early in ((0.99 * least, True), (1.01 * least, False), (math.inf, False)):
+        messages._solved = None
+        level = graph_level(weak.factor_graph, 0.5, beaten=beaten)
+        assert level.epsilon >= least * (1 - 1e-9)
+        assert (level.rounds == 0) == early
+        ceiling = messages.ceiling(0.5)
+        y = messages.solve(0.5, beaten=beaten).y
+        assert (messages.step(y, 0.5, ceiling) <= y * (1 + 1e-12)).all()  # so it is proved
+        if early:
+            assert messages._solved is None  # else the theorem's own level would be lost
+            assert level.epsilon >= beaten
+    question = Question(weak)
+    for eps in (0.01, 0.5, 3.0):  # the best level is the same, whichever theorem has it
+        full = report(question, Cost(any=eps)).best
+        messages._solved = None
+        quick = report(question, Cost(any=eps), search=True).best
+        messages._solved = None
+        assert (quick.theorem, quick.epsilon) == (full.theorem, full.epsilon)
+        assert best_bound(question, Cost(any=eps)).epsilon == full.epsilon
 
 
 def test_a_chain_as_a_graph_gives_the_closed_form_of_long_chains():

@@ -132,7 +132,8 @@ def converted(
     if reading.delta == 0.0:
         if cost.rho > 0.0:
             raise Refusal(f"{reading.words()}: {NO_PURE_LEVEL}")
-        return _with_mechanism(question, report(question, cost), reading, spends)
+        answer = report(question, cost, search=search is not None)
+        return _with_mechanism(question, answer, reading, spends)
     answer = report_with_delta(
         question,
         cost,

@@ -45,6 +45,8 @@ MOST_WRITTEN_OF_NODES = 100_000
 
 _MOST_ROUNDS = 1500
 """The most rounds of a search; a larger level is proved where it ends early."""
+_FEW_ROUNDS = 8
+"""The rounds of a look from below, whether another theorem's level can be reached at all."""
 _HOPELESS = 1e4
 """A search whose messages move by more is given up; messages then come from above."""
 _TINY = 1e-280
@@ -270,12 +272,15 @@ class Messages:
             y = following
         return float(y[0])
 
-    def solve(self, dp_epsilon: float, *, deadline: Deadline = NEVER) -> SuperSolution:
+    def solve(
+        self, dp_epsilon: float, *, deadline: Deadline = NEVER, beaten: float = math.inf
+    ) -> SuperSolution:
         """Verified messages for this cost.
 
         At the deadline the messages that the way down has reached are returned: they are proven,
         only not the least. The last cost is solved once: a plan, its preview and its debit ask the
-        same.
+        same. Where no messages of a large graph have a level below `beaten`, those from which the
+        way down begins are returned at once.
         """
         if self._solved is not None and self._solved[0] == dp_epsilon:
             return self._solved[1]
@@ -283,6 +288,8 @@ class Messages:
         uniform = self.uniform(dp_epsilon)
         y = np.minimum(ceiling, uniform)
         rounds, inflation = 0, math.inf
+        if self.size >= _LARGE and self._reaches(beaten, dp_epsilon, ceiling):
+            return SuperSolution(y, rounds, inflation, uniform)
         if self.size < _LARGE:
             guess, rounds, change = self._iterate(dp_epsilon, ceiling, deadline)
             verified = self._verify(guess, change, dp_epsilon, ceiling)
@@ -296,6 +303,18 @@ class Messages:
         if not deadline.passed:  # else more time may find less
             self._solved = (dp_epsilon, solution)
         return solution
+
+    def _reaches(self, level: float, dp_epsilon: float, ceiling: Floats) -> bool:
+        """Whether the level of every solution is certainly at least `level`.
+
+        Iterates from 0 lie below every solution. Nothing rests on it but time.
+        """
+        y = np.zeros(self.size)
+        for _ in range(_FEW_ROUNDS if math.isfinite(level) else 0):
+            y = self.step(y, dp_epsilon, ceiling)
+            if float(np.max(self.levels(y, dp_epsilon))) >= level:
+                return True
+        return False
 
     def _iterate(
         self, dp_epsilon: float, ceiling: Floats, deadline: Deadline
@@ -404,11 +423,13 @@ def graph_level(
     dp_epsilon: float,
     deadline: Deadline = NEVER,
     most_written: int = MOST_WRITTEN,
+    beaten: float = math.inf,
 ) -> GraphLevel:
     """`eps + max_i sum_a ln F_(a -> i)` with verified messages, in nats, rounded up.
 
     At the deadline by messages that are proven, only not the least. A witness of more than
-    `most_written` messages is one number. Source: theory 3.7.
+    `most_written` messages is one number. A level that can't be below `beaten` may be higher than
+    it need be. Source: theory 3.7.
     """
     messages = messages_of(graph)
     widest = float(np.max(messages.log_ratio, initial=0.0))
@@ -416,7 +437,7 @@ def graph_level(
         size = int(graph.component_sizes.max()) if messages.size else 1
         level = UpperBound(dp_epsilon if size == 1 else up(size * dp_epsilon, 4))
         return GraphLevel(level, 0, 0, 0.0, widest)
-    solution = messages.solve(dp_epsilon, deadline=deadline)
+    solution = messages.solve(dp_epsilon, deadline=deadline, beaten=beaten)
     levels = messages.levels(solution.y, dp_epsilon)
     record = int(np.argmax(levels))
     return GraphLevel(

@@ -147,9 +147,10 @@ def leakage(
     return report(Question(population, adversary, secrets, seconds), Cost.of(dp_epsilon, kind))
 
 
-def report(question: Question, cost: Cost) -> LeakageReport:
+def report(question: Question, cost: Cost, *, search: bool = False) -> LeakageReport:
     """The bounds of `leakage` for a `Cost`: it may mix kinds of mechanism, without Gaussian noise.
 
+    In a `search` only the best level matters, and others may be higher than their theorems prove.
     Raises `Refusal` for a cost with a zCDP part: `with_delta.report_with_delta` reads those.
     """
     if cost.rho > 0.0:
@@ -159,6 +160,9 @@ def report(question: Question, cost: Cost) -> LeakageReport:
     refused: dict[str, Refused] = {}
     for theorem in quickest_first(question):
         exact = any(bound.tight == "exact" for bound in bounds.values())
+        if search:
+            least = min((bound.epsilon for bound in bounds.values()), default=math.inf)
+            question = replace(question, beaten=min(question.beaten, least))
         answer = _asked(theorem, question, cost, exact)
         if isinstance(answer, Refused):
             refused[theorem.name] = answer
@@ -187,6 +191,8 @@ def best_bound(
     secret = _has_secret(question)
     best: Bound | None = None
     for theorem in quickest_first(question):
+        if best is not None:
+            question = replace(question, beaten=min(question.beaten, best.epsilon))
         answer = _asked(theorem, question, cost, False)
         if isinstance(answer, Refused):
             note(answer)

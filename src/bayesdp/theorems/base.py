@@ -29,7 +29,8 @@ class Question:
     everything must be ready, of which this level may be a part (a calibration asks for many);
     engines stop at whichever comes first. The theorem `family` asks every theorem about every
     member, and each of them may take `seconds`; with Gaussian noise each point of its curve counts
-    as a level.
+    as a level. `beaten` is a level that is known already, where only the lowest is asked for: a
+    theorem that can't be below it may answer with any level that it proves.
 
     Raises `InputError` unless `seconds` is a finite number above 0.
     """
@@ -41,6 +42,7 @@ class Question:
     deadline: Deadline = field(default=NEVER, compare=False)
     stop_after: float | None = None
     beside: bool = False
+    beaten: float = math.inf
 
     def __post_init__(self) -> None:
         check_seconds(self.seconds)

@@ -96,7 +96,8 @@ class GraphContraction(Theorem):
     def level(self, population: Graph | Tree | Network, question: Question, cost: Cost) -> Bound:
         """The level of verified messages. Messages are capped by the size of a component."""
         most = MOST_WRITTEN if isinstance(population, Graph) else MOST_WRITTEN_OF_NODES
-        level = graph_level(population.factor_graph, cost.dp_epsilon, question.deadline, most)
+        graph, beaten = population.factor_graph, question.beaten
+        level = graph_level(graph, cost.dp_epsilon, question.deadline, most, beaten)
         witness: dict[str, Any] = {} if level.messages is None else {"messages": level.messages}
         return self._bound(
             level.epsilon,

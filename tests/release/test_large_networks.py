@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import bayesdp as bdp
 from bayesdp.kernel import stated
 from bayesdp.leakage import contraction
 from bayesdp.populations import factors, network
+from bayesdp.release import study
+from bayesdp.release.plan import TooSlow
 
 RECORDS = 300
 
@@ -132,6 +135,27 @@ def test_no_level_is_searched_twice_and_the_graph_is_made_once(
     assert len(searched) > 3
     assert len(searched) == len(set(searched))  # plan, preview and debit ask for the same level
     assert len(made) == 1
+
+
+def test_a_plan_is_kept_for_looking_unless_something_had_no_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = bdp.Study.load(written(tmp_path, 5))
+    plan = made.check().plan
+    late = (TooSlow(("graph-contraction",), 1.0), None, None, None)
+    plans = (replace(plan, too_slow=slow) for slow in late)
+    monkeypatch.setattr(study, "provable_plan", lambda *_, **__: next(plans))
+    assert made.inspect() == []
+    assert made.check().plan is plan
+    made._shown = None
+    assert made.check().plan.too_slow is not None
+    assert made.check().plan.too_slow is None, "the next time there was time"
+    kept = made.check().plan
+    assert made.check().plan is kept
+    assert made._plan() is not kept, "a release is priced anew"
+    made.spec = made.spec.model_copy()
+    assert made.check().plan is not kept, "another study has another price"
+    assert next(plans, None) is None
 
 
 def test_the_certificate_names_the_file_and_verifies_without_it(tmp_path: Path) -> None:

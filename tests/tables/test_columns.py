@@ -109,6 +109,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"name": "x", "bounds": [0, 1]}, "c.name"),
     ({"source": "x", "cuts": [1]}, "c.source"),
     ({}, "c"),
+    ({"bounds": [0, 1], "unit": "cm\x1b[2J"}, "c.unit"),  # a terminal would obey
+    ({"states": ["a", "b\x1b[2J"]}, "c.states"),
 ]
 
 

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from bayesdp.leakage import influence
 from bayesdp.leakage.contraction import _contract, _Weights, graph_level, messages_of
+from bayesdp.leakage.deadline import Deadline
 from bayesdp.leakage.influence import influence_factor, influence_matrix
 from bayesdp.leakage.tree import tree_level
 from bayesdp.notions import ApproxDP, Cost
@@ -250,6 +251,11 @@ def test_a_beaten_theorem_stops_early_with_a_proven_level() -> None:
         if early:
             assert messages._solved is None  # else the theorem's own level would be lost
             assert level.epsilon >= beaten
+    # What is proved when the time is over is not kept: there may be less.
+    stopped = messages.solve(0.25, deadline=Deadline(0.0))
+    assert messages._solved is None or messages._solved[0] != 0.25
+    assert stopped.y.max() >= messages.solve(0.25).y.max()
+    assert messages.solve(0.25) is messages.solve(0.25)
     question = Question(weak)
     for eps in (0.01, 0.5, 3.0):  # the best level is the same, whichever theorem has it
         full = report(question, Cost(any=eps)).best

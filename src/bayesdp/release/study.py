@@ -140,7 +140,7 @@ class Study:
         self._has_file = True
         self.folder = folder
         self._table = table
-        self._planned: tuple[StudySpec, int | None, Plan] | None = None
+        self._shown: tuple[StudySpec, Plan] | None = None
         self._priced: tuple[str, Plan] | None = None
         if issubclass(type(table), str | Path):  # a frame isn't touched before its release
             check_source(str(table))
@@ -154,17 +154,20 @@ class Study:
         return reading_of(self.spec)
 
     def _plan(self, n: int | None = None) -> Plan:
-        """The price of the study; `n` where the number of records comes from the data.
+        """The price of the study; `n` where the number of records comes from the data."""
+        return provable_plan(self.spec, n, reading=self._reading)
 
-        The last one is kept, unless something had no time: then it may go better the next time.
+    def _plan_to_show(self) -> Plan:
+        """The same for what only looks: the last one is kept, unless something had no time.
+
+        A release is priced anew: what its certificate holds is in nobody else's hands.
         """
-        last = self._planned
-        if last is not None and last[0] is self.spec and last[1] == n:
-            return last[2]
-        plan = provable_plan(self.spec, n, reading=self._reading)
-        if plan.too_slow is None:
-            self._planned = self.spec, n, plan
-        return plan
+        if self._shown is None or self._shown[0] is not self.spec:
+            plan = self._plan()
+            if plan.too_slow is not None:  # it may go better the next time
+                return plan
+            self._shown = self.spec, plan
+        return self._shown[1]
 
     @property
     def ledger_url(self) -> str:
@@ -208,7 +211,7 @@ class Study:
         its budget or the kernel proves no level.
         """
         self._require_programs()
-        plan = self._plan()
+        plan = self._plan_to_show()
         return Check(plan, self._preview(self.ledger(), plan))
 
     def sweep(self, targets: Sequence[float]) -> Sweep:
@@ -263,7 +266,7 @@ class Study:
         `InputError` for a study without a table, `TableError` for a table that can't be read at
         all.
         """
-        plan = self._plan()
+        plan = self._plan_to_show()
         queries = [query.table_query() for query in plan.queries]
         try:
             table = self._open()

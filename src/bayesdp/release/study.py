@@ -288,7 +288,8 @@ class Study:
         """What the table suggests about the declaration, though it differs from it in nothing.
 
         They are private: for the curator only, and nothing is refused because of them. Call it
-        where `inspect` finds nothing. Raises as `inspect` does.
+        where `inspect` finds nothing. Raises `InputError` for a study without a table, `TableError`
+        for a table that can't be read.
         """
         population = self.spec.population
         if population is None or population.structure != "cluster":

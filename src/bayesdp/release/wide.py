@@ -47,7 +47,8 @@ def wide_warnings(study: StudySpec) -> list[str]:
 def clusters_of_one(study: StudySpec, table: Table, structure: Structure) -> list[str]:
     """A hint where each cluster of the table has one record though the population's have more.
 
-    The rows may be the clusters. It is private: for the curator only. The table is as declared.
+    The rows may be the clusters. It is private: for the curator only. The `table` is as `study`
+    declares it, in the arrangement `structure`.
     """
     population = study.population
     if population is None or study.data.unit != "row":

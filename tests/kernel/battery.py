@@ -26,6 +26,7 @@ from bayesdp.release.certify import conversion_certificate
 from bayesdp.theorems import LeakageReport, Question, report
 from bayesdp.theorems.with_delta import report_with_delta, stated_report
 from tests.kernel import (
+    declaration_stories,
     honest,
     hypothesis_stories,
     program_stories,
@@ -109,12 +110,12 @@ def battery(*, whole: bool) -> list[Shown]:
         specs = [*POPULATIONS.values(), *(make(rng) for make in MORE)]
         made += [one for spec in specs for one in _conversions(rng, spec)]
         related += _relations()
-    valid = [*(one.document for one in made), *related, *stories.valid(), program_stories.honest()]
+    valid = [*(one.document for one in made), *related, *stories.valid(), *program_stories.valid()]
     valid += [*relation_stories.honest(), release_stories.counting()]
     shown = [Shown(document, True) for document in valid]
     # Of those that are refused alike only the first are asked about: the likeliest come first.
     lies = [*stories.told(), *program_stories.forged(), *relation_stories.forged()]
-    lies += [*release_stories.forged(), *stories.from_tables()]
+    lies += [*release_stories.forged(), *declaration_stories.forged(), *stories.from_tables()]
     if whole:
         lies += [lie for one in made for lie in _less(one.document)]
         lies += [changed(rng, one, ONE_PLACE)[1] for one in made[len(KINDS) :]]

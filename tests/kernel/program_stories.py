@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+from bayesdp.kernel.program_queries import gaussian_assumptions
+from tests.kernel.all_kinds import certificate
 from tests.kernel.test_forgeries import composed, renewed
 from tests.kernel.test_keys import plain
 from tests.release import program_studies
@@ -82,9 +86,229 @@ FORGED: dict[str, Change] = {
 """What a certificate says of a program that was run otherwise."""
 
 
+# -- programs alone ------------------------------------------------------------------------------
+
+
+ALONE = """@record
+class Person:
+    height: Real[100, 230]
+    smokes: Bool
+    region: Public[Category["north", "south"]]
+    visits: Int[0, 9]
+
+
+@program
+def northern(people: Database[Person]) -> Private[Int]:
+    return laplace(count(p for p in people if p.region == "north" and p.smokes), epsilon=1 / 4)
+
+
+@program
+def visits(people: Database[Person]) -> Private[Int]:
+    return laplace(sum(p.visits for p in people), epsilon=1 / 4)
+
+
+@program
+def answers(people: Database[Person]) -> Private[Int]:
+    noisy = randomized_response((p.smokes for p in people), epsilon=1 / 8)
+    return laplace(count(p for p in people if p.smokes), epsilon=1 / 8)
+
+
+@program
+def steady(people: Database[Person]) -> Private[Int]:
+    return gaussian(count(p for p in people if p.smokes), epsilon=1, delta=1e-4, sigma=8)
+
+
+@program
+def quiet(people: Database[Person]) -> Private[Int]:
+    return gaussian(count(p for p in people if p.smokes), epsilon=1 / 2, delta=1e-7)
+
+
+@program
+def quieter(people: Database[Person]) -> Private[Int]:
+    return gaussian(count(p for p in people if p.smokes), epsilon=1 / 4, delta=1e-7)
+
+
+@program
+def added(people: Database[Person]) -> Private[Int]:
+    smoking = count(p for p in people if p.smokes)
+    return gaussian(smoking + sum(p.visits for p in people), epsilon=1 / 4, delta=1e-7)
+
+
+@program
+def pieces(people: Database[Person]) -> Private[Int]:
+    for piece in partition(people, by="region"):
+        first = gaussian(count(p for p in piece if p.smokes), epsilon=1 / 4, delta=1e-7)
+    return 1
+"""
+
+
+@cache
+def _alone(name: str) -> str:
+    study = program_studies.study(
+        Path(mkdtemp(prefix="bayesdp-programs-")),
+        asks(name),
+        text=ALONE,
+        table=program_studies.TABLE | {"visits": list(range(1, 9))},
+        columns=program_studies.changed(visits={"bounds": [0, 9]}),
+        population=program_studies.POPULATION | {"covers": ["height", "smokes", "visits"]},
+        budget={"epsilon": 9.0, "delta": 1e-6},
+    )
+    return json.dumps(plain(study.release().certificate))
+
+
+def alone(name: str) -> Document:
+    """The honest certificate of one of these programs."""
+    document: Document = json.loads(_alone(name))
+    return document
+
+
+def _asked(document: Document) -> Document:
+    """The step of the first program."""
+    step: Document = composed(document)["premises"][0]
+    return step
+
+
+def _spend(document: Document) -> Document:
+    spend: Document = _asked(document)["evidence"]["spends"][0]
+    return spend
+
+
+def _instead(node: Any, old: float, new: float) -> None:
+    """One number for another, wherever it stands."""
+    for key, part in list(node.items() if isinstance(node, dict) else enumerate(node)):
+        if isinstance(part, dict | list):
+            _instead(part, old, new)
+        elif isinstance(part, float) and part == old:
+            node[key] = new
+
+
+def _cheaper(document: Document) -> None:
+    """Every cost and level is lower, but that of the program's own derivation."""
+    own = copy.deepcopy(_asked(document)["premises"])
+    _instead(document, 0.25, 0.2)
+    _instead(document, 0.5, 0.4)
+    _asked(document)["premises"] = own
+
+
+def _less_sigma(document: Document) -> None:
+    step, eight = _asked(document), '"sigma": ["const", [], [{"number": "8"}]]'
+    text = json.dumps(step["premises"])
+    assert eight in text
+    step["premises"] = json.loads(text.replace(eight, eight.replace("8", "4")))
+
+
+def _louder(document: Document) -> None:
+    """The noise that a smaller epsilon asks for, and the program that asks for a larger one."""
+    _asked(document)["premises"] = _asked(alone("quiet"))["premises"]
+    _asked(document)["evidence"]["query"]["program"] = "people.py:quiet"
+    document["programs"][0]["program"] = "people.py:quiet"
+
+
+def _a_little_louder(document: Document) -> None:
+    """By less than an analysis in zCDP leaves open: one number needs less than that."""
+    evidence = _asked(document)["evidence"]
+    ((name, stated),) = evidence["gaussian"].items()
+    rho = Fraction(stated) * Fraction(93, 100)
+    evidence["gaussian"][name] = str(rho)
+    _instead(document, evidence["spends"][0]["rho"], float(rho) * (1 + 1e-15))
+    described = document["programs"][0]
+    assuming = [words for words in described["assuming"] if "a variance of" not in words]
+    described["assuming"] = [*assuming, *gaussian_assumptions({name: rho})]
+
+
+def _bounds(*bounds: float) -> Change:
+    return lambda document: document["columns"]["visits"].update(bounds=list(bounds))
+
+
+def _words(document: Document) -> None:
+    document["columns"]["height"] = {"states": ["short", "tall"], "unit": "cm"}
+
+
+def _covers(document: Document, *names: str) -> None:
+    document["population"]["covers"] = list(names)
+    for step in document["derivation"]["premises"]:
+        step["evidence"]["covers"] = list(names)
+
+
+def _protected_region(document: Document) -> None:
+    del document["columns"]["region"]["public"]
+    _covers(document, "height", "region", "smokes", "visits")
+    _spend(document)["reads"] = ["region", "smokes"]
+
+
+def _nothing_protected(document: Document) -> None:
+    document["columns"]["smokes"]["public"] = True
+    _covers(document, "height", "visits")
+    _spend(document)["reads"] = []
+
+
+def _one_enters(document: Document) -> None:
+    """A cost for records that enter or leave, whose number is private."""
+    (own,) = _asked(document)["premises"]
+    own["evidence"]["n"] = None
+    own["conclusion"]["adjacency"] = own["evidence"]["program"]["adjacency"] = "add-remove"
+    described = document["programs"][0]
+    described["assuming"] = [words for words in described["assuming"] if "exactly" not in words]
+
+
+def _released(value: Any) -> Change:
+    """What was released, and what is handed over of it."""
+
+    def change(document: Document) -> None:
+        (result,) = document["results"]
+        (name,), (output,) = result["releases"], result["outputs"]
+        result["releases"][name] = value
+        kept = {key: part for key, part in output.items() if key not in ("value", "error")}
+        said = value if isinstance(value, dict) else {"value": value}
+        result["outputs"] = [kept | copy.deepcopy(said)]
+
+    return change
+
+
+def _no_answer(document: Document) -> None:
+    """An answer that is none of the labels, which is not handed over."""
+    releases = document["results"][0]["releases"]
+    (noisy,) = (value for value in releases.values() if isinstance(value, dict))
+    noisy["answers"][0] = 7
+
+
+FORGED_ALONE: tuple[tuple[str, Change], ...] = (
+    ("northern", _cheaper),
+    ("northern", _protected_region),
+    ("northern", _nothing_protected),
+    ("northern", _one_enters),
+    ("northern", lambda document: document.update(unit="home", rows_per_unit=1)),
+    ("northern", lambda document: _spend(document).update(column="smokes")),
+    ("northern", _released(True)),
+    ("northern", _released({"answers": [1.0], "labels": []})),
+    ("visits", _bounds(0.0, 8.5)),
+    ("visits", _bounds(10.0, 18.0)),
+    ("visits", lambda document: _asked(document)["evidence"]["fields"].update(region="region")),
+    ("answers", _no_answer),
+    ("steady", _less_sigma),
+    ("quieter", _louder),
+    ("added", _a_little_louder),
+)
+
+
+def valid() -> Iterator[Document]:
+    """The honest certificates."""
+    yield honest()
+    for name in ("northern", "visits", "answers", "steady", "quieter", "added", "pieces"):
+        yield alone(name)
+
+
 def forged() -> Iterator[Document]:
     """The forgeries."""
     for change in FORGED.values():
         document = honest()
         change(document)
         yield renewed(document)
+    for name, change in FORGED_ALONE:
+        document = alone(name)
+        change(document)
+        assert document != alone(name), name
+        yield renewed(document)
+    words = certificate("program release")
+    _words(words)
+    yield renewed(words)

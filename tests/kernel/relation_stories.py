@@ -15,6 +15,7 @@ from flint import arb
 
 from bayesdp import kernel
 from bayesdp.kernel import ROUNDING
+from bayesdp.kernel.hypotheses import Facts
 from tests.kernel.all_kinds import POPULATIONS, certificate
 from tests.kernel.test_relations import honest_document
 from tests.theorems.test_implied import CHAIN, TWINS
@@ -107,6 +108,26 @@ def forged() -> Iterator[Document]:
     yield other
     yield document(strong) | {"rounding": "to the nearest"}
     yield from _conversions()
+    yield _of_one_population()
+    yield _not_definite()
+
+
+def _of_one_population() -> Document:
+    """The level of groups from one that a theorem gives for this population alone."""
+    made = honest_document({"dp": 0.5}, CHAIN)
+    chains = made["derivation"]["premises"]
+    chain = next(c for c in chains if c["conclusion"]["notion"] == "bdp-uninformed")
+    every, level = "every-population", chain["conclusion"]["level"]
+    groups = then(chain, "bdp-uninformed-to-group-dp", "group-dp", level, every)
+    return document(groups, population=made["population"], declared=(every,))
+
+
+def _not_definite() -> Document:
+    """Every database is possible under a Gaussian law, if it is one."""
+    population = {"model": "gaussian", "covariance": [[1.0, -1.5], [-1.5, 1.0]]}
+    with patch.object(Facts, "_shown", return_value=True):
+        of_it = then(given("bdp", 0.5), "bdp-to-dp", "dp", 0.5, "full-support")
+        return document(of_it, population=population)
 
 
 def _bare(spec: Document) -> Document:
@@ -125,6 +146,12 @@ def _conversions() -> Iterator[Document]:
     lower["conclusion"]["level"] *= 0.9
     lower["evidence"]["conversion"]["conclusion"]["epsilon"] *= 0.9
     yield document(lower, population=population)
+    informed = copy.deepcopy(chain)
+    informed["conclusion"]["level"] = 0.5
+    inside = informed["evidence"]["conversion"]
+    inside["conclusion"] |= {"adversary": "informed", "epsilon": 0.5}
+    inside["evidence"]["details"] = {}
+    yield document(informed, population=population)
     beside = then(given("dp", 0.5), "dp-to-strong-dp", "strong-dp", 0.5)
     beside["evidence"]["conversion"] = chain["evidence"]["conversion"]
     yield document(beside, population=population)

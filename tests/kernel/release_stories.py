@@ -130,6 +130,31 @@ def _mechanism(document: Document) -> None:
     details["mechanism"] = "discrete-laplace"
 
 
+def _last_informed(document: Document) -> None:
+    """The level of all spends is against another adversary than the release's own."""
+    step = document["derivation"]["premises"][-1]
+    level = step["evidence"]["cost"]["any"] + step["evidence"]["cost"]["lipschitz"]
+    step["conclusion"] |= {"adversary": "informed", "epsilon": level}
+    document["data_set"]["level"] = level
+
+
+def _own_step_twice(document: Document) -> None:
+    (step,) = document["derivation"]["premises"]
+    document["derivation"]["premises"].append(copy.deepcopy(step) | {"premises": []})
+
+
+def _above_the_total(document: Document) -> None:
+    level = 2 * document["data_set"]["total"]
+    document["data_set"]["level"] = level
+    document["derivation"]["premises"][-1]["conclusion"]["epsilon"] = level
+
+
+def _more_delta(document: Document) -> None:
+    """A weaker claim, by more than the study may spend."""
+    for holder in (document["claim"], document["derivation"]["conclusion"]):
+        holder["delta"] *= 2
+
+
 def _imputed(document: Document) -> None:
     document["columns"]["s"]["missing"] = {"impute": 0}
 
@@ -156,6 +181,13 @@ FORGED: tuple[tuple[str, Change], ...] = (
     ("laplace release", _claim(adversary="uninformed")),
     ("laplace release", _claim(secrets=BOUNDED)),
     ("laplace release", lambda d: d["data_set"].update(secrets=BOUNDED)),
+    ("laplace release", _claim(dp_rho=5e-324)),
+    ("laplace release", _last_informed),
+    ("laplace release", _above_the_total),
+    ("laplace alone", _own_step_twice),
+    ("gaussian release", _more_delta),
+    ("dp delta twice", lambda d: _concluded(0.9)(d["derivation"]["premises"][0])),
+    ("delta conversion", lambda d: d["derivation"]["evidence"]["delta"].update(counted="zcdp")),
     ("covariance release", _less_slack),
     ("covariance release", lambda d: d["claim"]["secrets"].update(interval=[0.0, 4.0])),
     ("dp delta release", _no_delta),
@@ -173,10 +205,17 @@ FORGED: tuple[tuple[str, Change], ...] = (
 )
 
 
+MADE: dict[str, Callable[[], Document]] = {
+    "counting": counting,
+    "laplace alone": lambda: stories.honest("laplace alone"),
+    "dp delta twice": lambda: stories.honest("dp delta twice"),
+}
+
+
 def forged() -> Iterator[Document]:
     """The forgeries; and each of another test's table, of a release with the costs of programs."""
     for name, change in FORGED:
-        document = counting() if name == "counting" else certificate(name)
+        document = MADE[name]() if name in MADE else certificate(name)
         before = copy.deepcopy(document)
         change(document)
         assert document != before, name

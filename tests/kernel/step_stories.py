@@ -119,6 +119,7 @@ def told() -> Iterator[Document]:
     yield from _contexts()
     yield from _fields()
     yield from _divergences()
+    yield from _impossible()
 
 
 def _details(rule: str, spec: Document) -> Document:
@@ -260,6 +261,37 @@ def _proofs() -> Iterator[Document]:
             yield make_step("finite-law", OTHERS["three"], ANY, details={"proofs": [proof]})
     other = question | {"x_i": 7, "multiplier": 1.0, "flows": []}
     yield make_step("finite-law", OTHERS["three"], ANY, details={"proofs": [other]})
+
+
+def _impossible() -> Iterator[Document]:
+    """Values that never occur, influences without end, and laws that are none."""
+    half = [0.5, 0.5, 0.0]
+    uneven = [0.125, 0.125, 0.0625]
+    never = {"model": "markov", "order": 2, "length": 9, "transition": [[half] * 3] * 3}
+    start = {"initial": [[0.125] * 3, uneven, uneven]}
+    yield make_step("markov-influence", never | start, ANY)
+    second = ORDER_2 | {"initial": [[0.0, 0.5], [0.0, 0.5]]}
+    yield make_step("markov-influence", second, ANY)
+    tiny = 1e-300
+    of_newest = [[[1.0, tiny], [tiny, 1.0]]] * 2
+    of_oldest = [[[1.0, tiny]] * 2, [[tiny, 1.0]] * 2]
+    for transition in (of_newest, of_oldest):
+        for length in (2, 3, 200):
+            certain = ORDER_2 | {"transition": transition, "length": length}
+            yield make_step("markov-influence", certain, ANY)
+    yield make_step("markov-influence", OTHERS["strong order 2"] | {"length": 200}, ANY)
+    once = {"model": "markov", "length": 5, "transition": [half, half, [0.9, 0.1, 0.0]]}
+    for adversary in ("any", "uninformed"):
+        yield make_step("markov-recursion", once | {"initial": half}, ANY, adversary=adversary)
+    yield make_step("graph-contraction", OTHERS["graph"], ANY, details={"messages": [2.0]})
+    covariance = [list(row) for row in VECTORS["covariance"]]
+    covariance[2][0] = covariance[0][2] = 3.0
+    vectors = VECTORS | {"covariance": covariance}
+    yield make_step("gaussian-vector", vectors, ANY, adversary="informed")
+    rows = [[float(i == j) for j in range(100)] for i in range(100)]
+    rows[98][99] = rows[99][98] = 2.0
+    large = {"model": "gaussian", "covariance": rows}
+    yield make_step("gaussian-covariance", large, ANY, adversary="informed")
 
 
 def _divergences() -> Iterator[Document]:

@@ -15,8 +15,6 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-import pandas as pd
-
 from bayesdp.errors import BayesdpError
 from bayesdp.notions import Cost
 from bayesdp.notions.vocabulary import Adversary
@@ -140,6 +138,10 @@ def _texts() -> dict[str, str]:
     texts["laplace alone"] = json.dumps(released(_folder(), "laplace alone"))
     texts["laplace"] = json.dumps(released(_folder(), "laplace", 2))
     pure = {"epsilon": 4.0, "spend": 1.0, "notion": "dp"}
+    delta = pure | {"delta": 1e-6, "noise": "gaussian"}
+    texts["dp delta twice"] = json.dumps(
+        released(_folder(), "dp delta twice", 2, budget=delta, population=None)
+    )
     texts["dp twice"] = json.dumps(released(_folder(), "dp twice", 2, budget=pure))
     return texts
 
@@ -307,37 +309,9 @@ def told() -> Iterator[Document]:
     """The forgeries of all stories."""
     for name, change in STORIES.values():
         yield renewed(_changed(honest(name), change))
-    yield from _crossing()
     yield from _no_populations()
     yield from _less_than_follows()
     yield from _other_steps()
-
-
-def _crossing() -> Iterator[Document]:
-    """Of eight rows, six in one part and six in another: four or more are in both."""
-    public = {"public": True, "states": [1, 2]}
-    columns = {"a": public, "b": public, "x": {"bounds": [0.0, 5.0]}, "pair": {"role": "cluster"}}
-    wheres = ("a == 1", "b == 1", "a == 1 and b == 1")
-    frame = pd.DataFrame(
-        {"a": [1] * 6 + [2] * 2, "b": [2, 1] + [1] * 5 + [2], "x": [1.0] * 8, "pair": range(8)}
-    )
-    study = Study(
-        frame,
-        dataset="crossing",
-        n=8,
-        columns=columns,
-        population={"model": "clusters", "size": 1, "covers": ["x"], "source": "us"},
-        budget={"epsilon": 4.0},
-        queries=[
-            {"name": where, "kind": "mean", "column": "x", "where": where} for where in wheres
-        ],
-        ledger=str(_folder() / "ledger.db"),
-    )
-    document = _document(study)
-    rows = [result["rows"] for result in document["results"]]
-    assert rows == [6, 6, 5], rows
-    results.said_over(document, 6, 6, 3)
-    yield renewed(document)
 
 
 NO_POPULATION: tuple[tuple[Document, Document], ...] = (

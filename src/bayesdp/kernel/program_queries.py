@@ -141,11 +141,10 @@ def _is_value(given: float | str, value: object) -> bool:
 
 
 def _gaussian(rhos: Mapping[str, Fraction], derived: Derived, where: str) -> Mapping[str, Fraction]:
-    """The stated zCDP cost of every Gaussian release; none where there is no delta."""
+    """The stated zCDP cost of every Gaussian release."""
     made = set(_gaussians(derived.program.body))
     agree(sorted(rhos), sorted(made), "Gaussian releases", where)
     require(all(rho >= 0 for rho in rhos.values()), "a negative cost", where)
-    require(bool(rhos) or derived.cost[1] == 0, "a delta without Gaussian noise", where)
     return rhos
 
 
@@ -169,7 +168,7 @@ def _check_costs(
         pure, rho = _costs(derived.program, derivation, rhos)
     due = [(what, cost) for what, cost in (("pure", pure), ("rho", rho)) if cost > 0]
     require(
-        bool(due) and len(due) == len(spends),
+        len(due) == len(spends),
         "there is not one spend for the pure cost and one for the zCDP cost",
         where,
     )
@@ -219,9 +218,7 @@ def _one(
         if command.op != "gaussian":
             return node.epsilon, Fraction(0)
         noise = rhos[command.name]
-        still = folded(node.sensitivity.value) == 0
-        require(noise > 0 or still, "Gaussian noise without a cost", "gaussian")
-        if not still:
+        if folded(node.sensitivity.value) != 0:
             _check_rho(command, node, noise)
         return Fraction(0), noise
     if isinstance(node, DeriveNode):
@@ -243,6 +240,8 @@ def _one(
 
 def _check_rho(command: Release, node: ReleaseNode, rho: Fraction) -> None:
     """A stated sigma has its cost, exactly; calibrated noise is not louder than its delta asks for.
+
+    So none costs nothing: noise without a cost would be louder than anybody asks for.
 
     The interpreter takes the least noise that it can show to have (epsilon, delta). It never needs
     more than zCDP asks for, by whichever orders: 5 % are left for the choice of those. One number
@@ -427,7 +426,6 @@ def _check_kind(
     interval = tuple(exact(end) for end in spend.interval or ())
     reason = f"interval: {spend.interval!r} is stated, {[*map(float, place)]!r} is due"
     require(interval == place, reason, where)
-    require(place[0] < place[1], "the lower end of the interval is not below its upper end", where)
     at_least(spend.slack, ball(exact(spend.dp_epsilon) * slack(place)), f"{where}: slack")
 
 

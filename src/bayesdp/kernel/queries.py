@@ -49,8 +49,6 @@ def shape(
     """
     name = query.column
     compared = columns_of(condition(query.where)) if query.where is not None else frozenset()
-    for column in compared | ({name} if name is not None else set()):
-        require(column in columns, f"column {column!r} is not declared")
     summed = None if name is None else columns[name]
     private = any(columns[column].is_private for column in compared)
     several = unit != "row"

@@ -32,7 +32,6 @@ def largest_row(rows: SparseRows, details: Mapping[str, Any], *, clipped: bool) 
     `InvalidError` where no vector shows that `S` has no negative entry.
     """
     size = len(rows)
-    require(all(bool(rows[i][i] > 0) for i in range(size)), _REFUSED)
     witness = details.get(WITNESS)
     if size <= LARGEST_DENSE:
         require(witness is None, "row sums are stated that the rule does not need", WITNESS)

@@ -64,7 +64,6 @@ def _total(kappa: list[arb], length: int) -> arb:
         positive = all(bool(solved[i, 0] >= 0) for i in range(count))
         require(positive, "the influences do not die out")
         return 1 + sum((solved[i, 0] for i in range(count)), arb(0))
-    require(bool(room > 0), "the influences do not die out")
     solution = [solved[i, 0].upper().max(arb(0)) for i in range(count)]
     missing = arb(0)
     for i, place in enumerate(places):
@@ -85,8 +84,8 @@ def _total(kappa: list[arb], length: int) -> arb:
 def _fading(kappa: list[arb], missing: arb, room: arb, reach: int) -> arb:
     """The sum over a line of `r theta^|j|`, which makes up for what is missing up to `reach`.
 
-    Where `grown` is at most half of the room, each record keeps `r theta^|j| room / 2` of its own
-    after what its neighbours take.
+    `grown` is never below 0. Where it is at most half of the room, so that there is room, each
+    record keeps `r theta^|j| room / 2` of its own after what its neighbours take.
     """
     for power in range(8, 64):
         theta = 1 - arb(2) ** -power

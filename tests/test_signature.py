@@ -18,6 +18,7 @@ from bayesdp.certificate import Certificate, Step, content_of, digest
 from bayesdp.cli import app
 from bayesdp.errors import InputError, Refusal, UnsupportedError
 from bayesdp.kernel import check
+from bayesdp.report.explain import explain
 from bayesdp.signature import (
     check_signature,
     new_key,
@@ -164,10 +165,10 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert TRUSTED in run("verify", "c.json", "--public-key", "mine.pub").stdout
     assert UNKNOWN in run("verify", "c.json", "--public-key", "other.pub", status=1).stdout
     run("verify", "c.json", "--public-key", "mine", status=2)
-    # A better claim with a digest made anew is INVALID, and a worse one is still forged.
+    # Whatever is claimed with a digest made anew, better or worse, the signature no longer fits.
     signed = json.loads(Path("c.json").read_text())
     assert check(signed).verdict == "VALID ASSUMING"
-    for epsilon, verdict in ((0.9, "INVALID"), (1.1, "VALID ASSUMING")):
+    for epsilon in (0.9, 1.1):
         loaded, _ = Certificate.load(Path("c.json"))
         loaded.body["claim"]["epsilon"] = epsilon
         forged = loaded.to_dict() | {"signature": signed["signature"]}
@@ -175,8 +176,13 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         Path("forged.json").write_text(json.dumps(forged))
         for extra in ((), ("--public-key", "mine.pub")):
             said = run("verify", "forged.json", *extra, "--json", status=1).stdout
-            assert json.loads(said)["verdict"] == verdict
-            assert json.loads(said)["signature"] == "FORGED"
+            verdict = json.loads(said)
+            assert (verdict["verdict"], verdict["step"]) == ("INVALID", "signature")
+            assert verdict["signature"] == "FORGED"
+        assert run("verify", "forged.json", status=1).stdout.startswith(
+            "INVALID (signature: FORGED"
+        )
+        assert "This certificate is forged" in run("explain", "forged.json", status=1).stdout
     # What is damaged is not signed.
     forged["claim"]["epsilon"] = 0.5
     del forged["signature"]
@@ -197,7 +203,10 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(UnsupportedError, match=r"bayesdp\[signing\]"):
         new_key()
     run("verify", "plain.json")
-    assert "bayesdp[signing]" in run("verify", "signed.json").stdout
+    unchecked = run("verify", "signed.json", status=1).stdout
+    assert unchecked.startswith("UNKNOWN (signature: not checked")
+    assert "bayesdp[signing]" in unchecked
+    assert explain(Path("signed.json")).verdict == "UNKNOWN"
     for command in (
         ("key", "new", "fresh"),
         ("sign", "plain.json", "--key", "mine"),

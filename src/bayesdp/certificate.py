@@ -76,12 +76,15 @@ class Certificate:
     signature (`bayesdp.signature`) is not a part of either.
 
     `stated_digest` is the digest that stood in the document from which this was read, `None` where
-    it was made here. A damaged certificate keeps it, so it stays one that no verifier accepts.
+    it was made here. `signature_part` is that document's part `"signature"`, as a mapping with this
+    key, empty where it had none. A damaged certificate keeps its digest, and one that was changed
+    keeps its signature, so it stays one that no verifier accepts.
     """
 
     body: Mapping[str, Any]
     derivation: Step
     stated_digest: str | None = field(default=None, compare=False, repr=False)
+    signature_part: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     _own_digest: str | None = field(default=None, init=False, compare=False, repr=False)
 
     @property
@@ -97,12 +100,13 @@ class Certificate:
     def to_dict(self) -> dict[str, Any]:
         """Plain data with format, version and digest: the stated digest, if it was read.
 
-        The digest is computed once. A body that is changed after that no longer agrees with it.
+        A signature that was read is kept. The digest is computed once. A body that is changed after that no longer agrees with it.
         """
         content = self._content()
         if self.stated_digest is None and self._own_digest is None:
             object.__setattr__(self, "_own_digest", digest(content))
-        return {**content, "digest": self.stated_digest or self._own_digest}
+        outside = {"digest": self.stated_digest or self._own_digest, **self.signature_part}
+        return content | outside
 
     def _content(self) -> dict[str, Any]:
         return {
@@ -139,7 +143,8 @@ class Certificate:
             if key not in ("format", "version", "derivation", *OUTSIDE)
         }
         step = Step.from_dict(data.get("derivation"))
-        return cls(body, step, str(data.get("digest", "no digest")))
+        signed = {key: data[key] for key in ("signature",) if key in data}
+        return cls(body, step, str(data.get("digest", "no digest")), signed)
 
     @classmethod
     def load(cls, path: str | Path) -> tuple[Certificate, bool]:

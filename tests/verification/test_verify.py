@@ -14,6 +14,7 @@ from bayesdp.certificate import Certificate, Step, content_of, digest
 from bayesdp.errors import InputError
 from bayesdp.kernel import Verdict
 from bayesdp.report.explain import explain
+from bayesdp.signature import new_key, sign
 from tests.kernel.test_keys import released
 
 
@@ -56,6 +57,49 @@ def test_a_tampered_certificate_is_never_valid(tampered: dict[str, Any], tmp_pat
     again = tmp_path / "again.json"
     again.write_text(certificate.to_json(), encoding="utf-8")
     assert not bayesdp.verify(again)  # writing it again does not mend it
+
+
+def forged(document: dict[str, Any]) -> dict[str, Any]:
+    """The document signed, then given another released number and a digest made anew."""
+    changed = copy.deepcopy(sign(document, new_key()))
+    changed["results"][0]["value"] += changed["results"][0]["noise"]["step"]
+    return changed | {"digest": digest(content_of(changed))}
+
+
+def test_a_forged_signature_is_never_valid(document: dict[str, Any], tmp_path: Path) -> None:
+    changed = forged(document)
+    assert bayesdp.verify({k: v for k, v in changed.items() if k != "signature"})
+    for given in all_ways(changed, tmp_path / "c.json"):
+        verification = bayesdp.verify(given)
+        assert not verification
+        assert (verification.step, verification.signature) == ("signature", "FORGED")
+        assert str(verification).startswith("INVALID (signature: FORGED")
+        assert "FORGED" in verification._repr_html_()
+        explained = explain(given)
+        assert explained.verdict == "INVALID"
+        assert "forged" in explained.text()
+        assert "people" not in explained.text()
+    loaded, _ = Certificate.load(tmp_path / "c.json")
+    again = tmp_path / "again.json"
+    again.write_text(loaded.to_json(), encoding="utf-8")
+    assert not bayesdp.verify(again)  # writing it again does not lose the signature
+
+
+@pytest.mark.parametrize("stated", [None, "trust me", {}])
+def test_what_is_not_a_signature_is_forged(stated: Any, document: dict[str, Any]) -> None:
+    for given in (document | {"signature": stated}, json.dumps(document | {"signature": stated})):
+        assert bayesdp.verify(given).step == "signature"
+        assert not bayesdp.verify(Certificate.from_dict(document | {"signature": stated}))
+
+
+def test_a_good_signature_is_told(document: dict[str, Any], tmp_path: Path) -> None:
+    for given in all_ways(sign(document, new_key()), tmp_path / "c.json"):
+        verification = bayesdp.verify(given)
+        assert verification
+        assert str(verification).endswith("Signature: signed by an unknown key")
+        assert "signed by an unknown key" in verification._repr_html_()
+        assert explain(given).holds
+    assert "Signature" not in str(bayesdp.verify(document))
 
 
 @pytest.mark.parametrize("stated", [None, 7, "", "sha256:0"])

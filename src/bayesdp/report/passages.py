@@ -60,7 +60,14 @@ def refuted(verdict: str, step: str, reason: str) -> Section:
     `verdict`, `step` and `reason` are the kernel's.
     """
     where = f" ({clean(step)}: {clean(reason)})" if step else ""
-    if verdict == "INVALID":
+    if step == "signature" and verdict == "INVALID":
+        text = (
+            f"This certificate is forged{where}.",
+            "Somebody signed a certificate, and this is not what was signed: it was changed after "
+            "that, or the signature was taken from elsewhere. So it promises nothing, whatever it "
+            "says, and is not explained here. Don't rely on it, and ask whoever signed it.",
+        )
+    elif verdict == "INVALID":
         text = (
             f"This certificate does not hold{where}.",
             "What it claims does not follow from what it says. It was damaged or altered, or was "

@@ -1,13 +1,13 @@
 """What surrounds the kernel when a certificate is verified: its text, its digest, the wording.
 
-`documents` reads a text strictly and holds a document against its digest before the kernel judges
-it; `verdicts` asks the solvers again that a certificate relies on, and is `bayesdp.verify`.
-Signatures are `bayesdp.signature`.
+`documents` reads a text strictly and holds a document against its signature and its digest before
+the kernel judges it; `verdicts` asks the solvers again that a certificate relies on, and is
+`bayesdp.verify`. How to sign is in `bayesdp.signature`.
 """
 
 from __future__ import annotations
 
-from bayesdp.verification.documents import check, read
+from bayesdp.verification.documents import check, read, signed_by
 from bayesdp.verification.verdicts import (
     Checkable,
     Verification,
@@ -25,6 +25,7 @@ __all__ = [
     "is_json",
     "read",
     "reader_of",
+    "signed_by",
     "text_of",
     "verdict_on",
     "verify",

@@ -1,22 +1,30 @@
 """Documents as they are handed over: JSON that says each thing once, of a known version, undamaged.
 
-The kernel decides what a document states, and whether that holds.
+A signed document is valid only where its signature fits. The kernel decides what a document states,
+and whether that holds.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from bayesdp import kernel
 from bayesdp.certificate import FORMAT, VERSION, content_of, digest
+from bayesdp.errors import UnsupportedError
 from bayesdp.kernel import Verdict
+from bayesdp.signature import Origin, check_signature
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 MOST_DIGITS = 309
 """The most digits of a whole number: no double has more."""
 _TOO_DEEP = "it is nested too deeply"
+_NOT_CHECKED = "not checked"
+NOT_SIGNED: Origin = "not signed"
 
 
 def read(text: str) -> object:
@@ -60,7 +68,12 @@ def read(text: str) -> object:
 
 
 def check(document: object) -> Verdict:
-    """The kernel's verdict on a document that is a certificate, and has the digest of its content.
+    """The kernel's verdict on a certificate whose signature, if it has one, and digest fit.
+
+    Every face of the package that says whether a certificate holds asks this function. A signature
+    that doesn't fit the content makes a certificate INVALID, and one that can't be checked here,
+    without the extra `signing`, makes it UNKNOWN. Who signed it makes no difference: anybody can
+    make a key.
 
     A document that is nested too deeply to be read is UNKNOWN. INVALID are a document that JSON
     can't hold, and one with half a letter (a lone surrogate): JSON allows it, but nobody can be
@@ -83,9 +96,30 @@ def check(document: object) -> Verdict:
         return _too_deep()
     except (TypeError, ValueError) as error:
         return _invalid("content", f"malformed: {error!r}")
+    origin = signed_by(document)
+    if origin == "FORGED":
+        return _invalid(
+            "signature", "FORGED, it does not fit the content and the key that it names"
+        )
     if not intact:
         return _invalid("digest", "it is not that of the content")
-    return kernel.check(document)
+    verdict = kernel.check(document)
+    if verdict and origin.startswith(_NOT_CHECKED):
+        return Verdict("UNKNOWN", (), "signature", origin)
+    return verdict
+
+
+def signed_by(document: object, trusted: Sequence[Ed25519PublicKey] = ()) -> str:
+    """Who signed a document, in the words of `check_signature`, or why that can't be checked here.
+
+    A signature can't be checked without the extra `signing`.
+    """
+    try:
+        return check_signature(document if isinstance(document, Mapping) else {}, trusted)
+    except UnsupportedError as error:
+        return f"{_NOT_CHECKED}: {error}"
+    except RecursionError:
+        return f"{_NOT_CHECKED}: {_TOO_DEEP}"
 
 
 def _too_deep() -> Verdict:

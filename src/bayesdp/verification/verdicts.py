@@ -12,7 +12,7 @@ here, about what the kernel derives, where they are installed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,33 +23,50 @@ from bayesdp.kernel import Verdict
 from bayesdp.kernel.programs import STATED, obligations_of
 from bayesdp.release.assumptions import said_once
 from bayesdp.release.results import Release
-from bayesdp.verification.documents import check, read
+from bayesdp.verification.documents import NOT_SIGNED, check, read, signed_by
 
 Checkable = Certificate | Release | Mapping[str, Any] | str | Path
 """A certificate, however somebody has it: see `reader_of`."""
 
 
+@dataclass(frozen=True)
 class Verification(Verdict):
-    """The kernel's verdict on a certificate, true where it is valid. `print` shows it.
+    """The verdict on a certificate, true where it is valid. `print` shows it.
 
     `verdict` is `VALID ASSUMING`, `INVALID` or `UNKNOWN`; `assuming` are the assumptions in words,
-    `step` and `reason` say where and why the certificate is not valid.
+    `step` and `reason` say where and why the certificate is not valid. `signature` says who signed
+    it, in the words of `check_signature`; a signature that doesn't fit makes it INVALID.
     """
 
+    signature: str = NOT_SIGNED
+
     def __str__(self) -> str:
-        why = f" ({self.step}: {self.reason})" if self.step else ""
         lines = [
-            self.verdict + why,
+            self._headline(),
             *(f"  - {assumption}" for assumption in said_once(self.assuming)),
+            *self._signed(),
         ]
         return "\n".join(map(as_shown, lines))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the verdict, and what it assumes."""
-        why = f" ({self.step}: {self.reason})" if self.step else ""
-        verdict = notebook.paragraph(self.verdict + why)
+        """What a notebook shows: the verdict, what it assumes, and who signed the certificate."""
         assuming = [(assumption,) for assumption in said_once(self.assuming)]
-        return verdict + (notebook.table("It assumes", ("that",), assuming) if assuming else "")
+        parts = [
+            notebook.paragraph(self._headline()),
+            notebook.table("It assumes", ("that",), assuming) if assuming else "",
+            *map(notebook.paragraph, self._signed()),
+        ]
+        return "".join(parts)
+
+    def _headline(self) -> str:
+        return self.verdict + (f" ({self.step}: {self.reason})" if self.step else "")
+
+    def _signed(self) -> list[str]:
+        return [] if self.signature == NOT_SIGNED else [f"Signature: {self.signature}"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as `bayesdp verify --json` prints it."""
+        return super().to_dict() | {"signature": self.signature}
 
 
 def verify(certificate: Checkable) -> Verification:
@@ -57,7 +74,7 @@ def verify(certificate: Checkable) -> Verification:
 
     `certificate` is a `Release`, a `Certificate`, its document as plain data, its text (it starts
     with a brace), or the name of a file. The digest is computed here: a file that was changed is
-    INVALID, also where it was loaded before. Raises `InputError` for a file that can't be read or
+    INVALID, also where it was loaded before. So is one whose signature doesn't fit. Raises `InputError` for a file that can't be read or
     doesn't hold JSON, and for a value of any other type.
     """
     document = reader_of(certificate)
@@ -114,9 +131,11 @@ def is_json(text: str) -> bool:
 
 
 def verdict_on(document: object) -> Verification:
-    """The kernel's verdict on a document, after asking the installed solvers again."""
+    """The verdict on a document, after asking the installed solvers again."""
     verdict = check(document)
-    verification = Verification(verdict.verdict, verdict.assuming, verdict.step, verdict.reason)
+    verification = Verification(
+        verdict.verdict, verdict.assuming, verdict.step, verdict.reason, signed_by(document)
+    )
     if not verification or not isinstance(document, Mapping):
         return verification
     asked = dict(_obligations(document["derivation"]))
@@ -130,7 +149,7 @@ def verdict_on(document: object) -> Verification:
         if wrong:
             who = " and ".join(wrong)
             reason = f"{who}, asked again here, found a counterexample to: {asked[text]}"
-            return Verification("INVALID", (), "obligations", reason)
+            return Verification("INVALID", (), "obligations", reason, verification.signature)
     again = _in_words(list(answered.values()))
     assuming = [
         f"{assumption}; {again}" if _about_solvers(assumption) else assumption

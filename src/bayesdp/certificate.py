@@ -100,7 +100,8 @@ class Certificate:
     def to_dict(self) -> dict[str, Any]:
         """Plain data with format, version and digest: the stated digest, if it was read.
 
-        A signature that was read is kept. The digest is computed once. A body that is changed after that no longer agrees with it.
+        A signature that was read is kept. The digest is computed once: a body that is changed after
+        that no longer agrees with it.
         """
         content = self._content()
         if self.stated_digest is None and self._own_digest is None:

@@ -195,7 +195,7 @@ def test_release_and_all_that_follows() -> None:
     verified = document("verify", str(path))
     assert verified["verdict"] == "VALID ASSUMING"
     assert any("a survey of 1990" in one for one in verified["assuming"])
-    assert run("verify", str(path)).stdout.startswith("VALID ASSUMING\n  - ")
+    assert run("verify", str(path)).stdout.startswith("VALID ASSUMING\nIt claims:\n  - ")
     ledger = document("ledger", "show")
     (dataset,) = ledger["datasets"]
     assert dataset["dataset"] == "people"

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from bayesdp.statements.populations import STRUCTURE
+from bayesdp.statements.populations import STRUCTURE, in_short
 
 ADVERSARY_WORDS = {
     "any": "whoever they are: any set of the other records may be known to them exactly",
@@ -53,7 +53,7 @@ def assumptions(document: Mapping[str, Any]) -> list[str]:
         vouched = population.get("source") or "nobody is named as vouching for it"
         said.append(
             f"the records depend on each other as the population of model "
-            f"'{population.get('model')}' declares; {vouched}"
+            f"'{population.get('model')}' declares{_numbers(population)}; {vouched}"
         )
         said += _about_assignment(population)
         said.append(
@@ -88,6 +88,11 @@ def assumptions(document: Mapping[str, Any]) -> list[str]:
         law = "Gaussian" if claim.get("dp_rho", 0.0) > 0.0 else "Laplace"
         said.append(f"noise is drawn from OpenDP's discrete {law} sampler")
     return said
+
+
+def _numbers(population: Mapping[str, Any]) -> str:
+    short = in_short(population)
+    return f" ({short})" if short else ""
 
 
 def _about_records(document: Mapping[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@ one is meant; a key of another form beside them is refused. What a spec means (i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -124,6 +125,41 @@ def structure(population: Any) -> str:
 def law_of(declared: Mapping[str, Any]) -> dict[str, Any]:
     """The law that a declaration states, without who vouches for it, and for which columns."""
     return {key: value for key, value in declared.items() if key not in ("source", "covers")}
+
+
+def in_short(declared: Mapping[str, Any]) -> str:
+    """What a declaration states beside its model and its source, in one line, in order of its keys.
+
+    Lists of more than `MOST_SHOWN` numbers or names are shown by how many they have.
+
+    >>> in_short({"model": "clusters", "size": 15, "covers": ["weight"]})
+    'covers ["weight"], size 15'
+    """
+    parts = sorted(
+        (key, value) for key, value in declared.items() if key not in ("model", "source")
+    )
+    return ", ".join(f"{key} {_in_short(value)}" for key, value in parts)
+
+
+MOST_SHOWN = 9
+
+
+def _in_short(value: Any) -> str:
+    count, text = _count(value), json.dumps(value, ensure_ascii=False, sort_keys=True)
+    if isinstance(value, list | dict) and (count > MOST_SHOWN or len(text) > MOST_LETTERS):
+        return f"({count} entries)"
+    return text
+
+
+MOST_LETTERS = 200
+"""A longer list is not shown."""
+
+
+def _count(value: Any) -> int:
+    """How many numbers and names there are in lists inside of each other."""
+    if isinstance(value, dict):
+        return sum(map(_count, value.values()))
+    return sum(map(_count, value)) if isinstance(value, list) else 1
 
 
 class Family(Declared):

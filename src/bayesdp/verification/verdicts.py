@@ -12,7 +12,7 @@ here, about what the kernel derives, where they are installed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from bayesdp.kernel import Verdict
 from bayesdp.kernel.programs import STATED, obligations_of
 from bayesdp.release.assumptions import said_once
 from bayesdp.release.results import Release
+from bayesdp.verification.claims import claim_of, claim_words
 from bayesdp.verification.documents import NOT_SIGNED, check, read, signed_by
 
 Checkable = Certificate | Release | Mapping[str, Any] | str | Path
@@ -35,24 +36,32 @@ class Verification(Verdict):
 
     `verdict` is `VALID ASSUMING`, `INVALID` or `UNKNOWN`; `assuming` are the assumptions in words,
     `step` and `reason` say where and why the certificate is not valid. `signature` says who signed
-    it, in the words of `check_signature`; a signature that doesn't fit makes it INVALID.
+    it, in the words of `check_signature`; a signature that doesn't fit makes it INVALID. `claim` is
+    what a valid certificate claims (`verification.claims`), empty for any other.
     """
 
     signature: str = NOT_SIGNED
+    claim: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __str__(self) -> str:
+        claimed, assuming = claim_words(self.claim), said_once(self.assuming)
         lines = [
             self._headline(),
-            *(f"  - {assumption}" for assumption in said_once(self.assuming)),
+            *(["It claims:"] if claimed else []),
+            *(f"  - {line}" for line in claimed),
+            *(["It assumes:"] if assuming else []),
+            *(f"  - {assumption}" for assumption in assuming),
             *self._signed(),
         ]
         return "\n".join(map(as_shown, lines))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the verdict, what it assumes, and who signed the certificate."""
+        """What a notebook shows: the verdict, the claim, what it assumes, and who signed it."""
         assuming = [(assumption,) for assumption in said_once(self.assuming)]
+        claimed = [(line,) for line in claim_words(self.claim)]
         parts = [
             notebook.paragraph(self._headline()),
+            notebook.table("It claims", ("that",), claimed) if claimed else "",
             notebook.table("It assumes", ("that",), assuming) if assuming else "",
             *map(notebook.paragraph, self._signed()),
         ]
@@ -66,7 +75,7 @@ class Verification(Verdict):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `bayesdp verify --json` prints it."""
-        return super().to_dict() | {"signature": self.signature}
+        return super().to_dict() | {"claim": dict(self.claim), "signature": self.signature}
 
 
 def verify(certificate: Checkable) -> Verification:
@@ -74,8 +83,9 @@ def verify(certificate: Checkable) -> Verification:
 
     `certificate` is a `Release`, a `Certificate`, its document as plain data, its text (it starts
     with a brace), or the name of a file. The digest is computed here: a file that was changed is
-    INVALID, also where it was loaded before. So is one whose signature doesn't fit. Raises `InputError` for a file that can't be read or
-    doesn't hold JSON, and for a value of any other type.
+    INVALID, also where it was loaded before. So is one whose signature doesn't fit. Raises
+    `InputError` for a file that can't be read or doesn't hold JSON, and for a value of any other
+    type.
     """
     document = reader_of(certificate)
     try:
@@ -138,6 +148,7 @@ def verdict_on(document: object) -> Verification:
     )
     if not verification or not isinstance(document, Mapping):
         return verification
+    verification = replace(verification, claim=claim_of(document))
     asked = dict(_obligations(document["derivation"]))
     if not asked:
         return verification

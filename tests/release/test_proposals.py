@@ -275,10 +275,16 @@ def test_check_points_to_proposals_shows_and_lists_them(
         return " ".join(result.stdout.split())
 
     Path("s.toml").write_text(STUDY)
-    pointer = "Some error is above a tenth of its range; --verbose says what would help."
-    assert pointer in run()
+    pointer = "Some error is above a tenth of its range."
+    assert f"{pointer} --verbose looks for what would help." in run()
     assert "What would help, each" not in run()
     shown = run("--verbose")
+    assert pointer in shown
+    assert "--verbose" not in shown
+    Path("dp.toml").write_text(STUDY.replace("[budget]", '[budget]\nnotion = "dp"'))
+    no_help = CliRunner().invoke(app, ["check", "dp.toml", "--verbose"]).stdout
+    assert ("Nothing was found that would help." in no_help) == (pointer in no_help)
+    assert "Nothing was found" not in shown
     rows = bdp.Study.load("s.toml").what_would_help()
     assert len(rows) == 3
     for row in rows:

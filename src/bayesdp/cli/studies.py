@@ -184,7 +184,13 @@ def release(
 
     loaded = Study.load(study)
     _check_outputs(loaded, certificate, report)
-    done = loaded.release(again=True)  # whoever types the command again means it
+    told: list[str] = []
+
+    def warn(text: str) -> None:
+        told.append(text)
+        typer.echo(text, err=True)
+
+    done = loaded.release(again=True, warn=warn)  # whoever types the command again means it
     path = certificate or study.with_name(f"{study.stem}-{done.id[:8]}.certificate.json")
     saved = write(path, done.certificate.to_json() + "\n")
     if report is not None:
@@ -202,7 +208,7 @@ def release(
         for warning in release_warnings(done):
             typer.echo(warning, err=True)
         return
-    show_release(console(), done, loaded.spec.budget.notion)
+    show_release(console(), done, loaded.spec.budget.notion, told)
     if saved:
         typer.echo(f"Certificate: {saved}", err=True)
 

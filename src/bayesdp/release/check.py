@@ -10,8 +10,8 @@ from bayesdp.accounting.rounded import up_words
 from bayesdp.populations import Family, Population
 from bayesdp.populations.base import NO_ALLOWANCE
 from bayesdp.release.plan import Plan, PlannedQuery
-from bayesdp.release.proposals import inaccurate
 from bayesdp.release.results import confidence_words, cost_words
+from bayesdp.release.usefulness import inaccurate, useless
 from bayesdp.release.wide import wide_warnings
 from bayesdp.tables.refusals import counted
 
@@ -43,7 +43,8 @@ class Check:
     def warnings(self) -> list[str]:
         """Warnings about what the study's author may not have meant."""
         study = self.plan.study
-        return [*wide_warnings(study), *_about_estimates(study.population)]
+        told = [*wide_warnings(study), *_about_estimates(study.population)]
+        return [*told, *useless(self.plan)]
 
     @property
     def inaccurate(self) -> list[str]:

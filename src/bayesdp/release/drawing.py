@@ -19,6 +19,7 @@ from bayesdp.release.program_results import ProgramAnswer
 from bayesdp.release.program_runs import ProgramRun, run_program
 from bayesdp.release.repeats import remember
 from bayesdp.release.results import Release, Result, cost_words
+from bayesdp.release.usefulness import useless
 from bayesdp.tables.sums import Total, Totals
 
 
@@ -96,7 +97,7 @@ class StudyDrawing:
             plan.dp_rho,
             claim["delta"],
             tuple(replace(answer, certificate=certificate) for answer in answers),
-            plan.remarks,
+            (*plan.remarks, *useless(plan)),
         )
 
 

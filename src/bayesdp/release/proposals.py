@@ -25,13 +25,10 @@ from bayesdp.populations import (
     Unknown,
 )
 from bayesdp.release.consistency import consistent
-from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery, make_plan
+from bayesdp.release.plan import CONFIDENCE, Plan, make_plan
 from bayesdp.release.queries import label, shape
 from bayesdp.release.spec import FROM_DATA, StudySpec
 from bayesdp.theorems.advice import ASSUMED_CLUSTER, ASSUMED_CORRELATION, middle
-
-USEFUL = 0.1
-"""An error at 95 % above this share of the range that the answer can have is not useful."""
 
 WORTH = 0.98
 """A proposal leaves at most this share of some error."""
@@ -86,28 +83,6 @@ class Proposals(notebook.Listing[Proposal]):
         columns = ("what would help", "errors at 95 %", "what to change", "what it rests on")
         rows = [(row.name, row.price(), row.change, row.condition) for row in self.rows]
         return notebook.table("What would help, each change on its own", columns, rows)
-
-
-def inaccurate(plan: Plan) -> list[str]:
-    """The queries whose error at 95 % is more than a tenth of the range that the answer can have.
-
-    A count lies between 0 and the number of records, a mean within the column's bounds. Where only
-    the data tell how many rows an answer is over, nothing is said.
-    """
-    return [query.shape.spec.name for query in plan.queries if _is_inaccurate(plan, query)]
-
-
-def _is_inaccurate(plan: Plan, query: PlannedQuery) -> bool:
-    column = query.shape.column
-    averaged, rows = query.shape.averaged, query.shape.rows(plan.n)
-    if plan.n is None or rows is None:
-        return False
-    width = 1.0
-    if query.grid is not None and column is not None and column.interval is not None:
-        width = column.interval[1] - column.interval[0]
-    most = 1 if averaged else plan.n * (plan.study.data.rows_per_unit or 1)
-    error = query.error(CONFIDENCE, rows)
-    return error is not None and error > USEFUL * width * most
 
 
 def proposals(study: StudySpec, plan: Plan | None) -> Proposals:

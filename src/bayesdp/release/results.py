@@ -135,7 +135,8 @@ class Release:
     `id` is its name in the ledger, `time` when it was made (ISO 8601). `level` is that of this
     release alone, an epsilon in nats at `delta`. `dp_epsilon` is the sum of the pure costs and
     `dp_rho` that of the costs in zCDP: Gaussian noise has no pure cost. `remarks` say which
-    theorems were left out for time, so that with more of it there may have been less noise.
+    theorems were left out for time, so that with more of it there may have been less noise, and
+    which numbers have noise that is larger than everything they could be.
     """
 
     id: str

@@ -54,6 +54,7 @@ from bayesdp.release.spec import FROM_DATA, StressSpec, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, QuerySpec
 from bayesdp.release.stress import Stress, stress
 from bayesdp.release.sweep import Sweep, spending, sweep
+from bayesdp.release.usefulness import useless
 from bayesdp.release.wide import clusters_of_one
 from bayesdp.tables.checks import Finding, count_records, inspect
 from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError, mismatch
@@ -297,13 +298,19 @@ class Study:
         return clusters_of_one(self.spec, self._open(), structure_of(self.spec))
 
     def release(
-        self, *, again: bool = False, clock: Callable[[], datetime] | None = None
+        self,
+        *,
+        again: bool = False,
+        clock: Callable[[], datetime] | None = None,
+        warn: Callable[[str], None] | None = None,
     ) -> Release:
         """Release once: debit, then noise. See the module for the order of things.
 
         `again` allows what running a notebook's cell again must not do: to release a study that is
         identical to one that this process has released with this ledger. `clock` tells the time
-        that the certificate has; now, if it is left out.
+        that the certificate has; now, if it is left out. `warn` is called before anything is spent
+        with each warning about a number that would tell next to nothing, which are among the
+        `remarks` of the release too; an exception of it stops the release.
 
         Raises `Refusal` (`BudgetExceededError`, `TableMismatchError`, or for an identical study
         without `again`) with nothing spent, `InputError` and
@@ -323,6 +330,8 @@ class Study:
             self._require_budget(ledger, plan)  # others may have spent in the meantime
             ledger.refused(*who, "budget", analyst=analyst, spends=plan.spends)
         within_total(plan, derivation)
+        for warning in useless(plan) if warn is not None else ():
+            warn(warning)
         drawing = StudyDrawing(ledger, plan, exact, identity, clock)
         release = Transaction(ledger, self._entry(plan), drawing).run()
         self._priced = release.id, plan

@@ -12,6 +12,7 @@ from bayesdp.release.results import Release
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec
 from bayesdp.release.study import Study
+from bayesdp.release.usefulness import useless
 from bayesdp.report import dependence
 from bayesdp.report.circumstances import secrets
 from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection
@@ -59,7 +60,10 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
         rows=several_rows(promise),
         outside=values.paragraphs[-1] if values is not None else "",
         relations=_relations(promise),
-        questions=[question(query, spec) for query in spec.queries if query.program is None],
+        questions=[
+            *(question(query, spec) for query in spec.queries if query.program is None),
+            *useless(plan),
+        ],
         explained=_explained(promise),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -63,7 +63,8 @@ def show_check(
     if plan.choice is not None:
         say(console, plan.choice.words())
     if check.inaccurate:
-        say(console, "Some error is above a tenth of its range; --verbose says what would help.")
+        looks = "" if verbose else " --verbose looks for what would help."
+        say(console, f"Some error is above a tenth of its range.{looks}")
     show_readings(console, check.preview.readings)
     if verbose:
         _show_details(console, plan)
@@ -162,8 +163,9 @@ def show_sweep(console: Console, sweep: Sweep) -> None:
 
 
 def show_proposals(console: Console, proposals: Proposals) -> None:
-    """Print what would help, each change with its price; nothing where nothing would."""
+    """Print what would help, each change with its price, or that nothing was found."""
     if not proposals:
+        say(console, "Nothing was found that would help.")
         return
     say(console, "What would help, each on its own (errors at 95%):", style="bold")
     for row in proposals:
@@ -290,8 +292,13 @@ def _unit(query: PlannedQuery) -> str:
     return (column.unit or "") if column is not None and query.grid is not None else ""
 
 
-def show_release(console: Console, release: Release, notion: str) -> None:
-    """Print the released numbers, what programs returned, and the cost; `notion` is its level's."""
+def show_release(
+    console: Console, release: Release, notion: str, told: Collection[str] = ()
+) -> None:
+    """Print the released numbers, what programs returned, and the cost; `notion` is its level's.
+
+    `told` are remarks that were printed before.
+    """
     show_answers(console, release.programs)
     if release.results:
         _show_numbers(console, release)
@@ -307,7 +314,8 @@ def show_release(console: Console, release: Release, notion: str) -> None:
     if release.delta > 0.0:
         say(console, delta_sentence(release.level, release.delta))
     for warning in (*release_warnings(release), *release.remarks):
-        say(console, warning)
+        if warning not in told:
+            say(console, warning)
 
 
 def level_scope(body: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ here, and with more knowledge a budget `eps' > eps` has it, the noise shrinks by
 
 Nothing is guessed. A piece of advice either follows from the declared population (another adversary
 class, another kind of mechanism), or it names a condition under which it holds ("if all
-correlations are equal"), or it says *at best*: no outcome of finding out can do better. Where
+correlations are equal"), or it says *up to*: no outcome of finding out can do better. Where
 nothing else is known the last kind rests on `L(eps) >= eps` (theory 2.1): an `eps'` with the level
 `L` is at most `L`, so the noise shrinks by at most `1 - eps / L`.
 """
@@ -67,8 +67,11 @@ class Advice:
 
     def words(self) -> str:
         """One line for people."""
-        limit = "at best " if self.at_best else ""
-        return f"{self.knowledge}: {limit}{self.less_noise:.1%} less noise"
+        if not self.at_best:
+            return f"{self.knowledge}: {self.less_noise:.1%} less noise"
+        if self.less_noise >= 1.0:  # rounded up, so nothing is said
+            return f"{self.knowledge}: it is not known how much less noise, if any"
+        return f"{self.knowledge}: up to {self.less_noise:.1%} less noise, perhaps none"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `bayesdp leakage --json` prints it."""
@@ -358,4 +361,4 @@ def _first_order(chain: MarkovChain) -> MarkovChain | None:
 def _whole_law(population: Population) -> str:
     if isinstance(population, Clusters | Unknown):
         return "a model of who depends on whom, and how strongly"
-    return "anything else about these records"
+    return "any other knowledge about these records"

@@ -1,0 +1,63 @@
+"""Whether a number tells anything: its error beside the range that the answer can have.
+
+A count lies between 0 and the number of records, a mean within the column's bounds, a sum within
+as many times the bounds as there are rows. Where only the data tell how many rows an answer is
+over, nothing is said.
+"""
+
+from __future__ import annotations
+
+from bayesdp.accounting.rounded import up_words
+from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery
+
+USEFUL = 0.1
+"""An error at 95 % above this share of the range that the answer can have is not useful."""
+
+
+def inaccurate(plan: Plan) -> list[str]:
+    """The queries whose error at 95 % is more than a tenth of the range of the answer."""
+    return [query.shape.spec.name for query in plan.queries if _share(plan, query) > USEFUL]
+
+
+def useless(plan: Plan) -> list[str]:
+    """A warning for each query whose error at 95 % is as large as the range of the answer."""
+    return [_warning(plan, query) for query in plan.queries if _share(plan, query) >= 1.0]
+
+
+def _warning(plan: Plan, query: PlannedQuery) -> str:
+    ends, error = _range(plan, query), _error(plan, query)
+    assert ends is not None
+    assert error is not None
+    column = query.shape.column if query.grid is not None else None
+    unit = f" {column.unit}" if column is not None and column.unit else ""
+    each = " of each number" if query.numbers > 1 else ""
+    return (
+        f"The noise of '{query.shape.spec.name}' is larger than everything that the answer could "
+        f"be: the answer lies between {ends[0]:g} and {ends[1]:g}{unit}, and the error{each} at "
+        f"95 % is {up_words(error)}{unit}. It costs budget and tells next to nothing."
+    )
+
+
+def _share(plan: Plan, query: PlannedQuery) -> float:
+    """The error as a share of the range; 0 where one of them isn't known."""
+    ends, error = _range(plan, query), _error(plan, query)
+    return 0.0 if ends is None or error is None else error / (ends[1] - ends[0])
+
+
+def _error(plan: Plan, query: PlannedQuery) -> float | None:
+    return query.error(CONFIDENCE, query.shape.rows(plan.n))
+
+
+def _range(plan: Plan, query: PlannedQuery) -> tuple[float, float] | None:
+    """The ends of the range that a number of the query can have; `None` where they aren't known."""
+    shape, low, high = query.shape, 0.0, 1.0
+    if plan.n is None or shape.rows(plan.n) is None:
+        return None
+    if query.grid is not None and shape.column is not None and shape.column.interval is not None:
+        low, high = shape.column.interval
+    if shape.averaged:
+        return low, high
+    if shape.masked or shape.spec.where or shape.spec.by:  # some rows may not be added up
+        low, high = min(low, 0.0), max(high, 0.0)
+    most = plan.n * (plan.study.data.rows_per_unit or 1)
+    return most * low, most * high

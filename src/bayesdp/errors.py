@@ -78,7 +78,7 @@ class TableMismatchError(Refusal):
 
     The message is the same whatever was found, because what was found depends on private values;
     the curator sees it with `bayesdp check STUDY --data`. What public columns show is told: an
-    average without rows.
+    average without rows, and groups of other sizes than declared (`group_sizes`).
     """
 
 

@@ -49,14 +49,15 @@ def test_checks_and_releases_are_short(tmp_path: Path) -> None:
     check = made.check()
     assert repr(check) == "Check(3 queries, DP cost 0.5, BDP level 1 of 1: it fits)"
     lines = str(check).splitlines()
-    assert len(lines) == 4
+    assert len(lines) == 4 + len(check.warnings)
+    assert lines[4:] == check.warnings
     assert lines[0].startswith("mean: +- ")
     assert " cm (95 %), DP cost 0.16666" in lines[0]
     assert " cm" not in lines[1]
     assert " / rows cm (95 %)" in lines[2]
     release = made.release()
     assert repr(release) == f"Release({release.id[:8]}: 4 numbers, DP cost 0.5, BDP level 1)"
-    assert len(str(release).splitlines()) == 5
+    assert len(str(release).splitlines()) == 5 + len(check.warnings)
     assert str(release["tall"]) in str(release)
     assert repr(release["tall"]).startswith("Result(tall: ")
     assert "by sex, f: " in str(release)
@@ -255,6 +256,16 @@ def test_what_is_missing_or_quoted_is_told(tmp_path: Path) -> None:
         made(table, texts, [], "ill == 'yes'")
     for where in ("ill = 'yes'", "ill='a == b'", 'not ill = "yes"'):
         with pytest.raises(bdp.InputError, match="Write == to compare"):
+            made(table, texts, ["ill"], where)
+    for where, right in (
+        ("ill => 'yes'", "Write >= instead of =>"),
+        ("ill =< 'yes'", "Write <= instead of =<"),
+        ("ill <> 'yes'", "Write != instead of <>"),
+        ("ill === 'yes'", "Write == instead of ==="),
+        ("ill == 'yes' && ill == 'no'", "Write and instead of &&"),
+        ("ill = '=>'", "Write == to compare"),
+    ):
+        with pytest.raises(bdp.InputError, match=right):
             made(table, texts, ["ill"], where)
     with pytest.raises(bdp.InputError) as refused:
         made(table, texts, ["ill"], "ill == ")

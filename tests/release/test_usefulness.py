@@ -54,7 +54,7 @@ column = "x"
 def test_an_error_as_large_as_the_range(query: dict[str, Any], below: int, above: int) -> None:
     named = {"name": "q"} | query
     (warning,) = study(None, named, below).check().warnings
-    assert "The noise of 'q' is larger than everything that the answer could be" in warning
+    assert "The noise of 'q' is larger than everything" in warning
     assert study(None, named, above).check().warnings == []
     assert study(None, named, above).check().inaccurate == ["q"]
     assert study(None, named, "from data").check().warnings == []
@@ -65,7 +65,7 @@ def test_the_range_is_said() -> None:
     assert "between 1000 and 2000 mmHg" in made.check().warnings[0]
     assert made.check().warnings[0] in str(made.check())
     made = study(None, {"name": "q", "kind": "count", "by": "g", "where": "x > 150"}, 10)
-    assert "between 0 and 10, and the error of each number" in made.check().warnings[0]
+    assert "each of its answers could be" in made.check().warnings[0]
 
 
 def test_release_warns_before_it_pays(tmp_path: Path) -> None:

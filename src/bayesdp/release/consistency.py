@@ -208,8 +208,12 @@ def _covered_columns(study: StudySpec) -> None:
     for position, name in enumerate(population.covers):
         key = f"population.covers[{position}]"
         if name not in study.columns:
+            private = [name for name, known in study.columns.items() if known.is_private]
             raise InputError(
-                key, name, expected="a declared column", remedy=did_you_mean(name, study.columns)
+                key,
+                name,
+                expected="a declared private column",
+                remedy=did_you_mean(name, private),
             )
         if study.columns[name].is_public:
             raise InputError(
@@ -276,6 +280,12 @@ _ROLES_OF_PANELS = {
 }
 """What each column of a panel says, and how it is declared."""
 
+LONG_FORM = (
+    "A wide table has no such column: give each record a row of its own first "
+    "(docs/study-files.md, 'Wide and long tables')."
+)
+"""The remedy where a table may have several records in a row."""
+
 
 def _structure(study: StudySpec) -> None:
     """Who depends on whom is read from columns with a role: they must be declared."""
@@ -287,7 +297,7 @@ def _structure(study: StudySpec) -> None:
         raise InputError(
             "data.columns",
             expected='a column of role "cluster" that says which records belong together',
-            remedy='Declare it: family = { role = "cluster" }.',
+            remedy=f'Declare it: family = {{ role = "cluster" }}. {LONG_FORM}',
             shown=False,
         )
     if population.structure == "panel":
@@ -352,7 +362,7 @@ def _members(study: StudySpec, population: Population) -> None:
         raise InputError(
             "data.columns",
             expected='a column of role "member" that says which of population.roles a record is',
-            remedy=f'Declare it: who = {{ role = "member", states = {list(named)} }}.',
+            remedy=f'Declare it: who = {{ role = "member", states = {list(named)} }}. {LONG_FORM}',
             shown=False,
         )
     for column in columns:

@@ -170,12 +170,11 @@ def _require_public_rows(study: StudySpec, query: QuerySpec, key: str) -> None:
         raise UnsupportedError(
             f"{key}.kind",
             query.kind,
-            expected="sum, count or histogram where a record has several rows, since how many it "
-            "has is private",
+            expected="sum, count or histogram where a record has several rows",
             remedy=f"If each {study.data.unit} has exactly {study.data.rows_per_unit} rows, "
-            f"declare data.balanced = true. Otherwise release the {what} and the number of rows as "
-            "two queries, and divide: a count of rows has a condition on a private column that "
-            'all of them meet, such as where = "x >= 0".',
+            f"declare data.balanced = true. Otherwise release a {what} and divide it by the number "
+            "of rows, which n is not: n counts records. The number may be published, because who "
+            "has which rows is not protected.",
         )
     narrowed = "by" if query.by is not None else "where" if query.kind == "mean" else None
     if narrowed is not None and getattr(query, narrowed) is not None:
@@ -343,11 +342,12 @@ def _value_column(study: StudySpec, query: QuerySpec, key: str) -> Column:
         )
     column = study.columns.get(query.column)
     if column is None:
+        private = [name for name, known in study.columns.items() if known.is_private]
         raise InputError(
             f"{key}.column",
             query.column,
-            expected="a declared column",
-            remedy=did_you_mean(query.column, study.columns),
+            expected="a declared private column",
+            remedy=did_you_mean(query.column, private),
         )
     if column.is_public:
         raise InputError(

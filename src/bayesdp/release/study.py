@@ -57,7 +57,7 @@ from bayesdp.release.sweep import Sweep, spending, sweep
 from bayesdp.release.usefulness import useless
 from bayesdp.release.wide import clusters_of_one
 from bayesdp.tables.checks import Finding, count_records, inspect
-from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError, mismatch
+from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError
 from bayesdp.tables.source import Table, check_source, open_table
 from bayesdp.tables.sums import Totals, run
 
@@ -330,8 +330,9 @@ class Study:
             self._require_budget(ledger, plan)  # others may have spent in the meantime
             ledger.refused(*who, "budget", analyst=analyst, spends=plan.spends)
         within_total(plan, derivation)
-        for warning in useless(plan) if warn is not None else ():
-            warn(warning)
+        if warn is not None:
+            for warning in useless(plan):
+                warn(warning)
         drawing = StudyDrawing(ledger, plan, exact, identity, clock)
         release = Transaction(ledger, self._entry(plan), drawing).run()
         self._priced = release.id, plan
@@ -483,8 +484,10 @@ class Study:
         totals = run(table, self.spec.columns, queries, expected)
         for sentence in averages_of_nothing(plan.queries, totals):
             raise TableMismatchError(f"{sentence} Nothing was released and nothing was spent.")
-        if _size_findings(plan, totals):
-            raise mismatch()
+        for finding in _size_findings(plan, totals):  # of public columns, as everything before
+            raise TableMismatchError(
+                f"{finding.message} Nothing was released and nothing was spent."
+            )
         return totals
 
     def _require_proofs(self, plan: Plan) -> None:
@@ -538,7 +541,10 @@ class Study:
 
 
 def _size_findings(plan: Plan, totals: Totals) -> list[Finding]:
-    """The groups whose sizes are not as the queries declare them."""
+    """The groups whose sizes are not as the queries declare them.
+
+    Rows are told apart by public columns alone, so everybody may be told.
+    """
     return [
         Finding(
             "group-size",

@@ -30,11 +30,10 @@ def _warning(plan: Plan, query: PlannedQuery) -> str:
     assert error is not None
     column = query.shape.column if query.grid is not None else None
     unit = f" {column.unit}" if column is not None and column.unit else ""
-    each = " of each number" if query.numbers > 1 else ""
+    each = " each of its answers" if query.numbers > 1 else " the answer"
     return (
-        f"The noise of '{query.shape.spec.name}' is larger than everything that the answer could "
-        f"be: the answer lies between {ends[0]:g} and {ends[1]:g}{unit}, and the error{each} at "
-        f"95 % is {up_words(error)}{unit}. It costs budget and tells next to nothing."
+        f"The noise of '{query.shape.spec.name}' is larger than everything{each} could be: "
+        f"+- {up_words(error)}{unit} (95 %) for a number between {ends[0]:g} and {ends[1]:g}{unit}."
     )
 
 

@@ -66,6 +66,16 @@ _NAMED = re.compile(
 """A text in quotes, or a name between backticks."""
 _EQUALS = re.compile(r"(?<![=<>!])=(?!=)")
 """An equals sign that stands alone, as it does in other languages' comparisons."""
+_OTHERWISE = {
+    "===": "==",
+    "=>": ">=",
+    "=<": "<=",
+    "=!": "!=",
+    "<>": "!=",
+    "&&": "and",
+    "||": "or",
+}
+"""Operators of other languages, none of which can stand in a condition, and what to write."""
 _BACKTICKS = "A column whose name is not a plain word stands between backticks: `body height`."
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2})?")
 
@@ -104,6 +114,14 @@ class Operand:
     levels: tuple[Literals, ...] | None = None
     dated: bool = False
     indicator: bool = False
+
+
+def _spelling(text: str) -> str:
+    """The remedy for a text without its quoted parts, which is not a condition."""
+    for other, right in _OTHERWISE.items():
+        if other in text:
+            return f"Write {right} instead of {other}."
+    return "Write == to compare." if _EQUALS.search(text) else _BACKTICKS
 
 
 class ConditionError(ValueError):
@@ -237,8 +255,7 @@ class _Parser:
             tokens = list(tokenize.generate_tokens(io.StringIO(self.text).readline))
         except (SyntaxError, ValueError, MemoryError, RecursionError, Warning, tokenize.TokenError):
             once = _QUOTED.sub("", self.text)
-            remedy = "Write == to compare." if _EQUALS.search(once) else _BACKTICKS
-            self.refuse(self.original, remedy=remedy)
+            self.refuse(self.original, remedy=_spelling(once))
         for token in tokens:
             if token.type == tokenize.COMMENT:
                 self.refuse(token.string, "a condition without a comment")

@@ -196,8 +196,13 @@ def group_keys(columns: Mapping[str, Column], by: str, key: str = "by") -> tuple
     """The declared keys of the public column `by`. Raises `InputError` at `key` without any."""
     column = columns.get(by)
     if column is None:
+        public = [name for name, known in columns.items() if not known.is_private]
+        declare = f"Declare it: data.columns.{by} = {{ public = true, states = [...] }}."
         raise InputError(
-            key, by, expected="a declared public column", remedy=did_you_mean(by, columns)
+            key,
+            by,
+            expected="a declared public column",
+            remedy=did_you_mean(by, public) if public else declare,
         )
     if column.is_private:
         raise InputError(

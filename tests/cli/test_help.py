@@ -89,7 +89,7 @@ def test_each_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     Path("model.json").write_text(json.dumps({"population": pair, "channel": channel}))
     once = [{"name": "first", "dp_epsilon": 0.1}, {"name": "second", "dp_epsilon": 0.2}]
     Path("releases.json").write_text(json.dumps({"population": pair, "releases": once}))
-    ran(shlex.split("bayesdp release heights.toml --certificate heights.certificate.json"))
+    ran(shlex.split("bayesdp release heights.toml --certificate heights-e59eb7cd.certificate.json"))
     Path("ledger.db").rename("spent.db")  # the budget of this study is one release
     paths = [path for path, command in commands() if not hasattr(command, "commands")]
     first, last = [("key", "new"), ("ledger", "register")], [("release",), ("ledger", "show")]

@@ -324,7 +324,7 @@ CASES = (
     ),
     # -- the ledger
     Case("ledger-used-up", 1, prepare=("used up",)),
-    Case("ledger-read-only", 2, prepare=("spent", "read-only")),
+    people("ledger-read-only", "spend = 1.0", "spend = 2.0", prepare=("spent", "read-only")),
     Case("ledger-newer", 2, prepare=("spent", "newer")),
     Case("ledger-not-a-ledger", 2, prepare=("not a ledger",)),
     Case("ledger-empty-file", 2, prepare=("empty",)),

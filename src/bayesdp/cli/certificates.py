@@ -12,7 +12,7 @@ from bayesdp.cli.common import CertificatePath, Json, app, command, group, print
 key_app = group("key", "bayesdp key new me.key", "Keys to sign certificates with.")
 
 
-@command(app, "bayesdp verify heights.certificate.json")
+@command(app, "bayesdp verify heights-e59eb7cd.certificate.json")
 def verify(
     cert: CertificatePath,
     public_key: Annotated[
@@ -52,7 +52,7 @@ def _certificate(path: Path) -> dict[str, Any]:
     return document
 
 
-@command(app, "bayesdp sign heights.certificate.json --key me.key")
+@command(app, "bayesdp sign heights-e59eb7cd.certificate.json --key me.key")
 def sign(
     cert: CertificatePath,
     key: Annotated[Path, typer.Option(metavar="FILE", help="The private key (see key new).")],

@@ -174,7 +174,9 @@ def release(
     certificate: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Where to write the certificate (default: beside STUDY)."
+            metavar="FILE",
+            help="Where to write the certificate. By default beside STUDY, under a name such as "
+            "heights-e59eb7cd.certificate.json, which is printed.",
         ),
     ] = None,
     as_json: Json = False,

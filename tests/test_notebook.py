@@ -11,7 +11,7 @@ import pytest
 
 import bayesdp as bdp
 from bayesdp import notebook
-from bayesdp.accounting.rounded import value_words
+from bayesdp.accounting.rounded import up_words, value_words
 from bayesdp.notions import ApproxDP, Cost
 from bayesdp.programs.verdict import ProgramVerdict
 from bayesdp.release import Study
@@ -98,7 +98,7 @@ def test_a_check_is_a_price_list(tmp_path: Path) -> None:
     for name, error, cost in zip(*[iter(page.cells)] * 3, strict=True):
         assert f"{name}: {error}, {cost}" in str(check)
         assert error.endswith("(95 %)")
-    assert str(check).splitlines()[-1] in check._repr_html_()
+    assert notebook.paragraph(str(check).splitlines()[-1]) in check._repr_html_()
     planned = program_study(tmp_path, asks("smokers")).check()
     assert outline(planned).cells == ["smokers", "", "DP cost 0.25"]
 
@@ -107,13 +107,13 @@ def test_levels_are_tables() -> None:
     chain = bdp.MarkovChain(transition=((0.9, 0.1), (0.2, 0.8)), length=20)
     report = chain.leakage(0.5)
     cells = outline(report).cells
-    assert cells[:4] == [report.best.theorem, repr(report.best.epsilon), "exact", cells[3]]
+    assert cells[:4] == [report.best.theorem, up_words(report.best.epsilon), "exact", cells[3]]
     assert len(cells) == 4 * (len(report.bounds) + len(report.refused))
     question, cost = Question(bdp.Clusters(2), "any"), Cost(rho_any=0.01)
     with_delta = report_with_delta(question, cost, 1e-6)
     assert outline(with_delta).cells[:3] == [
         "cluster-size",
-        repr(with_delta.best.epsilon),
+        up_words(with_delta.best.epsilon),
         "1e-06",
     ]
     pairs = outline(approximate(Question(bdp.Clusters(2), "any"), ApproxDP(0.5, 1e-6))).cells
@@ -142,7 +142,9 @@ def test_verifications_and_explanations_are_shown(tmp_path: Path) -> None:
     verdict = bdp.verify(release)
     page = outline(verdict)
     assert "<p>VALID ASSUMING</p>" in verdict._repr_html_()
-    assert [f"  - {cell}" for cell in page.cells] == str(verdict).splitlines()[1:]
+    assert [f"  - {cell}" for cell in page.cells] == [
+        line for line in str(verdict).splitlines() if line.startswith("  - ")
+    ]
     refuted = bdp.verify(release.certificate.to_dict() | {"n": EVIL})
     assert not refuted
     assert outline(refuted).cells == []
@@ -229,3 +231,52 @@ def test_posteriors_are_rows(tmp_path: Path) -> None:
         assert row["low_95"] < row["value"] < row["high_95"]
     assert rows["error_95"].isna().all(), "an interval of a belief, not an error of noise"
     assert rows["unit"].tolist() == ["", "cm"]
+
+
+def test_a_ledger_shows_what_was_spent(tmp_path: Path) -> None:
+    made = study(tmp_path, MEAN)
+    assert "nothing was released" in made.ledger()._repr_html_()
+    release = made.release()
+    shown = made.ledger()
+    cells = outline(shown).cells
+    assert release.id in cells
+    assert "released" in cells
+    assert repr(shown).startswith("Ledger(")
+    assert "\n" not in repr(shown)
+
+
+def test_a_study_in_short(tmp_path: Path) -> None:
+    made = study(tmp_path, MEAN, BY)
+    assert repr(made) == f"Study({made.spec.data.dataset!r}: n = 6, 2 queries, BDP budget 1)"
+
+
+def test_levels_are_printed_rounded_up() -> None:
+    chain = bdp.MarkovChain(transition=[[0.9, 0.1], [0.3, 0.7]], length=50)
+    report = chain.leakage(0.5)
+    lines = str(report).splitlines()
+    assert lines[0] == "Levels against the adversary 'any'"
+    assert len(lines) == 1 + len(report.bounds) + len(report.refused)
+    for bound, line in zip(report.bounds, lines[1:], strict=False):
+        shown = float(line.split()[0])
+        assert bound.epsilon <= shown <= bound.epsilon * (1 + 1e-5)
+        assert bound.theorem in line
+        assert line.split()[0] in report._repr_html_()
+    with_delta = approximate(Question(chain, "any"), ApproxDP(0.5, 1e-7))
+    for bound, line in zip(with_delta.bounds, str(with_delta).splitlines()[1:], strict=False):
+        level, _, _, delta = line.split()[:4]
+        assert float(level) >= bound.epsilon
+        assert float(delta) >= bound.delta
+
+
+def test_rows_are_taken_by_their_place(tmp_path: Path) -> None:
+    swept = study(tmp_path, MEAN).sweep([0.5, 1.0])
+    assert len(swept) == 2
+    assert swept[0].target == 0.5
+    assert swept[-1] is list(swept)[1]
+    assert swept[:1] == (swept[0],)
+    assert swept.remarks == []
+    sizes = {"f": 2, "m": 4}
+    by_size = study(tmp_path, BY | {"group_sizes": sizes}).sweep([1.0])
+    assert by_size.remarks == ["Of the groups of 'by sex' the largest error is shown."]
+    assert str(by_size).endswith(by_size.remarks[0])
+    assert by_size.remarks[0].replace("'", "&#x27;") in by_size._repr_html_()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, overload
 
 from bayesdp.errors import as_shown
 
@@ -28,7 +28,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
 
 
 class Listing(Generic[Row]):
-    """Rows to go through, to count and to print: one line each."""
+    """Rows to go through, to count, to take by their place and to print: one line each."""
 
     __slots__ = ()
 
@@ -39,6 +39,16 @@ class Listing(Generic[Row]):
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Row, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Row | tuple[Row, ...]:
+        """The row at this place, or the rows of a slice."""
+        return self.rows[place]
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.rows))

@@ -94,6 +94,31 @@ def largest(*bounds: Any) -> float:
     return best
 
 
+def up_words(value: float, error: float = 0.0) -> str:
+    """Six digits that never say less than the value.
+
+    A value that was computed up to an `error` is the same as any number within that: so 3 is
+    written as 3, though a computer found 3.0000000000000004. Certified levels have no such error.
+    """
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    rounded = float(f"{value:.6g}")
+    if abs(rounded - value) <= error:
+        value = rounded
+    step = sixth_digit(value)
+    return f"{float(math.ceil(shortest(value) / step) * step):.6g}"
+
+
+def sixth_digit(value: float) -> Fraction:
+    """One unit of the sixth significant digit of a value other than 0."""
+    return Fraction(10) ** (math.floor(math.log10(abs(value))) - 5)
+
+
+def shortest(value: float) -> Fraction:
+    """The shortest decimal that names the double: 0.1 is written as 0.1, not as 0.100001."""
+    return Fraction(repr(float(value)))
+
+
 def down(value: float, operations: int) -> LowerBound:
     """A double that is not above the true result: the mirror image of `up`."""
     if not math.isfinite(value):

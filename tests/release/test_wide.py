@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from bayesdp.cli import app
 from bayesdp.release import Study
+from bayesdp.release.wide import wide_warnings
 
 WIDE = pd.DataFrame({"pair": [1, 2, 3], "left": [171.0, 158, 182], "right": [168.0, 175, 180]})
 CM: dict[str, Any] = {"bounds": [120, 220], "unit": "cm"}
@@ -35,14 +36,13 @@ def study(
 
 
 def test_a_pair_in_a_row_is_told() -> None:
-    check = study().check()
-    (warning,) = check.warnings
+    (warning,) = wide_warnings(study().spec)
     assert warning.startswith("The columns 'left' and 'right' look alike.")
     assert "a record is here the whole row, and the population relates up to 2 rows" in warning
     assert "pandas.melt" in warning
     assert "safe but dear" in warning
     independent = study({"model": "independent"})
-    assert independent.check().warnings == []
+    assert wide_warnings(independent.spec) == []
     cheaper = independent.check().plan.dp_epsilon / study().check().plan.dp_epsilon
     assert cheaper == pytest.approx(2.0)
     assert str(check).endswith(warning)
@@ -76,7 +76,7 @@ def asked(columns: dict[str, Any], **more: Any) -> list[str]:
     queries = [{"name": "q", "kind": "histogram", "column": "a"}]
     if "bounds" in columns["a"]:
         queries = [{"name": "q", "kind": "sum", "column": "a"}]
-    return study(covers=("a", "b"), columns=columns, queries=queries, **more).check().warnings
+    return wide_warnings(study(covers=("a", "b"), columns=columns, queries=queries, **more).spec)
 
 
 @pytest.mark.parametrize("kind", ALIKE)
@@ -91,7 +91,7 @@ def test_columns_that_are_different_things(kind: str) -> None:
 
 def test_several_columns_are_all_named() -> None:
     columns = {"a": CM, "b": CM, "c": CM}
-    (warning,) = study(covers=("a", "b", "c"), columns=columns).check().warnings
+    (warning,) = wide_warnings(study(covers=("a", "b", "c"), columns=columns).spec)
     assert "The columns 'a', 'b' and 'c' look alike" in warning
 
 
@@ -101,15 +101,15 @@ FAMILY = {"model": "family", "members": [PAIRS, {"model": "clusters", "size": 3}
 
 @pytest.mark.parametrize("population", [UNKNOWN, FAMILY])
 def test_other_populations_that_say_nothing_of_columns(population: dict[str, Any]) -> None:
-    assert len(study(population).check().warnings) == 1
+    assert len(wide_warnings(study(population).spec)) == 1
 
 
 def test_where_records_are_as_declared_nothing_is_said() -> None:
-    assert study(covers=("left",)).check().warnings == []
-    assert study({"model": "independent"}).check().warnings == []
-    assert study({"model": "clusters", "size": 1}).check().warnings == []
+    assert wide_warnings(study(covers=("left",)).spec) == []
+    assert wide_warnings(study({"model": "independent"}).spec) == []
+    assert wide_warnings(study({"model": "clusters", "size": 1}).spec) == []
     unit = {"pair": {"role": "cluster"}, "id": {"public": True}, "left": CM, "right": CM}
-    assert study(columns=unit, unit="id", rows_per_unit=1).check().warnings == []
+    assert wide_warnings(study(columns=unit, unit="id", rows_per_unit=1).spec) == []
     # Laws that speak of both columns of a record.
     joint = [[0.25, 0.0, 0.0, 0.25], [0.0, 0.0, 0.0, 0.0], [0.0] * 4, [0.25, 0.0, 0.0, 0.25]]
     assert asked(TWO, population={"model": "finite", "probabilities": joint}) == []
@@ -119,7 +119,7 @@ def test_where_records_are_as_declared_nothing_is_said() -> None:
         "covariance": [[1.0 if i == j else 0.2 for i in range(4)] for j in range(4)],
         "bounds": [[120, 220], [120, 220]],
     }
-    assert study(vectors).check().warnings == []
+    assert wide_warnings(study(vectors).spec) == []
 
 
 def test_clusters_of_one_row_each_are_a_hint_for_the_curator(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_the_command_warns_with_data_and_without(tmp_path: Path) -> None:
         done = run(app, ["check", str(file), *more])
         assert done.exit_code == 0
         assert "'left' and 'right' look alike" in " ".join(done.stdout.split())
-    (warning,) = json.loads(run(app, ["check", str(file), "--json"]).stdout)["warnings"]
+    warning, _ = json.loads(run(app, ["check", str(file), "--json"]).stdout)["warnings"]
     assert "look alike" in warning
     text = (Path(__file__).parents[2] / "docs" / "study-files.md").read_text()
     assert "### Wide and long tables" in text, "where the warning points"

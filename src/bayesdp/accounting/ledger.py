@@ -35,6 +35,7 @@ from bayesdp.accounting.analysts import by_analyst, checked_analyst
 from bayesdp.accounting.canonical import canonical_json, plain_text
 from bayesdp.accounting.lookalikes import require_new_name
 from bayesdp.accounting.rounded import STEPS, keeps, left, left_words, scaled, spent, up_words
+from bayesdp.accounting.shown import spent_html
 from bayesdp.accounting.spend import (
     LevelFunction,
     Reading,
@@ -252,6 +253,10 @@ class Ledger:
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: by data set, what was spent and what is left of each reading."""
+        return spent_html(self.show() if self.path.exists() else ())
+
     def spends(self, dataset: str, before: str | None = None) -> list[Spend]:
         """Everything spent on a data set, oldest first; empty for an unknown data set.
 
@@ -408,7 +413,7 @@ class Ledger:
                 "left."
             )
         advice = (
-            f"At {fits:.6f} times their costs the same queries would fit."
+            f"At {fits:.6g} times their costs the same queries would fit."
             if fits
             else "Nothing fits any more: not even a millionth of these costs."
         )

@@ -7,7 +7,26 @@ from fractions import Fraction
 
 from bayesdp.accounting.spend import Spend
 from bayesdp.notions import Cost
-from bayesdp.numbers import NOT_NEGATIVE, LowerBound, float_above, float_below
+from bayesdp.numbers import (
+    NOT_NEGATIVE,
+    LowerBound,
+    float_above,
+    float_below,
+    shortest,
+    sixth_digit,
+    up_words,
+)
+
+__all__ = [
+    "STEPS",
+    "keeps",
+    "left",
+    "left_words",
+    "scaled",
+    "spent",
+    "up_words",
+    "value_words",
+]
 
 STEPS = 1_000_000
 """What still fits is stated as a multiple of the request, in steps of one millionth."""
@@ -28,7 +47,7 @@ def keeps(level: float, total: float, delta: float = 0.0) -> bool:
     the double above, and keeps to it. With a delta the total itself decides what is proved (theory
     2.6), and counts as it is.
     """
-    return level <= (total if delta > 0.0 else max(total, float_above(_shortest(total))))
+    return level <= (total if delta > 0.0 else max(total, float_above(shortest(total))))
 
 
 def left(total: float, level: float) -> LowerBound:
@@ -44,21 +63,6 @@ def spent(cost: Cost) -> str:
         return up_words(cost.dp_epsilon)
     zcdp = f"{up_words(cost.rho)} of zCDP"
     return zcdp if cost.dp_epsilon == 0.0 else f"{up_words(cost.dp_epsilon)} and {zcdp}"
-
-
-def up_words(value: float, error: float = 0.0) -> str:
-    """Six digits that never say less than the value.
-
-    A value that was computed up to an `error` is the same as any number within that: so 3 is
-    written as 3, though a computer found 3.0000000000000004. Certified levels have no such error.
-    """
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
-    shortest = float(f"{value:.6g}")
-    if abs(shortest - value) <= error:
-        value = shortest
-    step = _sixth_digit(value)
-    return f"{float(math.ceil(_shortest(value) / step) * step):.6g}"
 
 
 def value_words(value: float, error: float) -> str:
@@ -80,14 +84,5 @@ def left_words(total: float, left: float) -> str:
     """The rest of a total in words, rounded down to six digits of the total; less is nothing."""
     if not 0.0 < left < math.inf:
         return f"{left:g}"
-    step = _sixth_digit(total)
-    return f"{float(math.floor(_shortest(left) / step) * step):.6g}"
-
-
-def _sixth_digit(value: float) -> Fraction:
-    return Fraction(10) ** (math.floor(math.log10(abs(value))) - 5)
-
-
-def _shortest(value: float) -> Fraction:
-    """The shortest decimal that names the double: 0.1 is written as 0.1, not as 0.100001."""
-    return Fraction(repr(float(value)))
+    step = sixth_digit(total)
+    return f"{float(math.floor(shortest(left) / step) * step):.6g}"

@@ -15,6 +15,7 @@ from bayesdp.cli.common import (
     positive_seconds,
     print_json,
 )
+from bayesdp.errors import InputError
 
 ledger_app = group("ledger", "bayesdp ledger show", "The durable budget.")
 
@@ -40,6 +41,14 @@ def ledger_show(
 
     positive_seconds(seconds)
     kept = Ledger(ledger, level=partial(level, seconds=seconds))
+    if not kept.path.exists():
+        raise InputError(
+            "--ledger",
+            ledger,
+            expected="a ledger, and there is no such file",
+            remedy="It stands beside the study, or where its budget.ledger says: name it, as in "
+            "--ledger FOLDER/ledger.db. The first release of a study makes it.",
+        )
     datasets, refusals = kept.show(), kept.refusals()
     if as_json:
         print_json({"datasets": datasets, "refusals": refusals})

@@ -12,7 +12,7 @@ from typing import Any
 
 from bayesdp import notebook
 from bayesdp.notions.vocabulary import Adversary, Cost, Secrets, Tightness
-from bayesdp.numbers import ZERO, LowerBound, UpperBound, plain_number
+from bayesdp.numbers import ZERO, LowerBound, UpperBound, plain_number, up_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +118,21 @@ class LeakageReport:
             f"{len(self.bounds)} bounds, {len(self.refused)} refused)"
         )
 
+    def __str__(self) -> str:
+        """The levels, lowest first and rounded up, then which theorems have none and why."""
+        lines = [f"Levels against the adversary '{self.adversary}'"]
+        lines += [
+            f"  {' at delta '.join([up_words(bound.epsilon), *self._delta(bound)])}"
+            f"  {bound.theorem} ({bound.tight})"
+            for bound in self.bounds
+        ]
+        lines += [f"  {no.theorem} doesn't apply: {no.reason}" for no in self.refused]
+        return "\n".join(lines)
+
     def _repr_html_(self) -> str:
         """The table that a notebook shows: the levels, lowest first, then who has none and why."""
         rows: list[tuple[object, ...]] = [
-            (bound.theorem, repr(bound.epsilon), *self._delta(bound), bound.tight, bound.source)
+            (bound.theorem, up_words(bound.epsilon), *self._delta(bound), bound.tight, bound.source)
             for bound in self.bounds
         ]
         blank = [""] * (3 if self.delta > 0.0 else 2)
@@ -134,7 +145,7 @@ class LeakageReport:
         return notebook.table(f"Levels against the adversary '{self.adversary}'", columns, rows)
 
     def _delta(self, bound: Bound) -> list[str]:
-        return [repr(bound.delta)] if self.delta > 0.0 else []
+        return [up_words(bound.delta)] if self.delta > 0.0 else []
 
     @property
     def best(self) -> Bound:

@@ -57,7 +57,7 @@ from bayesdp.release.sweep import Sweep, spending, sweep
 from bayesdp.release.usefulness import useless
 from bayesdp.release.wide import clusters_of_one
 from bayesdp.tables.checks import Finding, count_records, inspect
-from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError
+from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError, counted
 from bayesdp.tables.source import Table, check_source, open_table
 from bayesdp.tables.sums import Totals, run
 
@@ -148,6 +148,14 @@ class Study:
         for position, query in enumerate(spec.queries):
             if query.kind != "program":
                 shape(spec, position)
+
+    def __repr__(self) -> str:
+        data, budget = self.spec.data, self.spec.budget
+        queries = counted(len(self.spec.queries), "query", "queries")
+        return (
+            f"Study({data.dataset!r}: n = {data.n}, {queries}, "
+            f"{budget.notion.upper()} budget {budget.epsilon:g})"
+        )
 
     @cached_property
     def _reading(self) -> Reading:

@@ -45,10 +45,22 @@ class SweepRow:
 class Sweep(notebook.Listing[SweepRow]):
     """The rows of a sweep, in the order of the levels that were asked for.
 
-    Errors are at the confidence of each query, which is 95 % unless it says another.
+    Errors are at the confidence of each query, which is 95 % unless it says another. Of a query
+    whose groups have declared sizes it is the error of the smallest group, which is the largest.
     """
 
     rows: tuple[SweepRow, ...]
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.rows), *self.remarks])
+
+    @property
+    def remarks(self) -> list[str]:
+        """What to know about the errors: that of groups the worst is shown."""
+        checks = [row.check for row in self.rows if row.check is not None]
+        queries = checks[0].plan.queries if checks else ()
+        names = [f"'{q.shape.spec.name}'" for q in queries if q.shape.group_rows is not None]
+        return [f"Of the groups of {', '.join(names)} the largest error is shown."] if names else []
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a row for each level, a column for the error of each query."""
@@ -58,7 +70,8 @@ class Sweep(notebook.Listing[SweepRow]):
             for query in (checks[0].plan.queries if checks else ())
         ]
         columns = ("level asked for", "level", "cost", *names, "refused")
-        return notebook.table("Levels, costs and errors", columns, self._cells(len(names)))
+        table = notebook.table("Levels, costs and errors", columns, self._cells(len(names)))
+        return table + "".join(map(notebook.paragraph, self.remarks))
 
     def _cells(self, queries: int) -> Iterator[tuple[str, ...]]:
         for row in self.rows:

@@ -157,6 +157,8 @@ def show_sweep(console: Console, sweep: Sweep) -> None:
     priced = [row.check.plan for row in sweep if row.check is not None]
     if priced:
         _show_levels(console, sweep, priced[0])
+    for remark in sweep.remarks:
+        say(console, remark)
     for row in sweep:
         if row.refusal:
             say(console, f"At {budget_words(row.target)} a release would be refused: {row.refusal}")

@@ -29,7 +29,7 @@ from bayesdp.notions import (
     Refused,
     Secrets,
 )
-from bayesdp.numbers import ZERO, LowerBound, UpperBound
+from bayesdp.numbers import ZERO, LowerBound, UpperBound, up_words
 from bayesdp.populations import Population
 from bayesdp.theorems.autoregressive import AutoregressiveSeries
 from bayesdp.theorems.base import Question, Theorem, check_seconds, tightness
@@ -288,10 +288,20 @@ class ApproximateReport:
     bounds: tuple[ApproximateBound, ...]
     refused: tuple[Refused, ...]
 
+    def __str__(self) -> str:
+        """The levels, lowest first and rounded up, then which theorems have none and why."""
+        lines = [f"Levels against the adversary '{self.adversary}'"]
+        lines += [
+            f"  {up_words(bound.epsilon)} at delta {up_words(bound.delta)}  {bound.theorem}"
+            for bound in self.bounds
+        ]
+        lines += [f"  {no.theorem} doesn't apply: {no.reason}" for no in self.refused]
+        return "\n".join(lines)
+
     def _repr_html_(self) -> str:
         """The table that a notebook shows: the levels, lowest first, then who has none and why."""
         rows: list[tuple[object, ...]] = [
-            (bound.theorem, repr(bound.epsilon), repr(bound.delta), bound.source)
+            (bound.theorem, up_words(bound.epsilon), up_words(bound.delta), bound.source)
             for bound in self.bounds
         ]
         rows += [(no.theorem, "", "", f"doesn't apply: {no.reason}") for no in self.refused]

@@ -54,18 +54,23 @@ column = "x"
 def test_an_error_as_large_as_the_range(query: dict[str, Any], below: int, above: int) -> None:
     named = {"name": "q"} | query
     (warning,) = study(None, named, below).check().warnings
-    assert "The noise of 'q' is larger than everything" in warning
+    assert warning == "The noise is larger than everything the answer could be: 'q'."
     assert study(None, named, above).check().warnings == []
     assert study(None, named, above).check().inaccurate == ["q"]
     assert study(None, named, "from data").check().warnings == []
 
 
-def test_the_range_is_said() -> None:
-    made = study(None, {"name": "q", "kind": "sum", "column": "x"}, 10)
-    assert "between 1000 and 2000 mmHg" in made.check().warnings[0]
-    assert made.check().warnings[0] in str(made.check())
-    made = study(None, {"name": "q", "kind": "count", "by": "g", "where": "x > 150"}, 10)
-    assert "each of its answers could be" in made.check().warnings[0]
+def test_all_are_named_in_one_warning() -> None:
+    where = {"kind": "count", "where": "x > 150"}
+    made = study(None, {"name": "q"} | where, 10)
+    both = [*made.spec.queries, {"name": "r"} | where]
+    columns = {"x": X, "g": PUBLIC}
+    two = bdp.Study(
+        dataset="d", n=10, columns=columns, budget={"epsilon": 0.2, "notion": "dp"}, queries=both
+    )
+    (warning,) = two.check().warnings
+    assert warning == "The noise is larger than everything the answer could be: 'q', 'r'."
+    assert warning in str(two.check()).splitlines()
 
 
 def test_release_warns_before_it_pays(tmp_path: Path) -> None:

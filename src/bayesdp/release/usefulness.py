@@ -7,7 +7,7 @@ over, nothing is said.
 
 from __future__ import annotations
 
-from bayesdp.accounting.rounded import up_words
+from bayesdp.errors import first_names
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery
 
 USEFUL = 0.1
@@ -20,21 +20,15 @@ def inaccurate(plan: Plan) -> list[str]:
 
 
 def useless(plan: Plan) -> list[str]:
-    """A warning for each query whose error at 95 % is as large as the range of the answer."""
-    return [_warning(plan, query) for query in plan.queries if _share(plan, query) >= 1.0]
+    """A warning that names the queries whose error at 95 % is as large as the answer's range.
 
-
-def _warning(plan: Plan, query: PlannedQuery) -> str:
-    ends, error = _range(plan, query), _error(plan, query)
-    assert ends is not None
-    assert error is not None
-    column = query.shape.column if query.grid is not None else None
-    unit = f" {column.unit}" if column is not None and column.unit else ""
-    each = " each of its answers" if query.numbers > 1 else " the answer"
-    return (
-        f"The noise of '{query.shape.spec.name}' is larger than everything{each} could be: "
-        f"+- {up_words(error)}{unit} (95 %) for a number between {ends[0]:g} and {ends[1]:g}{unit}."
-    )
+    Empty where there are none.
+    """
+    names = [query.shape.spec.name for query in plan.queries if _share(plan, query) >= 1.0]
+    if not names:
+        return []
+    listed = first_names([f"'{name}'" for name in names])
+    return [f"The noise is larger than everything the answer could be: {listed}."]
 
 
 def _share(plan: Plan, query: PlannedQuery) -> float:

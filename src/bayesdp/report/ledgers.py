@@ -34,7 +34,9 @@ def show_ledger(
         refused.setdefault(refusal["dataset"], []).append(refusal)
     for dataset in datasets:
         _show_budget(console, dataset)
-        _show_attempts(console, dataset["releases"], refused.pop(dataset["dataset"], ()))
+        attempts = refused.pop(dataset["dataset"], ())
+        of_level = any(reading["notion"] != "dp" for reading in dataset["readings"])
+        _show_attempts(console, dataset["releases"], attempts, not_dp=of_level)
     for name, attempts in refused.items():
         say(console, f"{name}: nothing was released", style="bold")
         _show_attempts(console, (), attempts)
@@ -61,8 +63,13 @@ def _show_attempts(
     console: Console,
     releases: Sequence[Mapping[str, Any]],
     refusals: Sequence[Mapping[str, Any]],
+    *,
+    not_dp: bool = False,
 ) -> None:
-    """A line for each release and each refused attempt; then how often the table was refused."""
+    """A line for each release and each refused attempt; then how often the table was refused.
+
+    `not_dp` says that the budget is a level, which the DP costs of analysts don't add up to.
+    """
     lines = [
         *(
             (release["time"], _line(release, release["status"], _paid(release)))
@@ -75,8 +82,15 @@ def _show_attempts(
     ]
     for _, line in sorted(lines):
         item(console, line)
-    for analyst in by_analyst(releases, refusals):
+    analysts = by_analyst(releases, refusals)
+    for analyst in analysts:
         say(console, _sum_of(analyst))
+    if analysts and not_dp:
+        say(
+            console,
+            "Sums are of DP costs. What a level counts is the DP cost of all analysts together, "
+            "which the table above converts for each population.",
+        )
     count = sum(refusal["reason"] == "table" for refusal in refusals)
     if count:
         times = "once" if count == 1 else f"{count} times"

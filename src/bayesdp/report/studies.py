@@ -17,6 +17,7 @@ from bayesdp.release.proposals import Proposals
 from bayesdp.release.results import Release, Result, confidence_words
 from bayesdp.release.stress import Stress, StressRow
 from bayesdp.release.sweep import Sweep
+from bayesdp.release.usefulness import useless
 from bayesdp.report.layout import bullet, item, say, show_table
 from bayesdp.report.ledgers import show_readings
 from bayesdp.report.levels import level_sentence, show_leakage, show_left_out
@@ -63,8 +64,8 @@ def show_check(
     if plan.choice is not None:
         say(console, plan.choice.words())
     if check.inaccurate:
-        looks = "" if verbose else " --verbose looks for what would help."
-        say(console, f"Some error is above a tenth of its range.{looks}")
+        large = "" if useless(plan) else "Some error is above a tenth of its range. "
+        say(console, f"{large}--verbose looks for what would help.")
     show_readings(console, check.preview.readings)
     if verbose:
         _show_details(console, plan)

@@ -21,6 +21,7 @@ from bayesdp.fitting import FitCheck, TransitionBounds
 from bayesdp.fitting.counting import Chains, WindowCounts
 from bayesdp.fitting.noisy_counts import PublicWindows
 from bayesdp.fitting.numbers_of import Numbers, confidence_words
+from bayesdp.fitting.states import States
 from bayesdp.numbers import UpperBound
 from bayesdp.populations import MarkovChain
 from bayesdp.release.fit_plan import FitPlan, fitted_population
@@ -136,10 +137,7 @@ def count_windows(plan: FitPlan, table: Table) -> WindowCounts:
         state = ReadColumn(state.value, {**state.faults, MISSING: ibis.literal(False)})
     chains = Chains(
         table,
-        plan.column,
-        state,
-        plan.states,
-        declared.is_derived,
+        States(plan.column, state, plan.states, declared.is_derived),
         (named["series"].name,) if "series" in named else (),
         named["order"],
     )

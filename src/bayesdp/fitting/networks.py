@@ -79,7 +79,7 @@ class NetworkFit:
         )
         low, high = float(self.lower[widest][place]), float(self.upper[widest][place])
         text = (
-            f"The tables were estimated from {self.cases} cases, and {NOT_COVERED}. With "
+            f"The tables were estimated from {self.cases} cases: {NOT_COVERED}. With "
             f"confidence {confidence_words(self.confidence)} all entries lie between their bounds; "
             f"the widest are {low!r} and {high!r}, in the table of {widest}."
         )

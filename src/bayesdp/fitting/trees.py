@@ -69,7 +69,7 @@ class TreeFit:
         u, v = np.unravel_index(int(widths.argmax()), widths.shape)
         low, high = float(self.bounds.lower[u, v]), float(self.bounds.upper[u, v])
         text = (
-            f"The table was estimated from {int(self.counts.sum())} edges, and {NOT_COVERED}. With "
+            f"The table was estimated from {int(self.counts.sum())} edges: {NOT_COVERED}. With "
             f"confidence {confidence_words(self.bounds.confidence)} all transitions lie between "
             f"their bounds; the widest are {low!r} and {high!r}, from {self.states[u]} to "
             f"{self.states[v]}. Clusters of two or three have a fit whose level holds for all of a "

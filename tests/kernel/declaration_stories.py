@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -21,7 +21,8 @@ from tests.kernel import test_forged_results as results
 from tests.kernel.all_kinds import DELTA, ORDER, certificate
 from tests.kernel.release_stories import counting
 from tests.kernel.stories import queries_of
-from tests.kernel.test_forgeries import everywhere, renewed
+from tests.kernel.test_forgeries import COUNT, GRAPH, S, everywhere, renewed
+from tests.kernel.test_forgeries import released as described
 from tests.kernel.test_keys import ASKED, CHAIN, plain, released
 
 Document = dict[str, Any]
@@ -172,6 +173,14 @@ def _no_column_of_names(document: Document) -> None:
     everywhere(document, lambda population: population.update(roles=["a", "b"]))
 
 
+def _members_of_other_names(document: Document) -> None:
+    member = {"model": "gaussian", "covariance": [[1.0, 0.3], [0.3, 1.0]]}
+    members = [member | {"roles": ["a", other]} for other in "bc"]
+    document["columns"] |= {"who": {"role": "member", "states": ["a"]}}
+    document["columns"]["ill"]["independent"] = True
+    _about(document, {"model": "family", "members": members}, "x", independent=["ill"])
+
+
 def _between_positions(document: Document) -> None:
     document["columns"]["day"]["states"] = [1, 2, 3, 4.5]
 
@@ -238,6 +247,7 @@ FORGED: tuple[tuple[str, Change], ...] = (
     ("laplace release", _gaussian_states),
     ("laplace release", _covers_a_public_column),
     ("laplace release", _nobody_is_named),
+    ("laplace release", _members_of_other_names),
     ("laplace release", _too_large_a_table),
     ("person release", _private_unit),
     ("person release", _several_rows_of_one_value),
@@ -251,22 +261,25 @@ FORGED: tuple[tuple[str, Change], ...] = (
 # -- how many rows there are -------------------------------------------------------------------
 
 
-def _averages(*wheres: str) -> Document:
-    """Means of the rows of these conditions, in a table of eight."""
+ILL_ELSEWHERE = "a == 2 and ill == 1"
+
+
+def _averages(*wheres: str, asked: Sequence[Document] = ()) -> Document:
+    """Means of the rows of these conditions, in a table of eight; and what is asked besides."""
     public = {"public": True, "states": [1, 2]}
     columns = {"a": public, "b": public, "x": {"bounds": [0.0, 5.0]}, "pair": {"role": "cluster"}}
-    frame = pd.DataFrame(
-        {"a": [1] * 6 + [2] * 2, "b": [2, 1] + [1] * 5 + [2], "x": [1.0] * 8, "pair": range(8)}
-    )
+    table = {"a": [1] * 6 + [2] * 2, "b": [2, 1] + [1] * 5 + [2], "x": [1.0] * 8, "pair": range(8)}
+    frame = pd.DataFrame(table | {"ill": [0, 1] * 4})
     study = Study(
         frame,
         dataset="averages",
         n=8,
-        columns=columns,
-        population={"model": "clusters", "size": 1, "covers": ["x"], "source": "us"},
+        columns=columns | {"ill": {"states": [0, 1]}},
+        population={"model": "clusters", "size": 1, "covers": ["ill", "x"], "source": "us"},
         budget={"epsilon": 4.0},
         queries=[
-            {"name": where, "kind": "mean", "column": "x", "where": where} for where in wheres
+            *({"name": where, "kind": "mean", "column": "x", "where": where} for where in wheres),
+            *asked,
         ],
         ledger=str(_folder() / "ledger.db"),
     )
@@ -283,9 +296,30 @@ def _rows() -> Iterator[Document]:
     beside = _averages("a == 1 and b == 1", "a == 2 and b == 1")
     results.said_over(beside, 6, 6)
     yield beside
+    elsewhere = _averages("a == 1 and b == 1")
+    _evidence(elsewhere)["spend"]["block"] = {"column": "a", "values": [2]}
+    yield elsewhere  # the block is not what the query reads
+    derived = _averages("a == 1", "b == 1")
+    derived["columns"]["c"] = {"from": "a", "cuts": [1.5], "public": True}
+    derived["public_blocks"] = ["b", "c"]
+    _evidence(derived)["query"]["where"] = "c == 0"
+    _evidence(derived)["spend"]["block"] = {"column": "c", "values": [0]}
+    yield derived  # blocks are of columns of the table
+    kinds = _averages("a == 1", asked=[{"name": "n", "kind": "count", "where": ILL_ELSEWHERE}])
+    spends = [_evidence(kinds, number)["spend"] for number in (0, 1)]
+    cost = kinds["derivation"]["premises"][0]["evidence"]["cost"]
+    cost |= {"any": spends[1]["dp_epsilon"]}
+    cost |= {"lipschitz": spends[0]["dp_epsilon"], "slack": spends[0]["slack"]}
+    yield kinds  # of each kind the most, which no record pays together
     nowhere = _averages("a == 1", "a == 2")
     _evidence(nowhere, 1)["query"]["where"] = "a == 1 and a == 2"
     yield nowhere
+
+
+def all_records() -> Document:
+    """The honest certificate of as many records as a graph describes."""
+    columns = {"s": S, "g": {"public": True}}
+    return described(columns, GRAPH, COUNT)
 
 
 def forged() -> Iterator[Document]:

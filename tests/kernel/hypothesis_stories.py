@@ -63,6 +63,8 @@ def _order_2(*rows: Any, **more: Any) -> Document:
     return _chain([[rows[0], rows[1]], [rows[2], rows[3]]], order=2, **more)
 
 
+ONE_OR_TWO = [[1.0, 2.0, 1.0], [2.0, 1.0, 1.0], [1.0, 1.0, 2.0]]
+TWO_OR_ONE = [[2.0 / weight for weight in row] for row in ONE_OR_TWO]
 FREE, HARD, EVEN = [0.6, 0.4], [1.0, 0.0], [[2.0, 4.0], [1.0, 2.0]]
 SPECS: tuple[Document, ...] = (
     *(_chain(APART, **more) for more in ({}, {"initial": HARD}, {"initial": HALVES})),
@@ -97,6 +99,8 @@ SPECS: tuple[Document, ...] = (
     _between([[0.0, 0.2], [0.3, 0.1]], [[0.8, 1.0], [0.9, 0.7]]),
     _between([[0.1, 0.2], [0.3, 0.1]], [[0.8, 0.9], [0.9, 0.7]], initial=HARD),
     _between([FREE, FREE], [FREE, FREE]),
+    _between([[FREE, FREE], [[0.1, 0.2], FREE]], [[FREE, FREE], [[0.8, 0.9], FREE]],
+             order=2, length=2),
     _between([FREE, [0.3, 0.7]], [FREE, [0.3, 0.7]]),
     _between([[0.6, 0.4], [0.0, 0.0]], [[1.0, 1.0], [0.6, 0.4]]),
     _between([[0.0, 0.0], [0.2, 0.2]], [[1.0, 0.0], [0.8, 0.8]], initial=HALVES),
@@ -125,6 +129,11 @@ SPECS: tuple[Document, ...] = (
     _graph(2, ((0, 1), [[1.0, 1.0], [0.0, 1.0]])),
     _graph(2, ((0, 1), [[1.0, 1.0], [1.0, 0.0]]), ((1,), [1.0, 0.0])),
     _graph(1, ((0,), [1.0, 1.0])),
+    _graph(2, ((0,), [0.0, 1.0, 1.0]), ((0, 1), ONE_OR_TWO), ((0, 1), TWO_OR_ONE), states=3),
+    {"model": "gaussian", "covariance": [[1e-6, 1e-10], [1e-10, 1e-6]]},
+    {"model": "gaussian", "size": 2, "columns": ["x", "y"], "bounds": [[0.0, 1.0], [0.0, 2.0]],
+     "covariance": [[1.0, 0.3, 0.0, 0.0], [0.3, 1.0, 0.0, 0.0],
+                    [0.0, 0.0, 1.0, 0.3], [0.0, 0.0, 0.3, 1.0]]},
     {"model": "graph", "grid": [2, 2], "states": 2, "table": TOGETHER},
     {"model": "graph", "grid": [2, 2], "states": 2, "table": [[1.0, 2.0], [2.0, 4.0]]},
     {"model": "graph", "grid": [1, 1], "states": 2, "table": [[1.0, 2.0], [2.0, 1.0]]},

@@ -17,6 +17,8 @@ MOST_OTHERS = 2000
 """Certificates that a mutant is shown, besides those that are refused where it is."""
 KEPT = 12
 """Certificates that are refused at the same lines, by the same calls."""
+KEPT_ALIKE = 3
+"""Of those, certificates that enter the same functions on the way; these are kept in any case."""
 
 
 class Reached(NamedTuple):
@@ -37,12 +39,16 @@ class Certificates:
 
     def __init__(self, battery: Iterable[Shown]) -> None:
         refused: Counter[frozenset[Line]] = Counter()
+        alike: Counter[tuple[frozenset[Line], frozenset[Function]]] = Counter()
         self.all: list[Reached] = []
         with mutated(None, noting=True) as kernel:
             for shown in battery:
                 reached = _reached(kernel, shown)
                 refused[reached.refused_at] += 1
-                if not reached.refused_at or refused[reached.refused_at] <= KEPT:
+                way = reached.refused_at, reached.functions
+                alike[way] += 1
+                few = refused[reached.refused_at] <= KEPT
+                if not reached.refused_at or few or alike[way] <= KEPT_ALIKE:
                     self.all.append(reached)
         self.all.sort(key=lambda reached: reached.seconds)
 

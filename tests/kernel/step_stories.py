@@ -214,6 +214,7 @@ def _contexts() -> Iterator[Document]:
             entries = at(stated, path)
             for changed in (entries[1:], entries[:-1], [*entries, entries[-1]], []):
                 yield put(made, (*details, *path), changed)
+    yield from _other_contexts(made)
     population = ("evidence", "population")
     for transition in ([[[0.6, 0.4], [0.45, 0.55]], [EVEN, [0.0, 1.0]]], ORDER_2["transition"]):
         yield put(made, (*population, "transition"), transition)
@@ -222,6 +223,21 @@ def _contexts() -> Iterator[Document]:
     yield put(made, population, CHAIN)
     for cost in (0.1, 0.5 * 1.05, 3.0):
         yield put(made, ("evidence", "cost", "any"), cost)
+
+
+def _other_contexts(made: Document) -> Iterator[Document]:
+    """Contexts that leave one out, which none of the others leads to; and other chains."""
+    details = ("evidence", "details")
+    words = made["evidence"]["details"]["contexts"][0]
+    assert {"01", "10", "11", "*10"} <= set(words)
+    longer = [word for word in words if word != "10"] + ["100", "10*", "1011", "101*"]
+    yield put(made, (*details, "contexts", 0), sorted(longer))
+    yield put(made, (*details, "contexts", 0), sorted([*longer, "1010"]))
+    large: Document = {"contexts": [["0", "1", "*"]] * 2, "closed": [[[20.0] * 4]] * 2}
+    first = put(made, ("evidence", "population"), CHAIN)
+    yield put(first, details, large | {"target": 300.0})
+    states = put(made, ("evidence", "population", "transition"), [THREE] * 3)
+    yield put(states, details, large | {"closed": [[[20.0] * 81]] * 2, "target": 300.0})
 
 
 def _fields() -> Iterator[Document]:

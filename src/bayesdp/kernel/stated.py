@@ -274,16 +274,16 @@ def _check_roles(population: Population, declared: Columns) -> None:
             "a column says which record is which, and the population names none",
             "columns",
         )
-        states = set(roles["member"].states or ())
-        require(
-            all(states <= names for names in named),
-            "a column has a record that isn't named in the population",
-            "columns",
-        )
         require(
             all(names == named[0] for names in named),
             "the members of the family name different records",
             "population",
+        )
+        states = set(roles["member"].states or ())
+        require(
+            states <= named[0],
+            "a column has a record that isn't named in the population",
+            "columns",
         )
 
 

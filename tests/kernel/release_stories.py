@@ -64,6 +64,10 @@ def _longer_step(document: Document) -> None:
     result["error"]["value"] = steps * result["noise"]["step"]
 
 
+def _between_values(document: Document) -> None:
+    document["results"][1]["value"] += 0.37 * document["results"][1]["noise"]["step"]
+
+
 def _other_scale(document: Document) -> None:
     scale = document["results"][1]["noise"]["scale"]
     document["results"][1]["noise"]["scale"] = math.nextafter(scale, 0.0)
@@ -173,6 +177,7 @@ FORGED: tuple[tuple[str, Change], ...] = (
     ("laplace release", lambda document: _finer(document, 1, 1, 2)),
     ("laplace release", _between_steps),
     ("laplace release", _longer_step),
+    ("laplace release", _between_values),
     ("laplace release", _other_scale),
     ("laplace release", _other_noise),
     ("laplace release", lambda d: queries_of(d)[0]["conclusion"].update(rho=0.1)),

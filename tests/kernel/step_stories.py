@@ -226,12 +226,12 @@ def _contexts() -> Iterator[Document]:
 
 
 def _other_contexts(made: Document) -> Iterator[Document]:
-    """Contexts that leave one out, which none of the others leads to; and other chains."""
+    """A context that is part of another, more of them than need be, and other chains."""
     details = ("evidence", "details")
     words = made["evidence"]["details"]["contexts"][0]
-    assert {"01", "10", "11", "*10"} <= set(words)
+    assert "10" in words
     longer = [word for word in words if word != "10"] + ["100", "10*", "1011", "101*"]
-    yield put(made, (*details, "contexts", 0), sorted(longer))
+    yield put(made, (*details, "contexts", 0), sorted([*words, "100"]))
     yield put(made, (*details, "contexts", 0), sorted([*longer, "1010"]))
     large: Document = {"contexts": [["0", "1", "*"]] * 2, "closed": [[[20.0] * 4]] * 2}
     first = put(made, ("evidence", "population"), CHAIN)
@@ -308,6 +308,34 @@ def _impossible() -> Iterator[Document]:
     rows[98][99] = rows[99][98] = 2.0
     large = {"model": "gaussian", "covariance": rows}
     yield make_step("gaussian-covariance", large, ANY, adversary="informed")
+    yield from _at_the_limit()
+
+
+def _at_the_limit() -> Iterator[Document]:
+    """Bounds that leave no room, the largest matrix that is inverted, and numbers too low."""
+    low, high = [EVEN, [0.25, 0.5]], [[0.75, 0.75], [0.5, 0.75]]
+    tight = {"model": "markov", "transition_lower": low, "transition_upper": high, "length": 9}
+    yield make_step("markov-contraction", tight, ANY)
+    edges = [[place, place + 1] for place in range(149)]
+    line = {"model": "graph", "records": 150, "states": 2, "edges": edges, "table": TABLE_OF_TWO}
+    yield make_step("graph-influence", line, ANY)
+    low_guess = {"closed": [1e-6, None, None]}
+    yield make_step("markov-window", ORDER_2, ANY, details=low_guess)
+    proofs = [
+        {
+            "i": i,
+            "K": [],
+            "x_K": [],
+            "x_i": value,
+            "x_i'": 1 - value,
+            "multiplier": 1.0,
+            "flows": [],
+        }
+        for i in (0, 1)
+        for value in (0, 1)
+    ]
+    two = {"model": "finite", "probabilities": [[0.4, 0.1], [0.1, 0.4]]}
+    yield make_step("finite-law", two, ANY, details={"proofs": proofs})
 
 
 def _divergences() -> Iterator[Document]:

@@ -142,6 +142,14 @@ def _texts() -> dict[str, str]:
     texts["dp delta twice"] = json.dumps(
         released(_folder(), "dp delta twice", 2, budget=delta, population=None)
     )
+    below = COLUMNS | {"x": {"bounds": [-2.0, 5.0]}}
+    of_the_ill = ASKED[1] | {"where": "ill == 1"}
+    texts["numbers below 0"] = json.dumps(
+        released(_folder(), "numbers below 0", columns=below, queries=[of_the_ill])
+    )
+    texts["hardly any noise"] = json.dumps(
+        released(_folder(), "hardly any noise", queries=ASKED[:1], budget={"epsilon": 8.0})
+    )
     texts["dp twice"] = json.dumps(released(_folder(), "dp twice", 2, budget=pure))
     return texts
 

@@ -6,7 +6,7 @@
   `program_files` and `program_fields`.
 * Its price, before any data: `pricing` and `noise` make a `plan`, `derivation` asks the kernel to
   prove it; `check` and `sweep` show it. `stress` asks what its noise means under the populations
-  of `stronger`, `proposals` what would help.
+  of `stronger`, `usefulness` whether a number would tell anything, `proposals` what would help.
 * The release: `study` goes the whole way, `drawing` draws the noise and `program_runs` runs
   programs; `results`, `program_results` and `program_outputs` are what they give, `repeats` asks
   before the same again.

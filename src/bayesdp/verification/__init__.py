@@ -2,7 +2,8 @@
 
 `documents` reads a text strictly and holds a document against its signature and its digest before
 the kernel judges it; `verdicts` asks the solvers again that a certificate relies on, and is
-`bayesdp.verify`; `claims` says what a valid certificate claims. How to sign is in `bayesdp.signature`.
+`bayesdp.verify`; `claims` says what a valid certificate claims. How to sign is in
+`bayesdp.signature`.
 """
 
 from __future__ import annotations

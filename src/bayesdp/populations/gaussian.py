@@ -40,6 +40,10 @@ class Gaussian(Population):
     record and each set of known records the sum over the unknown ones of `min(|b|, 1)`, `b` their
     regression coefficient on the record. Means don't matter: a shift changes no leakage bound.
 
+    In the place of a covariance, `size` with `correlation` says that the records of a cluster have
+    equal variances and that each two of them have exactly this correlation. It is read as that
+    covariance, which is what certificates state.
+
     `roles` names the rows of a covariance (child, father, mother). A cluster may have fewer records
     than the covariance has rows: an absent record is one that no query reads.
 
@@ -65,7 +69,12 @@ class Gaussian(Population):
     @model_validator(mode="before")
     @classmethod
     def _keep_order(cls, raw: Any) -> Any:
-        """Keep the order of `covers` in `columns`: the covariance's rows are in that order."""
+        """Keep the order of `covers` in `columns`: the covariance's rows are in that order.
+
+        A `correlation` beside `size` becomes its covariance here.
+        """
+        if isinstance(raw, Mapping) and raw.get("correlation") is not None:
+            return _equal_correlations(raw)
         if not isinstance(raw, Mapping) or raw.get("size") is None or raw.get("covariance") is None:
             return raw
         covers = raw.get("covers") or ()
@@ -280,6 +289,46 @@ class Autoregressive(Population):
             f"each series is a stationary Gaussian AR(1) of at most {self.length} records with "
             f"coefficient {self.coefficient:g}; different series are mutually independent"
         )
+
+
+MOST_EQUAL = 300
+"""The largest cluster whose covariance is written out for a `correlation`."""
+
+
+def _equal_correlations(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The spec with the covariance of `size` records, each two with the same `correlation`.
+
+    Raises `InputError` where there is no such covariance, or where it is declared in another way
+    too.
+    """
+    given = {key: value for key, value in raw.items() if key not in ("size", "correlation")}
+    size, correlation = raw.get("size"), raw["correlation"]
+    for key in ("covariance", "precision", "max_correlation", "max_regression_sum", "columns"):
+        if raw.get(key) is not None:
+            raise InputError(
+                "population.correlation",
+                correlation,
+                expected=f"no {key} beside it: size and correlation say the whole covariance",
+                remedy="Leave one of them out.",
+            )
+    if isinstance(size, bool) or not isinstance(size, int) or not 2 <= size <= MOST_EQUAL:
+        raise InputError(
+            "population.size",
+            size,
+            expected=f"the records of a cluster beside correlation, from 2 to {MOST_EQUAL}",
+            remedy="Larger clusters are declared by size and max_correlation.",
+        )
+    number = isinstance(correlation, int | float) and not isinstance(correlation, bool)
+    least = -1.0 / (size - 1)
+    if not number or not least < correlation < 1.0:
+        raise InputError(
+            "population.correlation",
+            correlation,
+            expected=f"a number above {least:.6g} (-1 / (size - 1)) and below 1",
+        )
+    value = float(correlation)
+    rows = tuple(tuple(1.0 if i == j else value for j in range(size)) for i in range(size))
+    return {**given, "covariance": rows}
 
 
 def _require_positive_definite(rows: tuple[tuple[float, ...], ...]) -> None:

@@ -23,7 +23,9 @@ from bayesdp.populations import (
     Population,
     Tree,
     Unknown,
+    parse,
 )
+from bayesdp.populations.gaussian import MOST_EQUAL
 from bayesdp.release.consistency import consistent
 from bayesdp.release.plan import CONFIDENCE, Plan, make_plan
 from bayesdp.release.queries import label, shape
@@ -323,6 +325,17 @@ def _narrower_bounds(study: StudySpec) -> Iterator[_Idea]:
         )
 
 
+def _equal_correlations(study: StudySpec, size: int, rho: float) -> _Idea:
+    declared = {"model": "gaussian", "size": size, "correlation": rho}
+    return _Idea(
+        "one correlation for all",
+        f'population = {{ model = "gaussian", size = {size}, correlation = {rho:.4g} }}',
+        "only if the records of a cluster have equal variances, and each two of them exactly this "
+        "correlation",
+        lambda: _with(study, parse(declared)),
+    )
+
+
 def _public_sample(study: StudySpec, population: Population) -> Iterator[_Idea]:
     """A law that a public or past sample may show, for those that leave much open."""
     name = "a public sample to learn the correlation"
@@ -344,7 +357,10 @@ def _public_sample(study: StudySpec, population: Population) -> Iterator[_Idea]:
             lambda: _with(study, Gaussian(size=size, max_correlation=rho)),
         )
     elif isinstance(population, Gaussian) and population.max_correlation:
-        size, rho = population.group_size, population.max_correlation / 2.0
+        size, rho = population.group_size, population.max_correlation
+        if 2 <= size <= MOST_EQUAL:
+            yield _equal_correlations(study, size, rho)
+        rho /= 2.0
         yield _Idea(
             name,
             f"population.max_correlation = {rho:.4g} instead of {population.max_correlation:.4g}",

@@ -53,6 +53,16 @@ def ids(kind: ReleasedCounts) -> str:
     return f"{kind.name} {kind.states} {kind.order}"
 
 
+def test_absurd_noise_still_gives_bounds() -> None:
+    """Counts that add up to more than there are windows: the bounds are wide, and no fault."""
+    rng = np.random.default_rng(31)
+    kind, noise = WindowCells(3, 1), DiscreteLaplace.for_cost(4, 0.5)
+    for _ in range(20):
+        noisy = rng.integers(-50, 400, size=kind.number).tolist()
+        bounds = kind.bounds(noisy, noise, PublicWindows(120, 1), 0.95)
+        assert (bounds.lower <= bounds.upper).all()
+
+
 # -- the union over counts that are known up to an interval ----------------------------------
 
 

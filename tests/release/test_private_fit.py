@@ -149,10 +149,21 @@ def by_hand(
     return counts, PublicWindows(int(counts.sum()), begun)
 
 
+def test_imputed_values_are_no_chain(here: Any) -> None:
+    """Half of a chain that stays with .98 missing and 0 put in: 1.28 where its fit says .99."""
+    imputed = {"missing": {"impute": 1}}
+    columns: dict[str, Any] = {"t": COLUMNS["t"], "x": {"bounds": [0, 5]} | imputed}
+    columns |= {"s": {"from": "x", "where": "x >= 1"}, "y": {"states": [0, 1]} | imputed}
+    asked = here(pd.DataFrame({"t": range(6), "x": [1.0] * 6, "y": [0] * 6}), columns=columns)
+    for name in ("s", "y"):
+        with pytest.raises(InputError, match="without imputed values"):
+            asked.plan_fit(dp_epsilon=300.0, column=name, length=9)
+
+
 @pytest.mark.usefixtures("_small_tables")
-def test_states_that_are_derived_or_imputed_are_read_as_the_study_reads_them(here: Any) -> None:
-    frame = pd.DataFrame({"t": range(6), "x": [0.2, 1.5, None, 9.0, 0.1, 1.0]})
-    columns: dict[str, Any] = {"t": COLUMNS["t"], "x": {"bounds": [0, 5], "missing": {"impute": 1}}}
+def test_states_that_are_derived_are_read_as_the_study_reads_them(here: Any) -> None:
+    frame = pd.DataFrame({"t": range(6), "x": [0.2, 1.5, 1.0, 9.0, 0.1, 1.0]})
+    columns: dict[str, Any] = {"t": COLUMNS["t"], "x": {"bounds": [0, 5]}}
     columns |= {"s": {"from": "x", "where": "x >= 1"}, "c": {"from": "x", "cuts": [1, 5]}}
     for name, states in (("s", [0, 1, 1, 1, 0, 1]), ("c", [0, 1, 1, 2, 0, 1])):
         asked = here(frame, columns=columns)

@@ -67,6 +67,27 @@ def test_clusters_of_fewer_members_and_steps_and_gaps_are_covered() -> None:
             assert min(found.values()) >= truth - BELOW, (spec, smaller, dp_epsilon)
 
 
+def test_steps_that_nobody_lists_count() -> None:
+    """The cluster began before the first listed step and goes on after the last."""
+    rng = np.random.default_rng(23)
+    for _ in range(runs(200, least=6)):
+        listed = int(rng.integers(1, 3))
+        spec = random_panel(rng, 2 if listed == 1 else 1, listed + 2)
+        members = spec["series"]
+        law = a_law(rng, spec).joint
+        hidden = [*range(members), *range(law.ndim - members, law.ndim)]
+        dp_epsilon = float(rng.choice([0.05, 0.3, 1.0]))
+        truth = finite.worst_case(law.sum(axis=tuple(hidden)), dp_epsilon, "any").level
+        for rule, level in levels(parse(spec | {"length": listed}), dp_epsilon).items():
+            assert level >= truth - BELOW, (rule, spec, dp_epsilon)
+
+
+def test_a_single_step_between_others() -> None:
+    """Two members, and `R_p` from one step to the next: 1.4787 by the search over mechanisms."""
+    panel = Panel(series=2, length=1, own_previous=10.0, others_previous=3.0, others_now=1.0)
+    assert levels(panel, 1.0)["panel-contraction"] >= 1.4787
+
+
 def test_records_of_three_values() -> None:
     """Tables whose largest cross ratio is the declared one; the fourth record is missing."""
     rng = np.random.default_rng(22)

@@ -278,7 +278,7 @@ class WindowCells(ReleasedCounts):
             for moved in (-error, error)
         )
         others = [part.sum(axis=-1, keepdims=True) - part for part in (least, most)]
-        return CountRange(least, most, others[0], np.minimum(others[1], total))
+        return CountRange(least, most, *(np.minimum(other, total) for other in others))
 
     def least_transitions(self, error: int, runs: int) -> int:
         """Each kind of window more often than the error."""

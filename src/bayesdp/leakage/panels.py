@@ -111,7 +111,7 @@ def _arriving(panel: Panel) -> Mapping[str, tuple[float, ...]]:
     In the order of `MESSAGES` behind the cost; `record` is what arrives at a record in all. Where
     a cluster has no pair of a kind, its message counts nowhere.
     """
-    near = min(2, panel.length - 1)
+    near = 2  # also of a single step: a cluster may go on where no record is listed
     others = panel.series - 1
     shared = panel.shared_previous is not None
     own, later, now, state = near, near * others, others, int(shared)
@@ -129,7 +129,7 @@ def _arriving(panel: Panel) -> Mapping[str, tuple[float, ...]]:
         "others now": without("others now"),
         "member to state": (*of_state, float(others), float(near)),
         "state to member": without("member to state"),
-        "state to state": (*of_state, float(panel.series), float(max(near - 1, 0))),
+        "state to state": (*of_state, float(panel.series), float(near - 1)),
     }
 
 

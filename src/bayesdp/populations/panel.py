@@ -32,7 +32,9 @@ class Panel(Population):
     own that is no record, such as the weather, and is of its neighbouring steps; `shared_now` is of
     that state and a member at the same step (left out: anything).
 
-    Clusters may have fewer members and steps, and gaps.
+    `series` counts every member whose records influence others, also those in no table; `length`
+    the steps that the table may have records of. Clusters may have fewer of both, and gaps, and may
+    have begun before and go on after.
     """
 
     model: Literal["panel"] = "panel"

@@ -404,6 +404,16 @@ def _column(study: StudySpec, column: str | None) -> str:
             remedy='Declare one that is read from it: active = { from = "steps", where = "steps > '
             '0" }, or with cuts = [...].',
         )
+    read_from = study.columns.get(declared.source or "", declared)
+    if read_from.imputed is not None:
+        raise InputError(
+            "column",
+            column,
+            expected="a column without imputed values: the bounds are those of a chain, and a chain "
+            "with values put in where some are missing is none",
+            remedy="Fit from public or past data, where a missing record ends a run, or leave rows "
+            "without a value out of the table if that may be known of them.",
+        )
     return column
 
 

@@ -12,7 +12,8 @@ what may mean something that nobody here reads.
 
 * What all share: `base` (strictness, words, numbers), `tables` (nested arrays, graphs as lists),
   `times` (steps and formats of dates).
-* Populations: `populations`, from the forms in `chains`, `gaussian`, `graphs` and `networks`.
+* Populations: `populations`, from the forms in `chains`, `panels`, `gaussian`, `graphs`
+  and `networks`.
 * Tables: `columns`, `conditions` (the grammar of `where`), `queries`, `outputs` of programs.
 * Certificates: `certificates`, from the derivations in `steps`, `conversions` and `costs`, the
   `spends` of a ledger, and the `assumptions` in words.

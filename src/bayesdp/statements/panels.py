@@ -13,7 +13,7 @@ OddsRatio = Annotated[Number, Field(ge=1)]
 
 
 class Panel(Declared):
-    """Independent clusters of at most `series` members, of at most `length` steps each.
+    """Independent clusters of at most `series` members, with records of at most `length` steps.
 
     The law of a cluster is a product of factors of single records and of pairs. Each number bounds
     the cross ratio of a kind of pair; `others_now` may be left open. With `shared_previous` the

@@ -14,28 +14,32 @@ R_p   x_(j, t) and x_(k, t + 1), k != j  R_s   w_t and x_(j, t)
 R_n   x_(j, t) and x_(k, t), k != j
 ```
 
-With `h = min(2, T - 1)`, `g(s; R) = ln f(e^s; R)` and `f` from 3.6, let numbers `y >= 0` satisfy
+With `g(s; R) = ln f(e^s; R)` and `f` from 3.6, let numbers `y >= 0` satisfy
 
 ```text
-S    = eps + h y_o + h (m - 1) y_p + (m - 1) y_n + y_x
-y_o >= g(S - y_o; R_o)                  y_x >= g(h y_w + (m - 1) y_s; R_s)
+S    = eps + 2 y_o + 2 (m - 1) y_p + (m - 1) y_n + y_x
+y_o >= g(S - y_o; R_o)                  y_x >= g(2 y_w + (m - 1) y_s; R_s)
 y_p >= g(S - y_p; R_p)                  y_s >= g(S - y_x; R_s)
-y_n >= g(S - y_n; R_n)                  y_w >= g((h - 1) y_w + m y_s; R_w)
+y_n >= g(S - y_n; R_n)                  y_w >= g(y_w + m y_s; R_w)
 ```
 
 where a kind of pair that a cluster doesn't have counts 0. Then `L(eps) <= min(S, m T eps)` for
-every adversary; also for clusters of fewer members or steps, and with gaps. Records may have any
-number of values.
+every adversary; also for clusters of fewer members or steps, and with gaps. `T` are the steps of
+which the table may have records: the cluster may have begun before the first and go on after the
+last. `m` counts every member whose records influence others, also those in no table. Records may
+have any number of values.
 
 **Proof.** A cluster is a graph of pairs, and this is 3.7 with one message for each kind of pair and
 side: `y_o`, `y_p` and `y_n` for pairs of records, `y_x` for a record and its state seen from the
 record, `y_s` for the same pair seen from the state, and `y_w` for two states. Three things are to
 be shown. *(1) of 3.7 holds everywhere.* Let the message go from a factor `a` to `i`, and let `k` be
-the other member of `a`. If `k` is a record, the messages into it are at most `h` of its own
-neighbouring steps, `h (m - 1)` of other members' neighbouring steps, `m - 1` of the same step and
+the other member of `a`. If `k` is a record, the messages into it are at most 2 of its own
+neighbouring steps, `2 (m - 1)` of other members' neighbouring steps, `m - 1` of the same step and
 one of the state; without that from `a`, and with `eps`, that is what stands in the argument of `g`.
-At the first and the last step, in a smaller cluster, and where the adversary knows records, there
-are fewer, and `g` increases. *States.* In the proof of 3.7 a change of `k` costs `e^eps` because
+Where a cluster begins or ends, in a smaller one, and where the adversary knows records, there are
+fewer, and `g` increases. Even one step has two neighbouring ones that nobody lists: were they not
+counted, the level would be too low (two members, `R_o = 10`, `R_p = 3`, `R_n = 1`, one listed
+step between two others: 1.479 at `eps = 1`). *States.* In the proof of 3.7 a change of `k` costs `e^eps` because
 the mechanism reads `k`. It doesn't read a state, so that costs nothing. The target is a record, so
 no level of a state is needed. *Factors of one record* do not enter (1): they cancel in cross
 ratios. Where they exclude values, these are out of the domain, as in 3.7; the pairs' factors stay
@@ -44,8 +48,8 @@ mechanism does not read, or one that isn't there: either way arguments of `g` on
 T` records change, whence the other bound (3.2). ∎
 
 **What need not be known.** Trends, seasons, habits and covariates are factors of single records:
-they may be anything, differ from member to member and from step to step, and be known to the
-adversary. Only the influences are declared, each by the most that the odds of two values change
+they may be anything, and differ from member to member and from step to step, but they are
+fixed. One who is unsure of a habit learns about it from all records, which ties them together. Only the influences are declared, each by the most that the odds of two values change
 when the other record of the pair changes, everything else staying as it is. For two values and
 `ln odds = (anything) + b (own record before and after) + c (sum over the others now)` these are
 `R_o = e^|b|` and `R_n = e^|c|`: an autologistic model (Besag 1974).

@@ -23,7 +23,7 @@ WITNESS = "messages"
 def bound(conversion: Conversion) -> arb:
     """`eps` and everything that a change of one record passes on, at most the cluster's cost."""
     panel, epsilon = conversion.population, ball(conversion.total)
-    others, near = panel.series - 1, min(2, panel.length - 1)
+    others, near = panel.series - 1, 2  # steps beside one, also those that nobody lists
     shared = int(panel.shared_previous is not None)
     left_open = (others and panel.others_now is None) or (shared and panel.shared_now is None)
     require(not left_open, "an odds ratio within a step is left open", "population")
@@ -53,7 +53,7 @@ def bound(conversion: Conversion) -> arb:
             into_record(y, 2),
             others * y[4] + near * y[5],
             into_record(y, 3),
-            panel.series * y[4] + max(near - 1, 0) * y[5],
+            panel.series * y[4] + (near - 1) * y[5],
         ]
         return [contracted(s, ratio) for s, ratio in zip(arriving, ratios, strict=True)]
 

@@ -155,7 +155,7 @@ def test_the_refusal_says_what_is_left_and_what_fits(book: Ledger) -> None:
         "DP spent so far 0.25",
         "now at 0.25, it would rise to 1.45",
         "0.75 of 1 is left",
-        "At 0.625000 times",
+        "At 0.625 times",
         "nothing was spent",
     ):
         assert part in message

@@ -275,7 +275,7 @@ def test_refusals_name_the_option(words: list[str], message: str) -> None:
     assert message in result.stderr
 
 
-STUDY = """
+PRIVATE_STUDY = """
 [data]
 source  = "days.csv"
 dataset = "days"
@@ -301,7 +301,7 @@ where = "high == 1"
 def private() -> list[str]:
     rows = [f"2024-01-{day + 1:02},{(day // 3) % 2 * 3}" for day in range(31)]
     Path("days.csv").write_text("\n".join(["day,kwh", *rows]))
-    Path("study.toml").write_text(STUDY.format(n=31))
+    Path("study.toml").write_text(PRIVATE_STUDY.format(n=31))
     return ["study.toml", "--private", "--column", "high", "--length", "31", "--dp-epsilon", "9"]
 
 

@@ -409,8 +409,8 @@ def _column(study: StudySpec, column: str | None) -> str:
         raise InputError(
             "column",
             column,
-            expected="a column without imputed values: the bounds are those of a chain, and a chain "
-            "with values put in where some are missing is none",
+            expected="a column without imputed values: the bounds are those of a chain, and one with "
+            "values put in for missing ones is no chain",
             remedy="Fit from public or past data, where a missing record ends a run, or leave rows "
             "without a value out of the table if that may be known of them.",
         )

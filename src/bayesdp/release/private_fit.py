@@ -31,7 +31,7 @@ from bayesdp.statements.columns import Value
 from bayesdp.tables.checks import count_records
 from bayesdp.tables.columns import Column
 from bayesdp.tables.grid import check_noise
-from bayesdp.tables.reading import MISSING, ReadColumn, read
+from bayesdp.tables.reading import read
 from bayesdp.tables.refusals import mismatch
 from bayesdp.tables.source import Table
 from bayesdp.tables.sums import run
@@ -131,10 +131,6 @@ def count_windows(plan: FitPlan, table: Table) -> WindowCounts:
     named: Mapping[str, Column] = {c.role: c for c in columns.values() if c.role is not None}
     declared = columns[plan.column]
     state = read(table, columns, plan.column)
-    if MISSING not in state.faults:  # imputed, so that no cell is missing
-        import ibis
-
-        state = ReadColumn(state.value, {**state.faults, MISSING: ibis.literal(False)})
     chains = Chains(
         table,
         States(plan.column, state, plan.states, declared.is_derived),

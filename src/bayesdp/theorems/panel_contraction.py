@@ -38,21 +38,22 @@ neighbouring steps, `2 (m - 1)` of other members' neighbouring steps, `m - 1` of
 one of the state; without that from `a`, and with `eps`, that is what stands in the argument of `g`.
 Where a cluster begins or ends, in a smaller one, and where the adversary knows records, there are
 fewer, and `g` increases. Even one step has two neighbouring ones that nobody lists: were they not
-counted, the level would be too low (two members, `R_o = 10`, `R_p = 3`, `R_n = 1`, one listed
-step between two others: 1.479 at `eps = 1`). *States.* In the proof of 3.7 a change of `k` costs `e^eps` because
-the mechanism reads `k`. It doesn't read a state, so that costs nothing. The target is a record, so
-no level of a state is needed. *Factors of one record* do not enter (1): they cancel in cross
-ratios. Where they exclude values, these are out of the domain, as in 3.7; the pairs' factors stay
-positive, and their cross ratios can only fall. A record that is not in the table is one that the
-mechanism does not read, or one that isn't there: either way arguments of `g` only fall. At most `m
-T` records change, whence the other bound (3.2). ∎
+counted, the level would be too low (two members, `R_o = 10`, `R_p = 3`, `R_n = 1`, one listed step
+between two others: 1.479 at `eps = 1`). *States.* In the proof of 3.7 a change of `k` costs `e^eps`
+because the mechanism reads `k`. It doesn't read a state, so that costs nothing. The target is a
+record, so no level of a state is needed. *Factors of one record* do not enter (1): they cancel in
+cross ratios. Where they exclude values, these are out of the domain, as in 3.7; the pairs' factors
+stay positive, and their cross ratios can only fall. A record that is not in the table is one that
+the mechanism does not read, or one that isn't there: either way arguments of `g` only fall. At most
+`m T` records change, whence the other bound (3.2). ∎
 
 **What need not be known.** Trends, seasons, habits and covariates are factors of single records:
-they may be anything, and differ from member to member and from step to step, but they are
-fixed. One who is unsure of a habit learns about it from all records, which ties them together. Only the influences are declared, each by the most that the odds of two values change
-when the other record of the pair changes, everything else staying as it is. For two values and
-`ln odds = (anything) + b (own record before and after) + c (sum over the others now)` these are
-`R_o = e^|b|` and `R_n = e^|c|`: an autologistic model (Besag 1974).
+they may be anything, and differ from member to member and from step to step, but they are fixed.
+One who is unsure of a habit learns about it from all records, which ties them together. Only the
+influences are declared, each by the most that the odds of two values change when the other record
+of the pair changes, everything else staying as it is. For two values and `ln odds = (anything) + b
+(own record before and after) + c (sum over the others now)` these are `R_o = e^|b|` and `R_n =
+e^|c|`: an autologistic model (Besag 1974).
 
 `m = 1` is a single series, and the closed form of 3.6. Messages are found from above: `y = ln R`
 satisfies all lines, because `g(s; R) <= ln R`, and replacing each `y` by its right-hand side, where

@@ -112,7 +112,7 @@ def battery(*, whole: bool) -> list[Shown]:
         related += _relations()
     valid = [*(one.document for one in made), *related, *stories.valid(), *program_stories.valid()]
     valid += [*relation_stories.honest(), release_stories.counting()]
-    valid += [declaration_stories.all_records()]
+    valid += declaration_stories.valid()
     shown = [Shown(document, True) for document in valid]
     # Of those that are refused alike only the first are asked about: the likeliest come first.
     lies = [*stories.told(), *program_stories.forged(), *relation_stories.forged()]

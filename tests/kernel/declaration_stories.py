@@ -17,6 +17,7 @@ import pandas as pd
 
 from bayesdp.kernel.rules.markov_count import count_mechanism
 from bayesdp.release import Study
+from tests.kernel import stories
 from tests.kernel import test_forged_results as results
 from tests.kernel.all_kinds import DELTA, ORDER, certificate
 from tests.kernel.release_stories import counting
@@ -206,13 +207,13 @@ def _too_large_a_table(document: Document) -> None:
 
 
 def _averaged(document: Document, name: str, kind: str, number: int) -> None:
-    """A sum or count is said to be an average over four rows."""
+    """A sum or count is said to be an average over two rows."""
     _evidence(document, number)["query"]["kind"] = kind
     for result in document["results"]:
         if result["query"] == name:
-            result |= {"kind": kind, "rows": 4, "value": result["value"] / 4}
-            result["error"]["value"] /= 4
-            result["noise"]["step"] /= 4
+            result |= {"kind": kind, "rows": 2, "value": result["value"] / 2}
+            result["error"]["value"] /= 2
+            result["noise"]["step"] /= 2
 
 
 def _histogram_of_a_public_column(document: Document) -> None:
@@ -233,7 +234,15 @@ def _sum_of_a_public_column(document: Document) -> None:
     evidence["spend"]["reads"] = ["ill"]
 
 
+def _a_step_less(document: Document) -> None:
+    """Rounded down, both ends of this column are one step further apart than its grid has."""
+    evidence = _evidence(document)
+    assert evidence["sensitivity"] == 2**40 + 1
+    evidence["sensitivity"] -= 1
+
+
 FORGED: tuple[tuple[str, Change], ...] = (
+    ("numbers below 0", _a_step_less),
     ("counting", _counted_persons),
     ("counting", _a_record_less),
     ("counting", _no_chain),
@@ -316,16 +325,30 @@ def _rows() -> Iterator[Document]:
     yield nowhere
 
 
-def all_records() -> Document:
-    """The honest certificate of as many records as a graph describes."""
-    columns = {"s": S, "g": {"public": True}}
-    return described(columns, GRAPH, COUNT)
+MADE: dict[str, Callable[[], Document]] = {
+    "counting": counting,
+    "numbers below 0": lambda: stories.honest("numbers below 0"),
+}
+
+
+def valid() -> Iterator[Document]:
+    """Honest certificates: of all records of a graph, of no dependent column, of two of one."""
+    yield described({"s": S, "g": {"public": True}}, GRAPH, COUNT)
+    none = certificate("chain release")
+    none["columns"]["ill"]["independent"] = True
+    _about(none, none["derivation"]["premises"][0]["evidence"]["population"], independent=["ill"])
+    yield renewed(none)
+    both = certificate("wide release")
+    both["population"]["covers"] = ["ill", "old", "x"]
+    for step in both["derivation"]["premises"]:
+        step["evidence"]["covers"] = ["ill", "old = x cut at [2.5]", "x"]
+    yield renewed(both)
 
 
 def forged() -> Iterator[Document]:
     """The forgeries."""
     for name, change in FORGED:
-        document = counting() if name == "counting" else certificate(name)
+        document = MADE[name]() if name in MADE else certificate(name)
         before = copy.deepcopy(document)
         change(document)
         assert document != before, name

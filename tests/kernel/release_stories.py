@@ -91,6 +91,12 @@ def _less_slack(document: Document) -> None:
         step["evidence"]["cost"]["slack"] *= 0.5
 
 
+def _less_slack_of_a_column(document: Document) -> None:
+    for step in document["derivation"]["premises"]:
+        (cost,) = step["evidence"]["cost"]["by_column"]
+        cost["rho_slack"] *= 0.5
+
+
 def _smaller_budget(document: Document) -> None:
     document["derivation"]["evidence"]["total"] *= 0.1
 
@@ -191,6 +197,7 @@ FORGED: tuple[tuple[str, Change], ...] = (
     ("laplace release", _above_the_total),
     ("laplace alone", _own_step_twice),
     ("gaussian release", _more_delta),
+    ("vectors", _less_slack_of_a_column),
     ("dp delta twice", lambda d: _concluded(0.9)(d["derivation"]["premises"][0])),
     ("delta conversion", lambda d: d["derivation"]["evidence"]["delta"].update(counted="zcdp")),
     ("covariance release", _less_slack),
@@ -212,6 +219,7 @@ FORGED: tuple[tuple[str, Change], ...] = (
 
 MADE: dict[str, Callable[[], Document]] = {
     "counting": counting,
+    "vectors": lambda: stories.honest("vectors"),
     "laplace alone": lambda: stories.honest("laplace alone"),
     "dp delta twice": lambda: stories.honest("dp delta twice"),
 }

@@ -30,7 +30,7 @@ from tests.kernel import test_relations
 from tests.kernel.all_kinds import POPULATIONS
 from tests.kernel.test_forgeries import renewed
 from tests.kernel.test_keys import ASKED, COLUMNS, plain, released
-from tests.release import program_studies, test_blocks, test_mechanism
+from tests.release import program_studies, test_blocks, test_gaussian, test_mechanism
 from tests.release.program_studies import asks
 
 Document = dict[str, Any]
@@ -103,6 +103,25 @@ def still(people: Database[Person]) -> Private[tuple[Real, Real]]:
 """
 
 
+def _vectors() -> Study:
+    """Gaussian noise on vector records: on one of their columns, and on what is any kind."""
+    table = test_gaussian.TABLE[test_gaussian.TABLE.who != "father"].reset_index(drop=True)
+    bounds = {"height": {"bounds": [120, 220]}, "weight": {"bounds": [30, 130]}}
+    return Study(
+        table,
+        dataset="vectors",
+        n=len(table),
+        columns={"family": {"role": "cluster"}, **bounds},
+        population=test_gaussian.VECTOR,
+        budget={"epsilon": 4.0, "delta": 1e-6, "noise": "gaussian"},
+        queries=[
+            {"name": "height", "kind": "mean", "column": "height"},
+            {"name": "tall", "kind": "count", "where": "height > 180"},
+        ],
+        ledger=str(_folder() / "ledger.db"),
+    )
+
+
 @cache
 def _texts() -> dict[str, str]:
     """The studies' honest certificates."""
@@ -142,7 +161,8 @@ def _texts() -> dict[str, str]:
     texts["dp delta twice"] = json.dumps(
         released(_folder(), "dp delta twice", 2, budget=delta, population=None)
     )
-    below = COLUMNS | {"x": {"bounds": [-2.0, 5.0]}}
+    texts["vectors"] = json.dumps(_document(_vectors()))
+    below = COLUMNS | {"x": {"bounds": [-4.2, 0.6]}}
     of_the_ill = ASKED[1] | {"where": "ill == 1"}
     texts["numbers below 0"] = json.dumps(
         released(_folder(), "numbers below 0", columns=below, queries=[of_the_ill])

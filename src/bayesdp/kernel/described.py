@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesdp.kernel.arithmetic import UnknownError
+from bayesdp.kernel.arithmetic import TooSlowError, UnknownError
 from bayesdp.kernel.gaussian import lower_triangle_positive, symmetric, triangle
 from bayesdp.kernel.graphs import read_model
 from bayesdp.kernel.populations import matrix_of
@@ -35,6 +35,8 @@ def check_numbers(population: Population) -> None:
             _positive_definite(matrix_of(population))
         elif isinstance(population, gaussian.GaussianVectors):
             _positive_definite(population.covariance)
+    except TooSlowError:
+        raise
     except UnknownError:
         return
 

@@ -129,10 +129,10 @@ def _a_state_of_no_value(document: Document) -> None:
     columns |= {"tall": {"from": "x", "cuts": [7.0]}, "x": {"bounds": [0.0, 5.0]}}
     document["population"]["covers"] = ["tall"]
     for step in document["derivation"]["premises"]:
-        step["evidence"]["covers"] = ["x >= 7"]
+        step["evidence"]["covers"] = ["tall = x cut at [7.0]"]
     evidence = _evidence(document)
     evidence["query"]["where"] = "tall == 1"
-    evidence["spend"]["reads"] = ["x >= 7"]
+    evidence["spend"]["reads"] = ["tall = x cut at [7.0]"]
 
 
 def _gaussian_states(document: Document) -> None:

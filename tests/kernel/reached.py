@@ -74,12 +74,7 @@ class Certificates:
         lines = {(place.file, line) for line in range(place.first, place.last + 1)}
         refused = [reached for reached in entering if reached.refused_at & lines]
         if mutant.kind == "dropped" and refused:
-            # What a context manager makes an error of is refused at its line, which is above.
-            above = {(place.file, place.first - 1)}
-            return [
-                *refused,
-                *(r for r in entering if r.refused_at & above and not r.refused_at & lines),
-            ]
+            return refused
         others = [reached for reached in entering if not reached.refused_at & lines]
         return [*refused, *others[:: len(others) // MOST_OTHERS + 1]]
 

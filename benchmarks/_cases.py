@@ -43,7 +43,7 @@ class Case:
 def _chain(name: str, series: Any, states: int, *, order: int = 1, quick: bool = False) -> Case:
     """A stationary chain fitted to series; its length is that of the longest."""
     table = data.fit_chain(series, states, order)
-    length = max(len(one) for one in series)
+    length = max(len(run) for run in series)
     return given_chain(name, table, length, quick=quick)
 
 
@@ -61,10 +61,10 @@ def _above(values: Any, threshold: float) -> Any:
 
 
 def activity() -> Iterator[Case]:
-    found = data.load("activity")
-    if found is None:
+    loaded = data.load("activity")
+    if loaded is None:
         return
-    steps = data.numbers(found["steps"])
+    steps = data.numbers(loaded["steps"])
     steps = steps[~np.isnan(steps)]
     active = _above(steps, 0.0)
     yield _chain("activity", [active], 2, quick=True)
@@ -99,40 +99,40 @@ def electricity() -> Iterator[Case]:
 
 
 def glucose() -> Iterator[Case]:
-    found = data.load("glucose")
-    if found is None:
+    loaded = data.load("glucose")
+    if loaded is None:
         return
-    keys = list(zip(found["subject"], found["segment"], strict=True))
-    values = data.numbers(found["glucose_mg_dl"])
+    keys = list(zip(loaded["subject"], loaded["segment"], strict=True))
+    values = data.numbers(loaded["glucose_mg_dl"])
     for threshold in (180, 140):
         series = data.runs(_above(values, threshold), keys)
         yield _chain(f"glucose above {threshold}", series, 2)
-    thinned = [one[::6] for one in data.runs(_above(values, 180), keys)]
+    thinned = [run[::6] for run in data.runs(_above(values, 180), keys)]
     yield _chain("glucose above 180, every 30 min", thinned, 2)
 
 
 def smart_meters() -> Iterator[Case]:
-    found = data.load("smart_meter_panel")
-    if found is None:
+    loaded = data.load("smart_meter_panel")
+    if loaded is None:
         return
-    kwh = data.numbers(found["kwh"])
-    homes = found["household"]
+    kwh = data.numbers(loaded["kwh"])
+    homes = loaded["household"]
     yield _chain("smart meters, above 0.5 kWh", data.runs(_above(kwh, 0.5), homes), 2)
     yield _chain("smart meters, 4 states of kWh", data.runs(data.cut(kwh, 4), homes), 4)
 
 
 def wheeze() -> Iterator[Case]:
-    found = data.load("wheeze_panel") or data.demo("wheeze")
-    answers = np.array([int(value) for value in found["wheeze"]])
-    yield _chain("wheeze, four years", data.runs(answers, found["child"]), 2, quick=True)
+    actual = data.load("wheeze_panel") or data.demo("wheeze")
+    answers = np.array([int(value) for value in actual["wheeze"]])
+    yield _chain("wheeze, four years", data.runs(answers, actual["child"]), 2, quick=True)
     yield Case("wheeze, law unknown", bdp.Clusters(size=4))
 
 
 def family_iq() -> Iterator[Case]:
-    found = data.load("family_iq")
-    if found is None:
+    loaded = data.load("family_iq")
+    if loaded is None:
         return
-    scores = np.stack([data.numbers(found["kid_score"]), data.numbers(found["mom_iq"])])
+    scores = np.stack([data.numbers(loaded["kid_score"]), data.numbers(loaded["mom_iq"])])
     rho = float(np.corrcoef(scores)[0, 1])
     yield Case(
         f"family IQ, equal variances, rho {rho:.4f}",
@@ -159,10 +159,10 @@ def galton() -> Iterator[Case]:
         correlation=rho,
         quick=True,
     )
-    found = data.load("galton_heights")
-    if found is None:
+    loaded = data.load("galton_heights")
+    if loaded is None:
         return
-    child, father, mother = (data.numbers(found[f"{one}_in"]) for one in _HEIGHTS)
+    child, father, mother = (data.numbers(loaded[f"{height}_in"]) for height in _HEIGHTS)
     correlation = np.corrcoef([child, father, mother])
     correlation = (correlation + correlation.T) / 2.0
     np.fill_diagonal(correlation, 1.0)
@@ -180,7 +180,7 @@ def galton() -> Iterator[Case]:
         correlation=float(correlation[0, 1]),
         sound=False,
     )
-    yield _pedigree(child, father, np.array(found["sex"]) == "M")
+    yield _pedigree(child, father, np.array(loaded["sex"]) == "M")
 
 
 _HEIGHTS = ("height", "father", "mother")
@@ -200,10 +200,10 @@ def _pedigree(child: Any, father: Any, male: Any) -> Case:
 
 
 def measles() -> Iterator[Case]:
-    found = data.load("measles_households")
-    if found is None:
+    loaded = data.load("measles_households")
+    if loaded is None:
         return
-    size = max(found["family"].count(one) for one in set(found["family"]))
+    size = max(loaded["family"].count(item) for item in set(loaded["family"]))
     yield Case("measles, households, law unknown", bdp.Clusters(size=size))
     icc = 0.4763
     equal = np.full((size, size), icc) + (1.0 - icc) * np.eye(size)
@@ -213,12 +213,12 @@ def measles() -> Iterator[Case]:
         "lipschitz",
         correlation=icc,
     )
-    place = {case: i for i, case in enumerate(found["case"])}
-    day = data.numbers(found["prodrome_day"])
+    place = {case: i for i, case in enumerate(loaded["case"])}
+    day = data.numbers(loaded["prodrome_day"])
     late = _above(day, float(np.median(day)))
     edges = [
         (place[source], place[case])
-        for source, case in zip(found["infector"], found["case"], strict=True)
+        for source, case in zip(loaded["infector"], loaded["case"], strict=True)
         if source
     ]
     table = data.fit_chain([late[list(edge)] for edge in edges], 2)
@@ -239,10 +239,10 @@ def measles() -> Iterator[Case]:
 
 
 def wages() -> Iterator[Case]:
-    found = data.load("wage_panel")
-    if found is None:
+    loaded = data.load("wage_panel")
+    if loaded is None:
         return
-    logs = np.log(data.numbers(found["wage"])).reshape(-1, 7)
+    logs = np.log(data.numbers(loaded["wage"])).reshape(-1, 7)
     correlation = np.corrcoef(logs.T)
     yield Case(
         "wages, seven years, covariance of logs",
@@ -287,8 +287,8 @@ def _grid(side: int, partial: float) -> Any:
     from scipy.sparse import diags_array, eye_array, kron
 
     line = diags_array([np.ones(side - 1), np.ones(side - 1)], offsets=[-1, 1])
-    one = eye_array(side)
-    return (eye_array(side * side) - partial * (kron(line, one) + kron(one, line))).tocsr()
+    item = eye_array(side)
+    return (eye_array(side * side) - partial * (kron(line, item) + kron(item, line))).tocsr()
 
 
 SOURCES = {

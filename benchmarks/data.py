@@ -79,8 +79,8 @@ def runs(values: NDArray[Any], groups: Sequence[Any]) -> list[NDArray[Any]]:
 def fit_chain(series: Sequence[NDArray[np.int64]], states: int, order: int = 1) -> NDArray[Any]:
     """The maximum-likelihood transitions, with `order + 1` axes, older records first."""
     counts = np.zeros((states,) * (order + 1))
-    for one in series:
-        window = [one[lag : len(one) - order + lag] for lag in range(order + 1)]
+    for run in series:
+        window = [run[lag : len(run) - order + lag] for lag in range(order + 1)]
         np.add.at(counts, tuple(window), 1.0)
     return counts / counts.sum(axis=-1, keepdims=True)
 
@@ -94,8 +94,8 @@ def cut(values: NDArray[np.float64], parts: int) -> NDArray[np.int64]:
 def main() -> int:
     """Say what is there."""
     for name, file in FILES.items():
-        found = load(name)
-        told = f"absent: {name}/{file} not in the folder" if found is None else "found"
+        loaded = load(name)
+        told = f"absent: {name}/{file} not in the folder" if loaded is None else "found"
         print(f"{name:<22}{told}")
     return 0
 

@@ -36,7 +36,7 @@ def main() -> int:
         ]
         loose = multiple(*pair, None)
         failed = failed or max(sharp) > loose
-        shown = "".join(f"{one:>11.5f}" for one in (*sharp, loose))
+        shown = "".join(f"{item:>11.5f}" for item in (*sharp, loose))
         print(f"{epsilon:>8}{delta:>8}{shown}{loose / sharp[2]:>8.3f}")
     return int(failed)
 

@@ -123,11 +123,11 @@ def galton() -> Iterator[Task]:
 
 
 def family_iq() -> Iterator[Task]:
-    found = data.load("family_iq")
-    if found is None:
+    loaded = data.load("family_iq")
+    if loaded is None:
         print("left out: FamilyIQ, its data set is absent (see benchmarks/data.py)")
         return
-    scores = np.stack([data.numbers(found["kid_score"]), data.numbers(found["mom_iq"])])
+    scores = np.stack([data.numbers(loaded["kid_score"]), data.numbers(loaded["mom_iq"])])
     rho = float(np.corrcoef(scores)[0, 1])
     for low, high in ((20.0, 140.0), (40.0, 160.0), (0.0, 200.0)):
         task = Task(
@@ -162,11 +162,11 @@ def synthetic_iq() -> Iterator[Task]:
 
 
 def activity() -> Iterator[Task]:
-    found = data.load("activity")
-    if found is None:
+    loaded = data.load("activity")
+    if loaded is None:
         print("left out: Activity, its data set is absent (see benchmarks/data.py)")
         return
-    steps = data.numbers(found["steps"])
+    steps = data.numbers(loaded["steps"])
     active = (steps[~np.isnan(steps)] > 0).astype(np.int64)
     table = data.fit_chain([active], 2)
     yield _count("Activity, active intervals", table, active)
@@ -175,11 +175,11 @@ def activity() -> Iterator[Task]:
 
 
 def electricity() -> Iterator[Task]:
-    found = data.load("electricity_uci")
-    if found is None:
+    loaded = data.load("electricity_uci")
+    if loaded is None:
         print("left out: Electricity, its stand-in is absent (see benchmarks/data.py)")
         return
-    pairs = zip(found["date"], data.numbers(found["kwh"]), strict=True)
+    pairs = zip(loaded["date"], data.numbers(loaded["kwh"]), strict=True)
     daily = np.array([kwh for date, kwh in pairs if date[:4] in ("2007", "2008")])
     for threshold in (20, 25, 30, 35):
         above = (daily > threshold).astype(np.int64)

@@ -79,7 +79,7 @@ def _both(before: list[Floats], after: list[Floats], now: Floats, last: Floats) 
     """Two-sided quilts. Given the tuple at `i` its sides are independent."""
     states = now.shape[1]
     forward = np.stack(after)  # (b, s, R)
-    found = np.empty((len(before), len(after)))
+    actual = np.empty((len(before), len(after)))
     for position, joint in enumerate(before):
         parts = []
         for x in range(states):
@@ -87,8 +87,8 @@ def _both(before: list[Floats], after: list[Floats], now: Floats, last: Floats) 
             parts.append(np.einsum("ls,bsr->blr", joint[:, at], forward[:, at, :]) / last[x])
         with np.errstate(divide="ignore"):
             logs = np.log(np.stack(parts, axis=-1))  # (b, L, R, x)
-        found[position] = _oscillation(logs.reshape(len(after), -1, states))
-    return found
+        actual[position] = _oscillation(logs.reshape(len(after), -1, states))
+    return actual
 
 
 def _oscillation(logs: Floats) -> Floats:
@@ -98,14 +98,14 @@ def _oscillation(logs: Floats) -> Floats:
         return np.where(np.isneginf(high), 0.0, high - low).max(axis=-1)
 
 
-def _worst_record(found: Influences, length: int, order: int, epsilon: float) -> float:
+def _worst_record(influences: Influences, length: int, order: int, epsilon: float) -> float:
     """The largest best score. Records far from both ends are alike."""
-    reach = len(found.left)
+    reach = len(influences.left)
     # Those close to the first, one in the middle, those close to the last.
     edge = min(length, 4 * reach)
     places = sorted({*range(1, edge + 1), length // 2 + 1, *range(length - edge + 1, length + 1)})
     near = np.arange(1, reach + 1)
-    scores = _score(near[:, None] + near[None, :] - 1, found.both, epsilon)
+    scores = _score(near[:, None] + near[None, :] - 1, influences.both, epsilon)
     best = np.minimum.accumulate(np.minimum.accumulate(scores, axis=0), axis=1)
     worst = 0.0
     for i in places:
@@ -113,9 +113,9 @@ def _worst_record(found: Influences, length: int, order: int, epsilon: float) ->
         b = min(reach, length - i - order + 1)
         options = [length / epsilon]
         if a >= 1:
-            options.append(float(_score(length - i + near[:a], found.left[:a], epsilon).min()))
+            options.append(float(_score(length - i + near[:a], influences.left[:a], epsilon).min()))
         if b >= 1:
-            options.append(float(_score(i + near[:b] - 1, found.right[:b], epsilon).min()))
+            options.append(float(_score(i + near[:b] - 1, influences.right[:b], epsilon).min()))
         if a >= 1 and b >= 1:
             options.append(float(best[a - 1, b - 1]))
         worst = max(worst, min(options))
@@ -150,20 +150,20 @@ def stationary(kernel: Floats) -> Floats:
 
 def powers(kernel: Floats, highest: int) -> list[Floats]:
     """`kernel ** 0 .. kernel ** highest`."""
-    found = [np.eye(len(kernel))]
+    actual = [np.eye(len(kernel))]
     for _ in range(highest):
-        found.append(found[-1] @ kernel)
-    return found
+        actual.append(actual[-1] @ kernel)
+    return actual
 
 
 def main() -> int:
     """Stationary chains of 100 records that stay with one probability, at level 1."""
     wrong = 0
     for stay, due in REFERENCE.items():
-        found = scale([[stay, 1.0 - stay], [1.0 - stay, stay]], 100, 1.0)
-        agrees = abs(found / due - 1.0) < 2e-5
+        actual = scale([[stay, 1.0 - stay], [1.0 - stay, stay]], 100, 1.0)
+        agrees = abs(actual / due - 1.0) < 2e-5
         wrong += not agrees
-        print(f"stay {stay:g}: scale {found:.5g}, {'as' if agrees else 'NOT'} {due:g}")
+        print(f"stay {stay:g}: scale {actual:.5g}, {'as' if agrees else 'NOT'} {due:g}")
     return 1 if wrong else 0
 
 

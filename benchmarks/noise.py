@@ -66,7 +66,7 @@ class Found:
     @property
     def best(self) -> Line:
         columns = zip(*self.ours.values(), strict=True)
-        return tuple(min((v for v in one if v is not None), default=None) for one in columns)
+        return tuple(min((v for v in column if v is not None), default=None) for column in columns)
 
 
 def multiplier(theorem: Theorem, question: Question, case: Case, target: float) -> float | None:
@@ -87,63 +87,65 @@ def multiplier(theorem: Theorem, question: Question, case: Case, target: float) 
 def published(case: Case, adversary: Adversary, targets: Sequence[float]) -> dict[str, Line]:
     """What others need, by their formulas."""
     size = case.population.group_size
-    found: dict[str, Line] = {GROUP: tuple(float(size) for _ in targets)}
+    actual: dict[str, Line] = {GROUP: tuple(float(size) for _ in targets)}
     if case.ratio is not None:
         floor = 4.0 * math.log(case.ratio)
-        found[RATIO] = tuple(t / (t - floor) if t > floor else None for t in targets)
+        actual[RATIO] = tuple(t / (t - floor) if t > floor else None for t in targets)
     rho = case.correlation
     if rho is not None and rho * (size - 2) < 1.0:
         factor = 1.0 + size**2 / (4.0 * (1.0 / rho - size + 2))
-        found[CORRELATION] = tuple(factor for _ in targets)
+        actual[CORRELATION] = tuple(factor for _ in targets)
     if case.chain is not None and adversary == "uninformed":
-        found[QUILT] = tuple(t * mqm.scale(case.chain, size, t) for t in targets)
-    return found
+        actual[QUILT] = tuple(t * mqm.scale(case.chain, size, t) for t in targets)
+    return actual
 
 
 def measure(case: Case, adversary: Adversary, targets: Sequence[float]) -> Found:
     """One population against one class of adversaries."""
     began = time.perf_counter()
     question = Question(case.population, adversary, seconds=SECONDS)
-    found = Found(case.name, adversary, case.kind, case.population.group_size)
+    actual = Found(case.name, adversary, case.kind, case.population.group_size)
     for theorem in REGISTRY:
         if theorem.concerns(case.population):
             line = tuple(multiplier(theorem, question, case, target) for target in targets)
             if any(value is not None for value in line):
-                found.ours[theorem.name] = line
-    found.published = published(case, adversary, targets)
+                actual.ours[theorem.name] = line
+    actual.published = published(case, adversary, targets)
     if not case.sound:
-        found.unsound[CORRELATION] = "the variances differ"
-    _compare(found, targets)
-    _product(found, case, targets)
-    found.seconds = time.perf_counter() - began
-    return found
+        actual.unsound[CORRELATION] = "the variances differ"
+    _compare(actual, targets)
+    _product(actual, case, targets)
+    actual.seconds = time.perf_counter() - began
+    return actual
 
 
-def _compare(found: Found, targets: Sequence[float]) -> None:
-    for name, line in found.published.items():
-        if name in found.unsound:
+def _compare(actual: Found, targets: Sequence[float]) -> None:
+    for name, line in actual.published.items():
+        if name in actual.unsound:
             continue
-        for target, theirs, ours in zip(targets, line, found.best, strict=True):
+        for target, theirs, ours in zip(targets, line, actual.best, strict=True):
             if theirs is not None and (ours is None or ours > theirs * (1.0 + TOLERANCE)):
-                found.faults.append(
-                    f"{found.case}, {found.adversary}, target {target:g}: ours {ours}, "
+                actual.faults.append(
+                    f"{actual.case}, {actual.adversary}, target {target:g}: ours {ours}, "
                     f"{name} {theirs}"
                 )
 
 
-def _product(found: Found, case: Case, targets: Sequence[float]) -> None:
+def _product(actual: Found, case: Case, targets: Sequence[float]) -> None:
     """`bdp.calibrate` answers the best of the theorems."""
     middle = len(targets) // 2
-    best = found.best[middle]
+    best = actual.best[middle]
     answer = bdp.calibrate(
         case.population,
         targets[middle],
-        adversary=found.adversary,
+        adversary=actual.adversary,
         kind=case.kind,
         seconds=SECONDS,
     ).noise_multiplier
     if best is None or not math.isclose(answer, best, rel_tol=1e-6):
-        found.faults.append(f"{found.case}, {found.adversary}: calibrate says {answer}, not {best}")
+        actual.faults.append(
+            f"{actual.case}, {actual.adversary}: calibrate says {answer}, not {best}"
+        )
 
 
 # -- the table ---------------------------------------------------------------------------------
@@ -155,19 +157,19 @@ def number(value: float | None) -> str:
     return f"{value:.4f}" if value < 1e4 else f"{value:.0f}"
 
 
-def lines(found: Found, targets: Sequence[float]) -> Iterator[str]:
+def lines(actual: Found, targets: Sequence[float]) -> Iterator[str]:
     """The block of one population and class."""
     who = "adversaries who know any records"
-    if found.adversary == "uninformed":
+    if actual.adversary == "uninformed":
         who = "adversaries who know no record"
-    what = "sums and means" if found.kind == "lipschitz" else "any mechanism"
-    yield f"{found.case}: {who}; {what}; {found.group} dependent records"
+    what = "sums and means" if actual.kind == "lipschitz" else "any mechanism"
+    yield f"{actual.case}: {who}; {what}; {actual.group} dependent records"
     yield _line("  BDP target", [f"{target:g}" for target in targets])
-    yield _line("  ours: the best theorem", [number(value) for value in found.best])
-    for name, line in found.ours.items():
+    yield _line("  ours: the best theorem", [number(value) for value in actual.best])
+    for name, line in actual.ours.items():
         yield _line(f"    {name}", [number(value) for value in line])
-    for name, line in found.published.items():
-        why = found.unsound.get(name)
+    for name, line in actual.published.items():
+        why = actual.unsound.get(name)
         text = _line(f"  published: {name}", [number(value) for value in line])
         yield text + (f"   not proved here: {why}" if why else "")
     yield ""
@@ -213,21 +215,21 @@ def figure(all_found: Sequence[Found], targets: Sequence[float], path: Path) -> 
         print("no figure: it needs the extra bayesdp[report]", file=sys.stderr)
         return
     rows: list[dict[str, Any]] = []
-    for found in all_found:
-        who = "any" if found.adversary == "any" else "none known"
-        routes: dict[str, Line] = {f"bayesdp, {who}": found.best}
-        for name, line in found.published.items():
-            if name not in found.unsound:
+    for actual in all_found:
+        who = "any" if actual.adversary == "any" else "none known"
+        routes: dict[str, Line] = {f"bayesdp, {who}": actual.best}
+        for name, line in actual.published.items():
+            if name not in actual.unsound:
                 routes[f"{name}, {who}" if name == QUILT else name] = line
         for route, line in routes.items():
             for target, value in zip(targets, line, strict=True):
                 if value is not None:
-                    row = {"case": found.case, "route": route, "target": target, "noise": value}
+                    row = {"case": actual.case, "route": route, "target": target, "noise": value}
                     if row not in rows:
                         rows.append(row)
     order = ["bayesdp, any", "bayesdp, none known", GROUP, RATIO, f"{QUILT}, none known"]
     colours = ["#0f6b62", "#5cb8ab", "#8b8f98", "#c0562b", "#7a5195"]
-    names = list(dict.fromkeys(found.case for found in all_found))
+    names = list(dict.fromkeys(outcome.case for outcome in all_found))
     chart = (
         alt.Chart(alt.Data(values=rows))
         .mark_line(point=alt.OverlayMarkDef(size=18), strokeWidth=1.8)
@@ -298,17 +300,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     all_found: list[Found] = []
     with ProcessPoolExecutor(given.workers) as pool:
         for pair in pool.map(run, todo):
-            for found in pair:
-                print("\n".join(lines(found, targets)), flush=True)
-                all_found.append(found)
+            for actual in pair:
+                print("\n".join(lines(actual, targets)), flush=True)
+                all_found.append(actual)
     print("\n".join(order_two()))
     figure(all_found, targets, given.figure or Path(tempfile.mkdtemp()) / "noise.svg")
-    faults = [fault for found in all_found for fault in found.faults]
+    faults = [fault for outcome in all_found for fault in outcome.faults]
     for fault in faults:
         print(f"FAILS: {fault}", file=sys.stderr)
-    slow = sorted(all_found, key=lambda found: -found.seconds)[:3]
-    print("slowest: " + ", ".join(f"{one.case} {one.seconds:.1f} s" for one in slow))
-    held = sum(len(found.published) - len(found.unsound) for found in all_found)
+    slow = sorted(all_found, key=lambda outcome: -outcome.seconds)[:3]
+    print("slowest: " + ", ".join(f"{item.case} {item.seconds:.1f} s" for item in slow))
+    held = sum(len(outcome.published) - len(outcome.unsound) for outcome in all_found)
     print(f"{held} published bounds held against ours, {len(faults)} failures")
     return 1 if faults else 0
 

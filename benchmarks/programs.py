@@ -123,11 +123,11 @@ class Quick(OpenDP):
     def respond(self, codes: Sequence[int], states: int, dp_epsilon: float) -> Any:
         channel = _channel(states, dp_epsilon)
         held = np.asarray(codes, dtype=np.int64)
-        found = np.empty_like(held)
+        actual = np.empty_like(held)
         for code in range(states):
             here = held == code
-            found[here] = self.rng.choice(states, size=int(here.sum()), p=channel[code])
-        return found
+            actual[here] = self.rng.choice(states, size=int(here.sum()), p=channel[code])
+        return actual
 
 
 class Silent(OpenDP):
@@ -163,18 +163,18 @@ class Measured:
         self.places.append(places(posterior, truth))
 
     def error(self, entry: int) -> float:
-        return math.sqrt(sum(one[entry] ** 2 for one in self.errors) / len(self.errors))
+        return math.sqrt(sum(error[entry] ** 2 for error in self.errors) / len(self.errors))
 
     def covered(self, entry: int, level: float) -> int:
-        return sum(abs(one[entry] - 0.5) <= level / 2 for one in self.places)
+        return sum(abs(place[entry] - 0.5) <= level / 2 for place in self.places)
 
 
 def places(posterior: Any, truth: tuple[float, ...]) -> tuple[float, ...]:
     """The posterior probabilities of at most the truth: a central interval holds what is within."""
     if isinstance(posterior, Samples):
-        return tuple(float(one) for one in (posterior.draws <= np.asarray(truth)).mean(axis=0))
+        return tuple(float(item) for item in (posterior.draws <= np.asarray(truth)).mean(axis=0))
     if isinstance(posterior, Joint):
-        return tuple(float(one.cdf(t)) for one, t in zip(posterior.marginals, truth, strict=True))
+        return tuple(float(item.cdf(t)) for item, t in zip(posterior.marginals, truth, strict=True))
     return (float(posterior.cdf(truth[0])),)
 
 
@@ -264,7 +264,7 @@ def scores_of(laws: Sequence[tuple[Fraction, Fraction]], k: int) -> tuple[int, .
     low, high = max(k - reach, 0), min(k + reach, n)
     near = hellinger_scores("beta", laws[low : high + 1], laws[k], True)
     edges = ([near[0]] if low else []) + ([near[-1]] if high < n else [])
-    if any(one != lowest for one in edges):
+    if any(edge != lowest for edge in edges):
         return tuple(hellinger_scores("beta", laws, laws[k], True))
     return (lowest,) * low + tuple(near) + (lowest,) * (n - high)
 
@@ -327,9 +327,9 @@ def tests_of(cell: Cell) -> Iterator[Test]:
 def failures(tests: Sequence[Test]) -> list[str]:
     """Those that leave their band; together a false alarm has probability at most 1e-6."""
     return [
-        f"{one.what}: {one.covered} of {one.runs} intervals of {one.level:.0%} hold the truth"
-        for one in tests
-        if one.fails(FALSE_ALARM / len(tests))
+        f"{test.what}: {test.covered} of {test.runs} intervals of {test.level:.0%} hold the truth"
+        for test in tests
+        if test.fails(FALSE_ALARM / len(tests))
     ]
 
 
@@ -339,8 +339,8 @@ def lines(cell: Cell) -> Iterator[str]:
     for entry, name in enumerate(about.names):
         private, plain = cell.private.error(entry), cell.plain.error(entry)
         shares = [
-            f"{one.covered(entry, level) / cell.runs:8.1%}"
-            for one in (cell.private, cell.plain)
+            f"{item.covered(entry, level) / cell.runs:8.1%}"
+            for item in (cell.private, cell.plain)
             for level in LEVELS
         ]
         what = f"{about.title}, {name}" if len(about.names) > 1 else about.title
@@ -397,12 +397,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     todo, cells = list(jobs(given)), []
     print(HEADER)
     if given.quick or given.workers < 2:
-        found: Any = map(measure, todo)
-        cells = _told(found)
+        actual: Any = map(measure, todo)
+        cells = _told(actual)
     else:
         with ProcessPoolExecutor(given.workers) as pool:
             cells = _told(pool.map(measure, todo))
-    tests = [one for cell in cells for one in tests_of(cell)]
+    tests = [test for cell in cells for test in tests_of(cell)]
     faults = failures(tests)
     for fault in faults:
         print(f"FAILS: {fault}", file=sys.stderr)
@@ -410,9 +410,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if faults else 0
 
 
-def _told(found: Any) -> list[Cell]:
+def _told(actual: Any) -> list[Cell]:
     cells = []
-    for some in found:
+    for some in actual:
         for cell in some:
             print("\n".join(lines(cell)), flush=True)
             cells.append(cell)

@@ -89,8 +89,8 @@ def loaded(name: str, keep: Callable[[Row], bool] = lambda row: True) -> Callabl
     """The rows of a data set that are kept; the function gives `None` where it is absent."""
 
     def rows() -> Rows:
-        found = rows_of(data.load(name))
-        return None if found is None else [row for row in found if keep(row)]
+        actual = rows_of(data.load(name))
+        return None if actual is None else [row for row in actual if keep(row)]
 
     return rows
 
@@ -409,13 +409,13 @@ def _fits(diagnostics: Sequence[dict[str, Any]]) -> tuple[str, list[str]]:
 
 def _enough(study: Study, late: Sequence[Answer]) -> dict[str, float]:
     """From which level on answers that aren't useful would be, by query."""
-    found: dict[str, float] = {}
+    actual: dict[str, float] = {}
     for row in study.sweep(LEVELS) if late else ():
         known = {} if row.check is None else errors(row.check)
         for answer in late:
             if known.get(answer.query, math.inf) <= answer.wanted:
-                found.setdefault(answer.query, row.target)
-    return found
+                actual.setdefault(answer.query, row.target)
+    return actual
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -87,7 +87,7 @@ def table_law(records: int) -> Plain:
         return [nested((*so_far, value)) for value in (0, 1)]
 
     ones = [bin(cell).count("1") for cell in range(2**records)]
-    total = sum(1.0 + abs(2 * one - records) for one in ones)
+    total = sum(1.0 + abs(2 * item - records) for item in ones)
     return {"model": "finite", "probabilities": nested(())}
 
 
@@ -382,15 +382,15 @@ class Checkout:
 
 def measured(checkouts: Sequence[Checkout], name: str) -> list[float | str]:
     """For each checkout its least time over all turns, or why it has none."""
-    found: list[float | str] = [checkout.seconds(name) for checkout in checkouts]
+    actual: list[float | str] = [checkout.seconds(name) for checkout in checkouts]
     for _ in range(TURNS - 1):
         for place, checkout in enumerate(checkouts):
-            before = found[place]
+            before = actual[place]
             if isinstance(before, float):
                 now = checkout.seconds(name)
                 assert isinstance(now, float), now
-                found[place] = min(before, now)
-    return found
+                actual[place] = min(before, now)
+    return actual
 
 
 def is_slower(ours: float, theirs: float) -> bool:

@@ -132,9 +132,9 @@ def shared_data() -> Callable[[str], Path]:
     shared = Path(os.environ.get("BAYESDP_SHARED", ROOT.parent / "shared"))
 
     def folder(name: str) -> Path:
-        found = shared / "data" / name
-        if not found.is_dir():
+        actual = shared / "data" / name
+        if not actual.is_dir():
             pytest.skip(f"no data set {name!r}: {shared} has none (set BAYESDP_SHARED)")
-        return found
+        return actual
 
     return folder

@@ -20,26 +20,26 @@ CHAIN = MarkovChain(transition=[[0.7, 0.3], [0.4, 0.6]], length=10**5)
 
 
 def test_independent_records_need_no_more_than_the_curve() -> None:
-    found = calibrate_gaussian(Independent(), 1.0, 1e-5)
-    assert found.noise_multiplier == pytest.approx(1.0, rel=1e-4)
-    assert found.sigma == pytest.approx(smallest_sigma(1, 1.0, 1e-5), rel=1e-4)
-    assert found.dp_epsilon == pytest.approx(1.0, rel=1e-3)
-    assert found.certified_delta <= 1e-5
+    calibration = calibrate_gaussian(Independent(), 1.0, 1e-5)
+    assert calibration.noise_multiplier == pytest.approx(1.0, rel=1e-4)
+    assert calibration.sigma == pytest.approx(smallest_sigma(1, 1.0, 1e-5), rel=1e-4)
+    assert calibration.dp_epsilon == pytest.approx(1.0, rel=1e-3)
+    assert calibration.certified_delta <= 1e-5
 
 
 def test_clusters_by_hand() -> None:
     """Three records: `(3 eps, delta (1 + e^eps + e^2eps))`, and the best point on that curve."""
-    found = calibrate_gaussian(Clusters(size=3), 1.5, 1e-4)
+    calibration = calibrate_gaussian(Clusters(size=3), 1.5, 1e-4)
     best = math.inf
     for step in range(1, 60):
         eps = 0.5 * step / 60
         growth = 1 + math.exp(eps) + math.exp(2 * eps)
         best = min(best, smallest_sigma(1, eps, 1e-4 / growth, precision=1e-5))
-    assert found.sigma <= best * 1.001
-    assert found.theorem == "cluster-size"
-    growth = math.expm1(3 * found.dp_epsilon) / math.expm1(found.dp_epsilon)
-    assert found.dp_delta * growth <= 1e-4
-    assert 3 * found.dp_epsilon <= 1.5 * (1 + 1e-12)
+    assert calibration.sigma <= best * 1.001
+    assert calibration.theorem == "cluster-size"
+    growth = math.expm1(3 * calibration.dp_epsilon) / math.expm1(calibration.dp_epsilon)
+    assert calibration.dp_delta * growth <= 1e-4
+    assert 3 * calibration.dp_epsilon <= 1.5 * (1 + 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -47,17 +47,23 @@ def test_clusters_by_hand() -> None:
 )
 @pytest.mark.parametrize("sensitivity", [1, 4])
 def test_what_is_returned_holds(population, sensitivity: int) -> None:
-    found = calibrate_gaussian(population, 1.0, 1e-5, sensitivity=sensitivity)
-    delta = discrete_gaussian_delta(found.sigma, sensitivity, found.dp_epsilon)
-    assert delta <= found.dp_delta
-    report = approximate(Question(population), ApproxDP(found.dp_epsilon, found.dp_delta))
-    bound = next(b for b in report.bounds if b.theorem == found.theorem)
-    assert bound.epsilon <= found.certified_epsilon <= 1.0
-    assert bound.delta <= found.certified_delta <= 1e-5
-    assert found.noise_multiplier >= 1.0
+    calibration = calibrate_gaussian(population, 1.0, 1e-5, sensitivity=sensitivity)
+    delta = discrete_gaussian_delta(calibration.sigma, sensitivity, calibration.dp_epsilon)
+    assert delta <= calibration.dp_delta
+    report = approximate(
+        Question(population), ApproxDP(calibration.dp_epsilon, calibration.dp_delta)
+    )
+    bound = next(b for b in report.bounds if b.theorem == calibration.theorem)
+    assert bound.epsilon <= calibration.certified_epsilon <= 1.0
+    assert bound.delta <= calibration.certified_delta <= 1e-5
+    assert calibration.noise_multiplier >= 1.0
     # and not much is wasted: a twentieth less noise breaks the target at this point and around it
-    for eps in (found.dp_epsilon * 0.9, found.dp_epsilon, found.dp_epsilon * 1.05):
-        less = discrete_gaussian_delta(found.sigma * 0.95, sensitivity, eps)
+    for eps in (
+        calibration.dp_epsilon * 0.9,
+        calibration.dp_epsilon,
+        calibration.dp_epsilon * 1.05,
+    ):
+        less = discrete_gaussian_delta(calibration.sigma * 0.95, sensitivity, eps)
         pairs = approximate(Question(population), ApproxDP(eps, less)).bounds
         assert not any(b.epsilon <= 1.0 and b.delta <= 1e-5 for b in pairs)
 
@@ -109,9 +115,9 @@ def run(*arguments: str) -> dict:
 
 def test_the_command_line_gives_the_same() -> None:
     spec = json.dumps(CHAIN.spec())
-    found = run("calibrate", spec, "--target", "1", "--delta", "1e-5", "--sensitivity", "4")
+    outcome = run("calibrate", spec, "--target", "1", "--delta", "1e-5", "--sensitivity", "4")
     due = calibrate_gaussian(CHAIN, 1.0, 1e-5, sensitivity=4).to_dict()
-    assert {key: found[key] for key in due} == due
+    assert {key: outcome[key] for key in due} == due
     level = run(
         "leakage", spec, "--epsilon", repr(due["dp_epsilon"]), "--delta", repr(due["dp_delta"])
     )

@@ -122,10 +122,10 @@ def test_levels_are_tables() -> None:
 
 
 def test_calibrations_are_tables() -> None:
-    found = bdp.calibrate(bdp.Clusters(3), 1.5)
-    cells = outline(found).cells
-    assert cells[:3] == ["1.5", repr(found.dp_epsilon), repr(found.certified_epsilon)]
-    assert cells[3:] == [f"{found.noise_multiplier:.6g}", "cluster-size"]
+    calibration = bdp.calibrate(bdp.Clusters(3), 1.5)
+    cells = outline(calibration).cells
+    assert cells[:3] == ["1.5", repr(calibration.dp_epsilon), repr(calibration.certified_epsilon)]
+    assert cells[3:] == [f"{calibration.noise_multiplier:.6g}", "cluster-size"]
     gaussian = bdp.calibrate_gaussian(bdp.Clusters(2), 1.0, 1e-6)
     assert outline(gaussian).cells[:2] == [
         repr(gaussian.certified_epsilon),

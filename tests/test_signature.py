@@ -224,11 +224,11 @@ def test_a_leakage_certificate_is_of_one_report(tmp_path: Path, monkeypatch: pyt
     run("verify", "d.json")
     run("leakage", PAIR, "--epsilon", ".5", "--certificate", "nowhere/c.json", status=2)
     chain = '{"model": "markov", "transition": [[0.9, 0.1], [0.3, 0.7]], "length": 50}'
-    found = json.loads(
+    read_back = json.loads(
         run("leakage", chain, "--epsilon", ".5", "--certificate", "c.json", "--json").stdout
     )
     written = json.loads(Path("c.json").read_text())
-    assert written["claim"]["epsilon"] == pytest.approx(found["best"]["epsilon"], rel=1e-9)
-    assert written["derivation"]["rule"] == found["best"]["theorem"]
+    assert written["claim"]["epsilon"] == pytest.approx(read_back["best"]["epsilon"], rel=1e-9)
+    assert written["derivation"]["rule"] == read_back["best"]["theorem"]
     run("verify", "c.json")
     assert not list(tmp_path.glob("ledger*"))

@@ -76,15 +76,15 @@ def split(text: str) -> tuple[str, list[Block]]:
 def anchors(page: Path) -> set[str]:
     """The anchors that a page offers: its headings, spelled as code hosts spell them, and ids."""
     prose, _ = split(page.read_text(encoding="utf-8"))
-    found = set(re.findall(r"""\b(?:id|name)=["']([^"']+)""", prose))
+    actual = set(re.findall(r"""\b(?:id|name)=["']([^"']+)""", prose))
     seen: dict[str, int] = {}
     for heading in re.findall(r"^#{1,6} +(.*?)#* *$", prose, re.M):
         words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
         slug = re.sub(r"[^\w\- ]", "", words.strip().lower()).replace(" ", "-")
         again = seen.get(slug, 0)
         seen[slug] = again + 1
-        found.add(f"{slug}-{again}" if again else slug)
-    return found
+        actual.add(f"{slug}-{again}" if again else slug)
+    return actual
 
 
 def broken_links(page: Path, prose: str) -> Iterator[tuple[int, str]]:

@@ -1,6 +1,7 @@
 """A name says what it holds, and means one thing.
 
-*Empty names.* `one` and `found` say nothing about what they hold: no room binds them. A reader of
+*Empty names.* `one` and `found` say nothing about what they hold: no room binds them, nor do tests,
+benchmarks and tools. A reader of
 `row.level` knows what is meant, a reader of `one.level` has to look it up. Counted is each place
 that binds such a name: assignments, loops, comprehensions, arguments, `with`, `except`, `import`,
 `match`, functions and classes.
@@ -23,7 +24,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parent.parent / "src" / "bayesdp"
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "bayesdp"
+BESIDE = ("tests", "benchmarks", "tools")
+"""The folders beside the package whose names are looked at too."""
 EMPTY = frozenset({"one", "found"})
 """Names that fit every value, and so name none."""
 
@@ -97,14 +101,14 @@ def _types(tree: ast.Module) -> Iterator[str]:
 
 
 def main(places: list[str]) -> int:
-    """Print every empty name in these places, or in the whole package, and all shared names.
+    """Print every empty name in these rooms, or in all and beside them, and all shared names.
 
     The answer is 1 if there is any, else 0.
     """
     advice = "name the thing (`row`, `term`, `command`, `bound`)"
-    lines = [
-        f"{line}: {advice}" for place in places or [""] for line in bindings_of(PACKAGE, place)
-    ]
+    bound = [line for place in places or [""] for line in bindings_of(PACKAGE, place)]
+    bound += [line for place in BESIDE if not places for line in bindings_of(ROOT, place)]
+    lines = [f"{line}: {advice}" for line in bound]
     lines += shared_names(PACKAGE)
     print("\n".join(lines) or "every name says what it holds, and means one thing")
     return 1 if lines else 0

@@ -44,15 +44,17 @@ def audited(program: Program) -> Findings:
 
 def row(label: str, program: Program) -> str:
     """One line of the table."""
-    verdict, found = check(program), audited(program)
+    verdict, actual = check(program), audited(program)
     assert verdict.verdict == "ACCEPTED", (label, verdict.reason)
-    assert not found.excess, (label, found.excess)
+    assert not actual.excess, (label, actual.excess)
     cost = shown(verdict.dp_epsilon)
     if verdict.dp_delta:
         cost += f", delta {shown(verdict.dp_delta)}"
-    moved = found.largest("sensitivity", "distance", "answer")
-    whole = "yes" if found.complete and not found.skipped else "no"
-    return f"| `{label}` | {cost} | {found.tightness:.3f} | {moved:.3f} | {found.pairs} | {whole} |"
+    moved = actual.largest("sensitivity", "distance", "answer")
+    whole = "yes" if actual.complete and not actual.skipped else "no"
+    return (
+        f"| `{label}` | {cost} | {actual.tightness:.3f} | {moved:.3f} | {actual.pairs} | {whole} |"
+    )
 
 
 def shown(value: Fraction) -> str:
@@ -68,8 +70,8 @@ def table() -> str:
 def stored() -> dict[str, str]:
     """The rows of the page, by program."""
     text = PAGE.read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0]
-    lines = [one for one in text.strip().split("\n") if one.startswith("| `")]
-    return {one.split("`")[1]: one for one in lines}
+    lines = [part for part in text.strip().split("\n") if part.startswith("| `")]
+    return {line.split("`")[1]: line for line in lines}
 
 
 def main() -> None:

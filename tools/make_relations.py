@@ -103,27 +103,27 @@ def _table() -> Iterator[str]:
         "| from | to | level | published | needs | statement | source | test |",
         "|---|---|---|---|---|---|---|---|",
     )
-    for one in RELATIONS:
-        needs = ", ".join(f"[{name}](#{name})" for name in one.hypotheses) or "-"
-        if one.converts is not None:
+    for relation in RELATIONS:
+        needs = ", ".join(f"[{name}](#{name})" for name in relation.hypotheses) or "-"
+        if relation.converts is not None:
             needs = "a population"
         cells = (
-            f"`{one.premise}`",
-            f"`{one.conclusion}`",
-            one.formula,
-            _published(one),
+            f"`{relation.premise}`",
+            f"`{relation.conclusion}`",
+            relation.formula,
+            _published(relation),
             needs,
-            f"[{one.statement}](theory.md#{one.anchor})",
-            one.source,
-            f"[{one.name}](../{one.test})",
+            f"[{relation.statement}](theory.md#{relation.anchor})",
+            relation.source,
+            f"[{relation.name}](../{relation.test})",
         )
         yield "| " + " | ".join(cells) + " |"
     yield ""
 
 
 def _published(relation: Relation) -> str:
-    found = relation.published
-    return f"{found.formula}, for {found.valid}" if found is not None else "-"
+    actual = relation.published
+    return f"{actual.formula}, for {actual.valid}" if actual is not None else "-"
 
 
 def _hypotheses() -> Iterator[str]:
@@ -150,10 +150,12 @@ def _missing() -> Iterator[str]:
         "| from | to | what one might think | refuted by |",
         "|---|---|---|---|",
     )
-    for one in COUNTEREXAMPLES:
-        tail, head = (f"`{key}`" for key in one.missing) if one.missing else ("-", "-")
-        link = f"[{one.name}](counterexamples.md#{one.name})"
-        yield f"| {tail} | {head} | {one.claim} | {link} |"
+    for counterexample in COUNTEREXAMPLES:
+        tail, head = (
+            (f"`{key}`" for key in counterexample.missing) if counterexample.missing else ("-", "-")
+        )
+        link = f"[{counterexample.name}](counterexamples.md#{counterexample.name})"
+        yield f"| {tail} | {head} | {counterexample.claim} | {link} |"
 
 
 def _id(key: str) -> str:

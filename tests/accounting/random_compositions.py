@@ -106,10 +106,10 @@ def random_world(rng: np.random.Generator) -> AdjacencyContext:
         )
     if kind == 1:
         shape = [(2,), (2, 2), (3,)][rng.integers(3)]
-        one = Finite(probabilities=random_joint(rng, shape).tolist())
-        joint = np.multiply.outer(one.array, one.array)
+        item = Finite(probabilities=random_joint(rng, shape).tolist())
+        joint = np.multiply.outer(item.array, item.array)
         names = tuple((which, i) for which in "ab" for i in range(len(shape)))
-        return AdjacencyContext(one, joint, names, tuple(which for which, _ in names))
+        return AdjacencyContext(item, joint, names, tuple(which for which, _ in names))
     if kind == 2:
         a, b = rng.uniform(0.02, 0.98, 2)
         rows, length = np.array([[1 - a, a], [b, 1 - b]]), int(rng.integers(2, 5))
@@ -168,7 +168,7 @@ class Grower:
 
     def __post_init__(self) -> None:
         count = len(self.world.names)
-        self.regions = tuple(str(one) for one in self.rng.choice(REGIONS, count))
+        self.regions = tuple(str(chosen) for chosen in self.rng.choice(REGIONS, count))
 
     @property
     def start(self) -> np.ndarray:
@@ -217,7 +217,7 @@ class Grower:
     def _indexed(self, process: np.ndarray, place: Place, depth: int) -> Any:
         if len(place.records) < 2 or place.values is not None:
             return self._sequential(process, place, depth)
-        order = [int(one) for one in self.rng.permutation(place.records)]
+        order = [int(item) for item in self.rng.permutation(place.records)]
         cut = int(self.rng.integers(1, len(order)))
         sides = [tuple(sorted(order[:cut])), tuple(sorted(order[cut:]))]
         blocks = Indexed(*(self._names(side) for side in sides))
@@ -240,7 +240,7 @@ class Grower:
     def _private(self, process: np.ndarray, place: Place, depth: int) -> Any:
         everything = frozenset(range(max(self.world.joint.shape)))
         values = everything if place.values is None else place.values
-        order = [int(one) for one in self.rng.permutation(sorted(values))]
+        order = [int(item) for item in self.rng.permutation(sorted(values))]
         cut = int(self.rng.integers(0, len(order))) if len(order) > 1 else len(order)
         sides = [frozenset(order[:cut]), frozenset(order[cut:])]
         if self.rng.random() < 0.3:
@@ -274,7 +274,9 @@ class Grower:
         for side in sides:
             self.leaves += 1
             channels = [self._any_channel(side) for _ in range(process.shape[1])]
-            level = max(exact_leakage(self.world.joint, one, self.adversary) for one in channels)
+            level = max(
+                exact_leakage(self.world.joint, channel, self.adversary) for channel in channels
+            )
             parts.append(
                 Mechanism(
                     f"m{self.leaves}",
@@ -343,8 +345,8 @@ def _distances(
         cost = eps * (1.0 - np.eye(size))
         if values is not None:
             inside = np.array([value in values for value in range(size)])
-            both, one = np.logical_and.outer(inside, inside), np.logical_xor.outer(inside, inside)
+            both, item = np.logical_and.outer(inside, inside), np.logical_xor.outer(inside, inside)
             # Leaving and coming back with another value is a way of changing inside.
-            cost = np.where(both, min(eps, 2 * added) * (1.0 - np.eye(size)), added * one)
+            cost = np.where(both, min(eps, 2 * added) * (1.0 - np.eye(size)), added * item)
         total += cost[np.ix_(cells[:, i], cells[:, i])]
     return total

@@ -84,9 +84,9 @@ def test_gaussian_noise() -> None:
         own = discrete_gaussian_delta(4.0, 1, epsilon)
         assert own * (1 - 1e-9) <= curve.delta(epsilon) <= own * 1.02
     # Four answers of scale 8 are one of scale 4 (Gaussian noise adds in squares).
-    four, one = optimal([GaussianEvent(8.0, 4)]), optimal([GaussianEvent(4.0)])
+    four, item = optimal([GaussianEvent(8.0, 4)]), optimal([GaussianEvent(4.0)])
     for epsilon in (0.2, 1.0):
-        assert four.delta(epsilon) == pytest.approx(one.delta(epsilon), rel=1e-3)
+        assert four.delta(epsilon) == pytest.approx(item.delta(epsilon), rel=1e-3)
 
 
 def test_conversion_once_beats_conversion_of_each() -> None:
@@ -96,12 +96,12 @@ def test_conversion_once_beats_conversion_of_each() -> None:
         Clusters(size=3),
         MarkovChain(transition=((0.6, 0.4), (0.3, 0.7)), length=9),
     ):
-        found = converted_curve(curve, Question(population), 1e-5)
-        assert found.bdp_delta <= 1e-5
-        assert found.dp_delta < 1e-5
-        assert found.bdp_epsilon > found.dp_epsilon > curve.epsilon(1e-5)
+        actual = converted_curve(curve, Question(population), 1e-5)
+        assert actual.bdp_delta <= 1e-5
+        assert actual.dp_delta < 1e-5
+        assert actual.bdp_epsilon > actual.dp_epsilon > curve.epsilon(1e-5)
         # The first point that fits is not the best one.
-        assert curve.delta(found.dp_epsilon) == found.dp_delta
+        assert curve.delta(actual.dp_epsilon) == actual.dp_delta
     alone = converted_curve(curve, Question(Independent()), 1e-5)
     assert alone.bdp_epsilon == pytest.approx(curve.epsilon(1e-5), rel=1e-3)
 
@@ -143,10 +143,10 @@ def test_converted_compositions_hold() -> None:
         exact = best_composition(events[0].dp_epsilon, events[0].dp_delta, 2)
         assert summed.epsilon == pytest.approx(exact[0][0])
         curve = optimal(events)
-        found = converted_curve(curve, question, target)
-        truth = hockey_stick(joint, flat, found.bdp_epsilon)
-        assert truth <= found.bdp_delta + 1e-9 <= target + 1e-9
-        nearest = max(nearest, truth / found.bdp_delta)
+        actual = converted_curve(curve, question, target)
+        truth = hockey_stick(joint, flat, actual.bdp_epsilon)
+        assert truth <= actual.bdp_delta + 1e-9 <= target + 1e-9
+        nearest = max(nearest, truth / actual.bdp_delta)
         for epsilon in (summed.epsilon, summed.epsilon / 2):
             grown = converted_point(curve, question, epsilon)
             if grown is not None:
@@ -155,8 +155,8 @@ def test_converted_compositions_hold() -> None:
 
 
 def converted_point(curve: Curve, question: Question, epsilon: float) -> Any:
-    found = at_theorems(question, curve.at(epsilon)).bounds
-    return (found[0].epsilon, found[0].delta) if found else None
+    bounds = at_theorems(question, curve.at(epsilon)).bounds
+    return (bounds[0].epsilon, bounds[0].delta) if bounds else None
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

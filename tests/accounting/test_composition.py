@@ -41,12 +41,12 @@ def reading(population: dict[str, Any], **other: Any) -> Reading:
 
 
 def test_costs_are_added_before_they_are_converted() -> None:
-    one, both = spend(0.3), [spend(0.3), spend(0.5)]
+    item, both = spend(0.3), [spend(0.3), spend(0.5)]
     read = reading(CHAIN)
     together = level(read, both)
     assert together == pytest.approx(level(read, [spend(0.8)]), rel=1e-12)
     # The conversion is not linear: levels of single spends add up to something else.
-    assert abs(together - level(read, [one]) - level(read, [spend(0.5)])) > 0.05
+    assert abs(together - level(read, [item]) - level(read, [spend(0.5)])) > 0.05
     assert level(Reading("dp", 1.0), both) == 0.8
     assert level(read, []) == 0.0
 
@@ -103,8 +103,8 @@ def test_a_sliver_of_an_interval_by_integration() -> None:
     above = [norm.sf((0.0 - 0.1 * secret) / sd) for secret in (-30.0, 30.0)]
     leaks = 1.0 + math.log((1 + math.expm1(1.0) * above[1]) / (1 + math.expm1(1.0) * above[0]))
     read = reading({"model": "gaussian", "covariance": cov.tolist()}, interval=(-30.0, 30.0))
-    found = level(read, [spend(1.0, "lipschitz", interval=sliver)])
-    assert 1.1 + 0.5 < leaks <= found == pytest.approx(2.0)
+    reached = level(read, [spend(1.0, "lipschitz", interval=sliver)])
+    assert 1.1 + 0.5 < leaks <= reached == pytest.approx(2.0)
 
 
 def test_a_family_has_no_lipschitz_spends() -> None:
@@ -141,7 +141,7 @@ def test_a_level_never_falls_when_something_is_spent() -> None:
             spends.append(spend(epsilon, kind, column=column, reads=(column,), **clipped))
             after = level(read, spends)
             assert after >= before
-            assert after >= sum(one.dp_epsilon for one in spends) * (1 - 1e-12)
+            assert after >= sum(spend.dp_epsilon for spend in spends) * (1 - 1e-12)
             before = after
 
 
@@ -200,10 +200,10 @@ def test_mixed_spends_by_integration() -> None:
         truth = mixed_leakage(cov, interval, cut, eps, count)
         read = reading({"model": "gaussian", "covariance": cov.tolist()}, interval=interval)
         spends = [spend(float(eps), "lipschitz", interval=interval), spend(float(count))]
-        found = level(read, spends)
-        assert found >= truth - 1e-6
+        reached = level(read, spends)
+        assert reached >= truth - 1e-6
         assert secrets_needed(read, spends) in (interval, None)
-        nearest = max(nearest, truth / found)
+        nearest = max(nearest, truth / reached)
     assert nearest > 0.85
 
 

@@ -91,12 +91,12 @@ def test_golden_section_finds_the_best_order() -> None:
     rng = np.random.default_rng(2)
     for _ in range(50):
         rho, delta = float(10 ** rng.uniform(-8, 2)), float(10 ** rng.uniform(-12, -1))
-        found = least_epsilon(lambda alpha, r=rho: r * alpha, delta).epsilon
+        level = least_epsilon(lambda alpha, r=rho: r * alpha, delta).epsilon
         grid = 1.0 + np.exp(np.linspace(math.log(1e-5), math.log(1e8), 4000))
         best = min(rho * a + reserve(a, delta) for a in grid)
-        assert found <= best * (1 + 1e-12)
-        assert found == pytest.approx(best, rel=2e-2)
-        back = largest_rho(found, delta).rho.value
+        assert level <= best * (1 + 1e-12)
+        assert level == pytest.approx(best, rel=2e-2)
+        back = largest_rho(level, delta).rho.value
         assert back == pytest.approx(rho, rel=1e-6)
 
 
@@ -104,12 +104,12 @@ def test_never_below_the_privacy_loss_distribution() -> None:
     """A second accountant, for the very same discrete Gaussian noise, composed."""
     pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
     for sigma, times, delta in ((4.0, 1, 1e-6), (2.0, 3, 1e-4), (10.0, 20, 1e-7), (0.7, 2, 1e-3)):
-        one = pld.from_discrete_gaussian_mechanism(sigma, value_discretization_interval=1e-4)
-        exact = one.self_compose(times).get_epsilon_for_delta(delta)
+        item = pld.from_discrete_gaussian_mechanism(sigma, value_discretization_interval=1e-4)
+        exact = item.self_compose(times).get_epsilon_for_delta(delta)
         spends = [spend(rho=1 / (2 * sigma**2))] * times
         for fixed in (True, False):
-            found = dp_bound(Reading("dp", exact, delta=delta), spends, fixed=fixed).epsilon
-            assert found >= exact, (sigma, times, delta)
+            level = dp_bound(Reading("dp", exact, delta=delta), spends, fixed=fixed).epsilon
+            assert level >= exact, (sigma, times, delta)
         assert dp_bound(Reading("dp", exact, delta=delta), spends, fixed=True).epsilon < 1.3 * exact
 
 
@@ -118,9 +118,9 @@ def test_close_to_the_noise_by_its_exact_curve() -> None:
     for spec in (CHAIN, {"model": "clusters", "size": 2}):
         noise = calibrate_gaussian(parse(spec), 1.0, 1e-5)
         spends = [spend(rho=1 / (2 * noise.sigma**2))]
-        found = converted(reading(spec, 1e-5), spends, fixed=True).best.epsilon
+        level = converted(reading(spec, 1e-5), spends, fixed=True).best.epsilon
         exact = 1.0 if spec is CHAIN else 0.8  # clusters: group privacy of zCDP is the sharper one
-        assert exact <= found < 1.3, spec
+        assert exact <= level < 1.3, spec
 
 
 def test_pure_and_gaussian_together() -> None:
@@ -141,8 +141,8 @@ def test_pure_and_gaussian_together() -> None:
 
 def test_group_privacy_and_its_own_pure_part() -> None:
     read = reading({"model": "clusters", "size": 3}, 1e-6)
-    found = converted(read, [spend(0.1), spend(rho=0.002)], fixed=True).best
-    assert found.epsilon == pytest.approx(
+    best_bound = converted(read, [spend(0.1), spend(rho=0.002)], fixed=True).best
+    assert best_bound.epsilon == pytest.approx(
         3 * 0.1 + least_epsilon(lambda alpha: 9 * 0.002 * alpha, 1e-6).epsilon, rel=1e-12
     )
 
@@ -163,10 +163,10 @@ def test_gaussian_records_by_kind() -> None:
     rho = 0.01 * (1.3 + 2.0**-20) ** 2 + 4 * 0.002
     pure = 1.3 * 0.1 + 1e-7 + 2 * 0.2
     due = pure + least_epsilon(lambda alpha: alpha * rho, 1e-6).epsilon
-    found = converted(read, spends, fixed=True).best
-    assert found.proof["counted"] == "pure"
-    assert found.epsilon == pytest.approx(due, rel=1e-9)
-    assert found.epsilon >= due * (1 - 1e-13)
+    best_bound = converted(read, spends, fixed=True).best
+    assert best_bound.proof["counted"] == "pure"
+    assert best_bound.epsilon == pytest.approx(due, rel=1e-9)
+    assert best_bound.epsilon >= due * (1 - 1e-13)
     unbounded = reading(PAIR, 1e-6, secrets="unbounded")
     assert converted(unbounded, spends, fixed=True).best.theorem == "cluster-size"
 
@@ -175,8 +175,8 @@ def test_the_slack_is_that_of_the_longer_shift() -> None:
     """`(f D + (m - 1) x)^2 / (2 s2)` from `D^2 / (2 s2)` and `x^2 / (2 s2)`."""
     d, x, s2, factor, others = 1000.0, 2.0, 5e5, 1.7, 3
     due = (factor * d + others * x) ** 2 / (2 * s2)
-    found = shifted(factor, d**2 / (2 * s2), others, x**2 / (2 * s2))
-    assert due <= found <= due * (1 + 1e-12)
+    actual = shifted(factor, d**2 / (2 * s2), others, x**2 / (2 * s2))
+    assert due <= actual <= due * (1 + 1e-12)
 
 
 # -- what may be kept -------------------------------------------------------------------
@@ -235,9 +235,9 @@ def test_a_ledger_with_both_kinds_of_reading(tmp_path: Path) -> None:
     book.register("d", "row", reading(CHAIN, 1e-6, total=5.0))
     with pytest.raises(Refusal, match="delta"):
         book.register("d", "row", Reading("dp", 99.0))
-    assert [one.rho for one in book.spends("d")] == [0.005, 0.0]
+    assert [spend.rho for spend in book.spends("d")] == [0.005, 0.0]
     (shown,) = book.show()
-    assert [one["delta"] for one in shown["readings"]] == [1e-6, 1e-6]
+    assert [line["delta"] for line in shown["readings"]] == [1e-6, 1e-6]
     with pytest.raises(BudgetExceededError, match="At 0"):
         debit(book, spend(rho=0.02))
     pure = Ledger(tmp_path / "p.db", level=level)
@@ -255,10 +255,10 @@ def test_a_ledger_from_before_gaussian_noise(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "l.db") as connection:
         connection.execute("DROP TABLE extras")
     connection.close()
-    assert [one.rho for one in book.spends("d")] == [0.0]
+    assert [spend.rho for spend in book.spends("d")] == [0.0]
     debit(book, spend(0.125))
     debit(book, spend(rho=0.001))
-    assert [one.rho for one in book.spends("d")] == [0.0, 0.0, 0.001]
+    assert [spend.rho for spend in book.spends("d")] == [0.0, 0.0, 0.001]
     with sqlite3.connect(tmp_path / "l.db") as connection:
         connection.execute("DELETE FROM extras")
     connection.close()
@@ -475,12 +475,12 @@ def test_levels_on_finite_populations() -> None:
             other = np.broadcast_to(channel[:1], channel.shape)
             channel = np.concatenate([first * channel, (1 - first) * other], axis=-1)
         for fixed in (True, False):
-            found = converted(read, spends, fixed=fixed).best
-            if not math.isfinite(found.epsilon):
+            best_bound = converted(read, spends, fixed=fixed).best
+            if not math.isfinite(best_bound.epsilon):
                 continue
-            due = worst_delta(joint, channel, found.epsilon, adversary)
-            assert due <= found.delta * (1 + 1e-9), (spec, spends, read, found)
-            closest = max(closest, due / found.delta)
+            due = worst_delta(joint, channel, best_bound.epsilon, adversary)
+            assert due <= best_bound.delta * (1 + 1e-9), (spec, spends, read, best_bound)
+            closest = max(closest, due / best_bound.delta)
     assert closest > 0.05
 
 
@@ -496,19 +496,19 @@ def test_points_against_every_mechanism() -> None:
         read = reading(spec, float(10 ** rng.uniform(-5, -1)), total=3.0)
         report = converted(read, spends, fixed=number % 2 == 0)
         points = [b for b in report.bounds if b.proof.get("way") == "point"]
-        for found in points:
-            point = found.proof["dp_epsilon"], found.proof["dp_delta"]
+        for actual in points:
+            point = actual.proof["dp_epsilon"], actual.proof["dp_delta"]
             joint = chains.joint(rows, chains.stationary(rows), length)
-            over, _ = finite.delta_violation(joint, *point, found.epsilon, 0.0, "any")
-            assert over <= found.delta * (1 + 1e-6) + 1e-9
-            closest = max(closest, over / found.delta)
+            over, _ = finite.delta_violation(joint, *point, actual.epsilon, 0.0, "any")
+            assert over <= actual.delta * (1 + 1e-6) + 1e-9
+            closest = max(closest, over / actual.delta)
             # The point's delta has room for what the conversion makes of it, and is on the curve.
-            assert found.proof["dp_delta"] < found.delta
+            assert actual.proof["dp_delta"] < actual.delta
             cost = total_cost(
-                spends if found.proof["counted"] == "pure" else [as_zcdp(s) for s in spends]
+                spends if actual.proof["counted"] == "pure" else [as_zcdp(s) for s in spends]
             )
-            due = cost.dp_epsilon + found.proof["alpha"] * cost.rho
-            assert tail(found.proof["alpha"], due, point[0]) <= point[1] * (1 + 1e-9)
+            due = cost.dp_epsilon + actual.proof["alpha"] * cost.rho
+            assert tail(actual.proof["alpha"], due, point[0]) <= point[1] * (1 + 1e-9)
     assert closest > 0.5
 
 
@@ -517,10 +517,10 @@ def test_identical_records_nearly_attain_group_privacy() -> None:
     joint[0, 0, 0] = joint[1, 1, 1] = 0.5
     sigma, delta = 8.0, 1e-4
     read = reading({"model": "clusters", "size": 3}, delta)
-    found = converted(read, [spend(rho=1 / (2 * sigma**2))], fixed=True).best.epsilon
+    level = converted(read, [spend(rho=1 / (2 * sigma**2))], fixed=True).best.epsilon
     channel = gaussian_channel(joint.shape, sigma)
-    assert worst_delta(joint, channel, found, "any") <= delta
-    assert worst_delta(joint, channel, 0.85 * found, "any") > delta
+    assert worst_delta(joint, channel, level, "any") <= delta
+    assert worst_delta(joint, channel, 0.85 * level, "any") > delta
     # With m rho in place of m^2 rho it would be false.
     linear = least_epsilon(lambda alpha: alpha * 3 / (2 * sigma**2), delta).epsilon
     assert worst_delta(joint, channel, linear, "any") > delta
@@ -551,9 +551,9 @@ def test_gaussian_pairs_by_integration() -> None:
             read = reading(spec, delta)
             for fixed in (True, False):
                 spends = [spend(rho=1 / (2 * sigma**2), kind="lipschitz")]
-                found = converted(read, spends, fixed=fixed).best
+                best_bound = converted(read, spends, fixed=fixed).best
                 for secrets in ((1.0, 0.0), (0.0, 1.0), (0.7, 0.1)):
-                    assert pair_delta(corr, sigma, found.epsilon, secrets) <= found.delta
+                    assert pair_delta(corr, sigma, best_bound.epsilon, secrets) <= best_bound.delta
     # Without the other record's movement it would be false.
     alone = dp_bound(Reading("dp", 1.0, delta=1e-5), [spend(rho=1 / 32)], fixed=True).epsilon
     assert pair_delta(0.9, 4.0, alone, (1.0, 0.0)) > 1e-5

@@ -28,9 +28,9 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def book(path: Path) -> Ledger:
-    one = ledger(path)
-    one.register("d", "row", DP)
-    return one
+    item = ledger(path)
+    item.register("d", "row", DP)
+    return item
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:
@@ -58,8 +58,8 @@ def test_two_processes_never_spend_more_than_the_total(path: Path) -> None:
     assert shown["spent"] == 1.0
     assert len(shown["releases"]) == 64
     # No debit is lost and none is told twice.
-    assert sorted(printed[0] + printed[1]) == sorted(one["id"] for one in shown["releases"])
-    assert [one.name for one in path.parent.iterdir()] == ["ledger.db"]
+    assert sorted(printed[0] + printed[1]) == sorted(line["id"] for line in shown["releases"])
+    assert [item.name for item in path.parent.iterdir()] == ["ledger.db"]
 
 
 def test_the_lock_is_taken_before_the_spends_are_read(book: Ledger, path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_crash_loses_budget_and_never_a_debit(
     assert worker.communicate(timeout=60)[0].split() == printed
     assert worker.returncode == -signal.SIGKILL
     (shown,) = book.show()
-    assert [one["status"] for one in shown["releases"]] == ([status] if status else [])
+    assert [line["status"] for line in shown["releases"]] == ([status] if status else [])
     assert shown["spent"] == (0.25 if status else 0.0)
     debit(book, 0.75)  # and the ledger goes on
 
@@ -135,7 +135,7 @@ def test_killing_at_any_moment_loses_no_debit(path: Path) -> None:
         time.sleep(delay)
         worker.kill()
         told = [first.strip(), *worker.communicate(timeout=60)[0].split()]
-        kept = {one["id"] for one in ledger(path).show()[0]["releases"]}
+        kept = {item["id"] for item in ledger(path).show()[0]["releases"]}
         assert set(told) <= kept
     shown = ledger(path).show()[0]
     assert shown["spent"] == len(shown["releases"]) / 64
@@ -162,12 +162,12 @@ def test_a_half_written_commit_is_undone(book: Ledger, path: Path) -> None:
 
 def test_commits_are_synchronised_with_the_disk(book: Ledger) -> None:
     with book._file.writing(create=False) as connection:
-        found = {
+        actual = {
             name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
             for name in ("synchronous", "journal_mode", "fullfsync", "foreign_keys")
         }
     extra = 3  # FULL is 2; EXTRA is FULL and a sync of the folder as well
-    assert found == {
+    assert actual == {
         "synchronous": extra,
         "journal_mode": "delete",
         "fullfsync": 1,
@@ -298,7 +298,7 @@ def test_a_read_only_folder(book: Ledger, path: Path) -> None:
             debit(book)
         with pytest.raises(LedgerError, match="the folder is read-only"):
             ledger(path.with_name("new.db")).ensure("d", "row", DP)
-        assert [one.name for one in path.parent.iterdir()] == ["ledger.db"]
+        assert [item.name for item in path.parent.iterdir()] == ["ledger.db"]
     finally:
         path.parent.chmod(0o755)
 
@@ -342,7 +342,7 @@ def test_without_hard_links_a_ledger_is_made_all_the_same(
     book = ledger(path)
     book.ensure("d", "row", DP)
     debit(book)
-    assert [one.name for one in path.parent.iterdir()] == ["ledger.db"]
+    assert [item.name for item in path.parent.iterdir()] == ["ledger.db"]
 
 
 def test_the_loser_of_a_race_to_make_the_file_keeps_the_winners(
@@ -353,7 +353,7 @@ def test_the_loser_of_a_race_to_make_the_file_keeps_the_winners(
         monkeypatch.setattr(storage_module.os, "link", link)
         book._file._create()
         assert book.show()[0]["spent"] == 0.25
-    assert [one.name for one in path.parent.iterdir()] == ["ledger.db"]
+    assert [item.name for item in path.parent.iterdir()] == ["ledger.db"]
 
 
 def _no_link(*_: object) -> None:

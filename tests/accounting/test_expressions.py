@@ -172,16 +172,16 @@ def test_every_step_says_why() -> None:
 def test_adding_levels_is_refused() -> None:
     twice = Sequential(known(math.log(22)), known(math.log(22)))
     for population in (Clusters(size=2), CHAIN, Unknown(records=3)):
-        with pytest.raises(CompositionRefusal, match=r"ln 22 = 3.0910.*ln 1573") as found:
+        with pytest.raises(CompositionRefusal, match=r"ln 22 = 3.0910.*ln 1573") as refusal:
             composed_level(twice, population)
-        assert found.value.counterexample == ADDING_LEVELS
+        assert refusal.value.counterexample == ADDING_LEVELS
     with pytest.raises(CompositionRefusal):
         composed_level(Sequential(known(1.0), dp(1.0)), CHAIN)
     with pytest.raises(CompositionRefusal):
         composed_level(twice, Independent(), adversary="uninformed")
-    with pytest.raises(CompositionRefusal) as found:
+    with pytest.raises(CompositionRefusal) as refusal:
         price(twice)
-    assert found.value.counterexample == ADDING_LEVELS
+    assert refusal.value.counterexample == ADDING_LEVELS
 
 
 def test_adding_levels_where_a_theorem_says_so() -> None:
@@ -201,23 +201,23 @@ def test_several_rounds_in_independent_blocks_are_one_mechanism() -> None:
         Sequential(one_round, one_round),
         Parallel(blocks, Sequential(known(1.0), known(1.0)), known(0.75)),
     ):
-        with pytest.raises(CompositionRefusal) as found:
+        with pytest.raises(CompositionRefusal) as refusal:
             composed_level(rounds, Clusters(size=2))
-        assert found.value.counterexample == ADDING_LEVELS
+        assert refusal.value.counterexample == ADDING_LEVELS
 
 
 def test_the_largest_level_is_refused_under_dependence() -> None:
     parts = (known(1.0), known(1.0))
     for population in (Clusters(size=2), CHAIN, Unknown(records=2)):
-        with pytest.raises(CompositionRefusal, match="one fair bit in two records") as found:
+        with pytest.raises(CompositionRefusal, match="one fair bit in two records") as refusal:
             composed_level(Parallel(Indexed({0}, {1}), *parts), population)
-        assert found.value.counterexample == PARALLEL_MAX
-    with pytest.raises(CompositionRefusal) as found:
+        assert refusal.value.counterexample == PARALLEL_MAX
+    with pytest.raises(CompositionRefusal) as refusal:
         composed_level(Parallel(Public("region", ["n"], ["s"]), *parts), Independent())
-    assert found.value.counterexample == PARALLEL_MAX
-    with pytest.raises(CompositionRefusal) as found:
+    assert refusal.value.counterexample == PARALLEL_MAX
+    with pytest.raises(CompositionRefusal) as refusal:
         composed_level(Parallel(Private("ill"), *parts), Independent())
-    assert found.value.counterexample == BLOCKS_LEAK_SIZES
+    assert refusal.value.counterexample == BLOCKS_LEAK_SIZES
     with pytest.raises(CompositionRefusal):
         composed_level(Parallel(Private("ill"), known(1.0)), Independent())
 
@@ -233,9 +233,9 @@ def test_a_level_beside_others_must_hold_for_every_history() -> None:
 
 
 def test_private_blocks_need_the_cost_of_entering() -> None:
-    with pytest.raises(CompositionRefusal, match=r"\[100, 110\]") as found:
+    with pytest.raises(CompositionRefusal, match=r"\[100, 110\]") as refusal:
         price(Parallel(Private("ill"), dp(1.0), dp(1.0)))
-    assert found.value.counterexample == BLOCKS_LEAK_SIZES
+    assert refusal.value.counterexample == BLOCKS_LEAK_SIZES
     inside = Parallel(Indexed({0}, {1}), dp(1.0), dp(1.0))
     with pytest.raises(CompositionRefusal):  # nobody enters a block of numbers
         price(Parallel(Private("ill"), inside, dp(1.0, add_remove=1.0)))
@@ -287,12 +287,14 @@ def test_malformed(build: object) -> None:
 def test_the_named_counterexamples_hold() -> None:
     """The names are of things that happen."""
     assert set(COUNTEREXAMPLES) == {ADDING_LEVELS, PARALLEL_MAX, BLOCKS_LEAK_SIZES}
-    assert {ADDING_LEVELS, PARALLEL_MAX} <= {one.name for one in counterexamples.COUNTEREXAMPLES}
+    assert {ADDING_LEVELS, PARALLEL_MAX} <= {
+        counterexample.name for counterexample in counterexamples.COUNTEREXAMPLES
+    }
     law = np.array([[0.5, 0.0], [0.0, 0.5]])
-    one = [randomized_response((2, 2), eps) for eps in ((1.0, 0.0), (0.0, 1.0))]
-    levels = [finite.leakage(law, channel)[0] for channel in one]
+    item = [randomized_response((2, 2), eps) for eps in ((1.0, 0.0), (0.0, 1.0))]
+    levels = [finite.leakage(law, channel)[0] for channel in item]
     assert levels == pytest.approx([1.0, 1.0])
-    assert finite.leakage(law, finite.product_channel(*one))[0] == pytest.approx(2.0)
+    assert finite.leakage(law, finite.product_channel(*item))[0] == pytest.approx(2.0)
     blocks = Parallel(Indexed({0}, {1}), dp(1.0), dp(1.0))
     assert composed_level(blocks, Clusters(size=2)).bdp_epsilon == pytest.approx(2.0)
     uniform = np.full((2, 2), 0.25)
@@ -410,7 +412,7 @@ def test_blocks_and_their_words() -> None:
     assert Block("flag", [True]).cells != Block("flag", [1]).cells
     assert usable_axes([None, block, Block("year", [1])]) == {"region", "year"}
     assert usable_axes([block, Block("region", [1])]) == set()
-    assert heaviest([], lambda one: one) == 0
+    assert heaviest([], lambda item: item) == 0
     kept = spend(0.5, "north")
     assert Spend.from_dict(kept.to_dict()) == kept
     for wrong in ([], ["a", None], [math.nan], [2**53 + 2], "north", [[1]]):
@@ -433,9 +435,9 @@ def test_names_of_different_kinds_may_be_the_same_record() -> None:
         Indexed({0}, {alias})
     with pytest.raises(InputError, match="by cluster and number"):
         Mechanism("a", 1.0, records=frozenset({0, alias}))
-    one, other = (Mechanism("a", 1.0, records=frozenset({r})) for r in (0, alias))
+    item, other = (Mechanism("a", 1.0, records=frozenset({r})) for r in (0, alias))
     with pytest.raises(InputError, match="by cluster and number"):
-        price(Sequential(one, other))
+        price(Sequential(item, other))
 
 
 def test_values_of_different_kinds_may_be_the_same_cell() -> None:

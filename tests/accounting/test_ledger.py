@@ -34,9 +34,9 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def book(path: Path) -> Ledger:
-    one = ledger(path)
-    one.register("d", "row", DP)
-    return one
+    item = ledger(path)
+    item.register("d", "row", DP)
+    return item
 
 
 def spent(of: Ledger) -> float:
@@ -68,7 +68,7 @@ def test_ensure_registers_the_first_reading_only(path: Path) -> None:
         book.ensure("d", "row", DP)
     assert BDP.words() in str(caught.value)
     book.ensure("other", "row", DP)  # another data set is another budget
-    assert [len(one["readings"]) for one in book.show()] == [1, 1]
+    assert [len(item["readings"]) for item in book.show()] == [1, 1]
 
 
 def test_a_second_population_is_added_by_register_and_then_matches(book: Ledger) -> None:
@@ -194,7 +194,7 @@ def test_the_level_sees_old_and_new_spends_in_order(path: Path) -> None:
     seen: list[list[str]] = []
 
     def level(_reading: Reading, spends: Sequence[Spend]) -> float:
-        seen.append([one.query for one in spends])
+        seen.append([spend.query for spend in spends])
         return 0.0
 
     book = ledger(path, level=level)
@@ -216,7 +216,7 @@ def test_an_error_of_the_level_leaves_the_ledger_alone(book: Ledger, path: Path)
 def test_a_data_set_without_a_reading_is_not_debited(book: Ledger) -> None:
     with pytest.raises(LedgerError, match="a registered reading"):
         book.debit("e", "row", [spend(dataset="e")], study="s", request={})
-    assert [one["dataset"] for one in book.show()] == ["d"]
+    assert [item["dataset"] for item in book.show()] == ["d"]
 
 
 @pytest.mark.parametrize(
@@ -251,18 +251,18 @@ def test_data_sets_have_budgets_of_their_own(book: Ledger) -> None:
     book.register("e", "person", DP)
     debit(book, 1.0)
     for cost in (0.25, 0.5):
-        one = spend(cost, dataset="e", unit="person")
-        book.debit("e", "person", [one], study="s", request={})
+        item = spend(cost, dataset="e", unit="person")
+        book.debit("e", "person", [item], study="s", request={})
     costs = [
-        [[one["dp_epsilon"] for one in release["spends"]] for release in shown["releases"]]
+        [[case["dp_epsilon"] for case in release["spends"]] for release in shown["releases"]]
         for shown in book.show()
     ]
     assert costs == [[[1.0]], [[0.25], [0.5]]]
-    assert [(one["dataset"], one["unit"], one["spent"]) for one in book.show()] == [
+    assert [(case["dataset"], case["unit"], case["spent"]) for case in book.show()] == [
         ("d", "row", 1.0),
         ("e", "person", 0.75),
     ]
-    assert [one.dataset for one in book.spends("e")] == ["e", "e"]
+    assert [spend.dataset for spend in book.spends("e")] == ["e", "e"]
 
 
 def test_spends_come_back_to_the_last_bit(book: Ledger) -> None:
@@ -278,7 +278,9 @@ def test_spends_come_back_to_the_last_bit(book: Ledger) -> None:
 
 def test_what_was_spent_before_a_release(book: Ledger) -> None:
     releases = [debit(book, cost) for cost in (0.125, 0.25, 0.5)]
-    before = [[one.dp_epsilon for one in book.spends("d", before=one)] for one in releases]
+    before = [
+        [spend.dp_epsilon for spend in book.spends("d", before=release)] for release in releases
+    ]
     assert before == [[], [0.125], [0.125, 0.25]]
     with pytest.raises(LedgerError, match="id of a release"):
         book.spends("d", before="0" * 32)
@@ -411,7 +413,7 @@ def test_a_preview_refuses_what_ensure_refuses(book: Ledger) -> None:
     with pytest.raises(LedgerError, match="can't raise a total"):
         book.preview("d", "row", Reading("dp", 2.0), [spend()])
     assert book.preview("e", "row", BDP, [spend(dataset="e")]).refusal is None
-    assert [one["dataset"] for one in book.show()] == ["d"]
+    assert [item["dataset"] for item in book.show()] == ["d"]
 
 
 def test_the_package_is_lean_until_a_ledger_is_asked_for() -> None:
@@ -464,7 +466,7 @@ def test_refusals_are_kept(tmp_path: Path) -> None:
     book.ensure("d", "row", DP)
     book.refused("d", "b.toml", "table")
     book.refused("e", "b.toml", "table")
-    assert [(one["dataset"], one["study"]) for one in book.refusals()] == [
+    assert [(refusal["dataset"], refusal["study"]) for refusal in book.refusals()] == [
         ("d", "a.toml"),
         ("d", "b.toml"),
         ("e", "b.toml"),
@@ -487,15 +489,17 @@ def test_each_release_and_each_refused_attempt_has_its_analyst(
     with pytest.raises(BudgetExceededError):
         book.debit("d", "row", [spend(0.5)], analyst="Ada L.", **ask)
     book.refused("d", "t.toml", "table")
-    assert [(one["id"], one["analyst"]) for one in book.show()[0]["releases"]] == [
+    assert [(item["id"], item["analyst"]) for item in book.show()[0]["releases"]] == [
         (first, "Ada L."),
         (second, "grace"),
     ]
     assert book.release(first)["analyst"] == "Ada L."
-    kept = [tuple(one[key] for key in ("analyst", "study", "reason")) for one in book.refusals()]
+    kept = [
+        tuple(refusal[key] for key in ("analyst", "study", "reason")) for refusal in book.refusals()
+    ]
     assert kept == [("Ada L.", "s.toml", "budget"), ("grace", "t.toml", "table")]
     assert book.show()[0]["spent"] == 1.0  # a refused attempt costs nothing
-    asked = [(one["dp_epsilon"], one["dp_rho"]) for one in book.refusals()]
+    asked = [(refusal["dp_epsilon"], refusal["dp_rho"]) for refusal in book.refusals()]
     assert asked == [(0.5, 0.0), (None, None)]
     named = {row["analyst"]: row for row in book.show()[0]["analysts"]}
     assert list(named) == ["Ada L.", "grace"]

@@ -36,10 +36,10 @@ def test_an_odometer_reads_the_same_sum_in_any_notion() -> None:
 
 @pytest.mark.parametrize("other", [{"dataset": "e"}, {"unit": "person"}])
 def test_other_data_sets_and_units_are_refused(other: dict) -> None:
-    for one in (Odometer("d"), Filter("d", Reading("dp", 1.0))):
+    for item in (Odometer("d"), Filter("d", Reading("dp", 1.0))):
         with pytest.raises(InputError, match="don't add up"):
-            one.add(spend(0.25), spend(0.25, **other))
-        assert one.spends == ()
+            item.add(spend(0.25), spend(0.25, **other))
+        assert item.spends == ()
 
 
 def test_a_filter_refuses_what_exceeds_a_total_and_nothing_else() -> None:
@@ -127,7 +127,7 @@ def _told(joint: np.ndarray, column: np.ndarray) -> float:
     events, group = attacks(joint.shape, "any")
     weighted = events * joint.ravel()
     mass = weighted.sum(axis=1)
-    logs = [math.log(one) for one in (weighted @ column)[mass > 0] / mass[mass > 0]]
+    logs = [math.log(item) for item in (weighted @ column)[mass > 0] / mass[mass > 0]]
     kept = group[mass > 0]
     return max(
         max(np.array(logs)[kept == number]) - min(np.array(logs)[kept == number])

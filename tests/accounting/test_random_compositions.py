@@ -41,7 +41,7 @@ def kinds(node: CompositionNode) -> Counter[str]:
 def spends_of(node: CompositionNode) -> list[Spend]:
     """What a ledger is told: one spend for each step, on its public block if it has one."""
     if isinstance(node, Sequential):
-        return [one for part in node.parts for one in spends_of(part)]
+        return [spend for part in node.parts for spend in spends_of(part)]
     if isinstance(node, Parallel) and isinstance(node.blocks, Public):
         return [
             spend(part, {"column": COLUMN, "values": list(values)})
@@ -70,14 +70,14 @@ def test_no_level_is_below_the_exact_leakage(chunk: int) -> None:
         truth = exact_leakage(world.joint, process, adversary)
         seen.update(kinds(node))
         try:
-            found = composed_level(node, world.population, adversary=adversary).bdp_epsilon
+            actual = composed_level(node, world.population, adversary=adversary).bdp_epsilon
         except CompositionRefusal:
             seen["refused"] += 1
             continue
-        assert truth <= found + 1e-9, node
-        if adversary != "informed" and found > 0.0:  # 0 where no record has two possible values
+        assert truth <= actual + 1e-9, node
+        if adversary != "informed" and actual > 0.0:  # 0 where no record has two possible values
             name = type(world.population).__name__
-            nearest[name] = max(nearest.get(name, 0.0), truth / found)
+            nearest[name] = max(nearest.get(name, 0.0), truth / actual)
         if kinds(node)["level alone"]:
             continue
         spec = world.population.spec()
@@ -85,7 +85,7 @@ def test_no_level_is_below_the_exact_leakage(chunk: int) -> None:
         ledger = level(reading, spends_of(node))
         assert truth <= ledger + 1e-9, node
         # The ledger knows public blocks only, so it may be above the expression, never below.
-        assert found <= ledger * (1 + 1e-9)
+        assert actual <= ledger * (1 + 1e-9)
     assert {"Sequential", "Indexed", "Public", "Private", "post", "level alone"} <= set(seen)
     assert seen["refused"] < 0.1 * runs(10_000, least=1000) // CHUNKS
     assert max(nearest.values()) > 0.99, nearest  # a level that is far too high proves nothing

@@ -99,8 +99,8 @@ def test_a_delta_is_not_kept_yet() -> None:
 
 
 def test_a_spend_survives_json() -> None:
-    one = spend(0.1, **SUM)
-    assert Spend.from_dict(json.loads(json.dumps(one.to_dict()))) == one
+    item = spend(0.1, **SUM)
+    assert Spend.from_dict(json.loads(json.dumps(item.to_dict()))) == item
     assert Spend.from_dict(spend().to_dict()) == spend()
 
 
@@ -124,12 +124,12 @@ def test_the_key_is_stable() -> None:
 
 
 def test_the_key_ignores_how_the_same_thing_is_written() -> None:
-    one = Reading("bdp", 1, {"model": "markov", "transition": [[1, 0], [0, 1]]}, covers=("b", "a"))
+    item = Reading("bdp", 1, {"model": "markov", "transition": [[1, 0], [0, 1]]}, covers=("b", "a"))
     two = Reading(
         "bdp", 1.0, {"transition": ((1.0, 0.0), (-0.0, 1.0)), "model": "markov"}, covers=("a", "b")
     )
-    assert one.key() == two.key()
-    assert hash(one) == hash(two)
+    assert item.key() == two.key()
+    assert hash(item) == hash(two)
 
 
 @pytest.mark.parametrize(

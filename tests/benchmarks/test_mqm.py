@@ -14,8 +14,8 @@ from benchmarks.mqm import scale, stationary, tuple_kernel
 
 @pytest.mark.parametrize(("stay", "due"), [(0.5, 1.0), (0.7, 6.7236), (0.9, 31.738)])
 def test_reference_values(stay: float, due: float) -> None:
-    found = scale([[stay, 1 - stay], [1 - stay, stay]], 100, 1.0)
-    assert found == pytest.approx(due, rel=2e-5)
+    actual = scale([[stay, 1 - stay], [1 - stay, stay]], 100, 1.0)
+    assert actual == pytest.approx(due, rel=2e-5)
 
 
 def by_enumeration(table: np.ndarray, length: int, epsilon: float) -> float:
@@ -60,8 +60,8 @@ def test_against_the_definition(seed: int, states: int, order: int, length: int)
     draw = np.random.default_rng(seed)
     table = draw.dirichlet(np.full(states, 4.0), size=(states,) * order)
     for epsilon in (0.3, 1.0, 4.0):
-        found = scale(table, length, epsilon)
-        assert found == pytest.approx(by_enumeration(table, length, epsilon), rel=1e-9)
+        actual = scale(table, length, epsilon)
+        assert actual == pytest.approx(by_enumeration(table, length, epsilon), rel=1e-9)
 
 
 @pytest.mark.parametrize("target", [0.2, 1.0, 5.0])

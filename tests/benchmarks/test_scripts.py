@@ -125,17 +125,17 @@ def test_lange_without_the_real_data(tmp_path: Path) -> None:
 
 
 def test_a_bound_below_ours_is_a_failure(noise: ModuleType) -> None:
-    found = noise.Found("case", "any", "any", 3, ours={"a": (2.0, None), "b": (1.5, None)})
-    found.published = {"theirs": (1.5, 9.0)}
-    noise._compare(found, (1.0, 2.0))
-    assert found.best == (1.5, None)
-    assert [fault.split(", ")[2] for fault in found.faults] == ["target 2: ours None"]
-    found.published = {"theirs": (1.4999, None)}
-    noise._compare(found, (1.0, 2.0))
-    assert len(found.faults) == 2
-    found.unsound = {"theirs": "why not"}
-    noise._compare(found, (1.0, 2.0))
-    assert len(found.faults) == 2
+    actual = noise.Found("case", "any", "any", 3, ours={"a": (2.0, None), "b": (1.5, None)})
+    actual.published = {"theirs": (1.5, 9.0)}
+    noise._compare(actual, (1.0, 2.0))
+    assert actual.best == (1.5, None)
+    assert [fault.split(", ")[2] for fault in actual.faults] == ["target 2: ours None"]
+    actual.published = {"theirs": (1.4999, None)}
+    noise._compare(actual, (1.0, 2.0))
+    assert len(actual.faults) == 2
+    actual.unsound = {"theirs": "why not"}
+    noise._compare(actual, (1.0, 2.0))
+    assert len(actual.faults) == 2
 
 
 def test_published_formulas(noise: ModuleType) -> None:
@@ -168,7 +168,7 @@ def test_electricity_of_order_two_at_level_1(
     if not in_full():
         # The best against uninformed adversaries has no contexts; that they are no better, few say.
         request.getfixturevalue("few_contexts")
-    chains = {one.name: one for one in noise.SOURCES["electricity"]()}
+    chains = {source.name: source for source in noise.SOURCES["electricity"]()}
     if case not in chains:
         pytest.skip("the data set is absent")
     page = (FOLDER.parent / "docs" / "benchmarks.md").read_text(encoding="utf-8")
@@ -176,11 +176,11 @@ def test_electricity_of_order_two_at_level_1(
         assert f" {due:.2f} |" in page
         if adversary == "any" and not in_full():
             continue  # half a minute
-        found = noise.measure(chains[case], adversary, (1.0,))
+        actual = noise.measure(chains[case], adversary, (1.0,))
         # Against any adversary a busy machine has time for fewer contexts.
         within = {"rel": 0.08} if adversary == "any" else {"abs": 1e-4}
-        assert found.best == (pytest.approx(due, **within),)
-        assert not found.faults
+        assert actual.best == (pytest.approx(due, **within),)
+        assert not actual.faults
 
 
 @pytest.fixture
@@ -211,8 +211,8 @@ def test_a_posterior_that_forgets_the_noise_fails(programs: ModuleType) -> None:
     finally:
         programs.METHODS["count"] = honest
     faults = programs.failures(list(programs.tests_of(cell)))
-    assert any("90% hold the truth" in one and "private" in one for one in faults)
-    assert not any("without privacy" in one for one in faults)
+    assert any("90% hold the truth" in fault and "private" in fault for fault in faults)
+    assert not any("without privacy" in fault for fault in faults)
     assert cell.private.error(0) > 1.5 * cell.plain.error(0)
 
 
@@ -234,9 +234,9 @@ def test_answers_drawn_at_once_follow_the_channel(programs: ModuleType) -> None:
 
     many, level = 200_000, 1.0
     codes = [0] * many + [1] * many
-    found = programs.Quick(np.random.default_rng(0)).respond(codes, 2, level)
+    actual = programs.Quick(np.random.default_rng(0)).respond(codes, 2, level)
     channel = programs.response(2, level).channel()
     for code in (0, 1):
-        said = float((found[code * many : (code + 1) * many] == 1).mean())
+        said = float((actual[code * many : (code + 1) * many] == 1).mean())
         due = channel[code][1]
         assert abs(said - due) < 6 * (due * (1 - due) / many) ** 0.5

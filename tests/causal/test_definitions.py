@@ -25,7 +25,7 @@ from tests.oracles.causal_definitions import (
 )
 
 PAGE = Path(__file__).parents[2] / "docs" / "causality.md"
-NAMES = [one.name for one in DEFINITIONS]
+NAMES = [definition.name for definition in DEFINITIONS]
 
 
 @pytest.mark.prove
@@ -33,13 +33,13 @@ NAMES = [one.name for one in DEFINITIONS]
 def test_no_model_exceeds_the_level_and_one_reaches_it(name: str) -> None:
     """So `everywhere` is the sup over all populations: the least level that a definition has."""
     rng = np.random.default_rng(57)
-    one = definition(name)
+    item = definition(name)
     for _ in range(runs(300)):
         model = random_model(rng, records=int(rng.integers(1, 4)))
         channel = random_channel(rng, model.sizes)
-        level = one.everywhere(channel)
-        assert one.here(model, channel) <= level + 1e-9
-        assert one.here(one.worst(channel), channel) == pytest.approx(level, abs=1e-9)
+        level = item.everywhere(channel)
+        assert item.here(model, channel) <= level + 1e-9
+        assert item.here(item.worst(channel), channel) == pytest.approx(level, abs=1e-9)
 
 
 @pytest.mark.prove
@@ -84,12 +84,12 @@ def test_dp_is_what_the_brute_force_says() -> None:
 @pytest.mark.prove
 def test_the_strong_adversary_is_the_informed_one() -> None:
     rng = np.random.default_rng(60)
-    one = definition("strong-adversary")
+    item = definition("strong-adversary")
     for _ in range(runs(200)):
         model = random_model(rng)
         channel = random_channel(rng, model.sizes)
         truth = finite.leakage(model.population().array, channel, "informed")[0]
-        assert one.here(model, channel) == pytest.approx(truth, abs=1e-9)
+        assert item.here(model, channel) == pytest.approx(truth, abs=1e-9)
 
 
 @pytest.mark.parametrize("gap", MISSING, ids=lambda g: f"{g.given}-not-{g.gives}")
@@ -107,9 +107,9 @@ def test_an_arrow_that_is_not_there(gap: Missing) -> None:
             ],
             mechanism={"count": "1", "epsilon": 1.0},
         )
-    found = levels(model)
-    assert found[gap.given] == pytest.approx(gap.given_level, abs=1e-12)
-    assert found[gap.gives] == pytest.approx(gap.gives_level, abs=1e-12)
+    reached = levels(model)
+    assert reached[gap.given] == pytest.approx(gap.given_level, abs=1e-12)
+    assert reached[gap.gives] == pytest.approx(gap.gives_level, abs=1e-12)
     assert gap.gives_level > gap.given_level
     pairs = {(arrow.given, arrow.gives) for arrow in IMPLICATIONS if not arrow.times_records}
     assert (gap.given, gap.gives) not in pairs
@@ -124,8 +124,8 @@ def test_independence_given_the_others_is_not_enough() -> None:
     assert model.compare().dp_epsilon == 1.0
     assert model.see().epsilon == pytest.approx(3.0, abs=1e-12)
     # Mutual independence is what the implication needs, and what the definition here asks for.
-    found = levels(model)
-    assert found["independent-bayesian0"] == pytest.approx(1.0, abs=1e-12)
+    reached = levels(model)
+    assert reached["independent-bayesian0"] == pytest.approx(1.0, abs=1e-12)
     assert oracle.mutually_independent(weakened(model, 0.0).population().array)
 
 
@@ -139,8 +139,8 @@ def test_one_population_says_nothing_about_others() -> None:
         ]
     )
     xor = [[[0.9, 0.1], [0.1, 0.9]], [[0.1, 0.9], [0.9, 0.1]]]
-    found = levels(certain, xor)
-    assert found["dp"] == pytest.approx(math.log(9.0))
+    reached = levels(certain, xor)
+    assert reached["dp"] == pytest.approx(math.log(9.0))
     assert certain.see(xor, "x").epsilon == 0.0
     assert certain.do(xor, "x").epsilon == pytest.approx(0.0, abs=1e-12)
 
@@ -158,9 +158,9 @@ def test_every_arrow_is_between_definitions_and_says_why() -> None:
 def test_the_lattice_is_drawn_in_the_documentation() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert diagram() in page
-    for one in DEFINITIONS:
-        formula = one.formula.replace("|", r"\|")
-        assert f"| {one.title} | {one.reading} | `{formula}` |" in page
+    for item in DEFINITIONS:
+        formula = item.formula.replace("|", r"\|")
+        assert f"| {item.title} | {item.reading} | `{formula}` |" in page
     for arrow in IMPLICATIONS:
         times = ", at n times the level" if arrow.times_records else ""
         ends = f"| {definition(arrow.given).title} | {definition(arrow.gives).title}{times} |"

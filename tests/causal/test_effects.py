@@ -38,9 +38,9 @@ def test_channels_agree_with_enumeration() -> None:
         nodes = oracle_nodes(model)
         for how in ("see", "do"):
             for node in model.nodes:
-                found = getattr(model, how)(channel, node.name)
+                actual = getattr(model, how)(channel, node.name)
                 truth = oracle.level(nodes, model.records, lookup(channel), node.name, how)
-                assert _close(found.epsilon, truth, found.error), (how, node.name)
+                assert _close(actual.epsilon, truth, actual.error), (how, node.name)
                 infinite += truth == math.inf
     assert infinite
 
@@ -57,9 +57,9 @@ def test_sums_agree_with_enumeration() -> None:
         outcome = oracle.noisy_total(scores, mechanism.epsilon, reach=5)
         for how in ("see", "do"):
             for i, name in enumerate(model.records):
-                found = getattr(model, how)(mechanism, i)
+                actual = getattr(model, how)(mechanism, i)
                 truth = oracle.level(oracle_nodes(model), model.records, outcome, name, how)
-                assert _close(found.epsilon, truth, found.error)
+                assert _close(actual.epsilon, truth, actual.error)
 
 
 @pytest.mark.prove
@@ -216,10 +216,10 @@ def test_seeing_can_be_less_than_doing() -> None:
         mechanism={"count": "1", "epsilon": 1.0},
     )
     both = model.compare()
-    assert [one.epsilon for one in both.see] == [0.0, 0.0]
+    assert [item.epsilon for item in both.see] == [0.0, 0.0]
     assert both.see[0].attains is None
     assert both.see[0].words() == ""
-    assert [one.epsilon for one in both.do] == pytest.approx([1.0, 1.0], abs=1e-12)
+    assert [item.epsilon for item in both.do] == pytest.approx([1.0, 1.0], abs=1e-12)
     assert "adds nothing" in both.reading()[1]
 
 
@@ -318,7 +318,7 @@ def test_probabilities_too_small_for_double_precision_are_refused() -> None:
     model = CausalModel(nodes=nodes)
     with pytest.raises(UnsupportedError, match="take it for 0"):
         model.see(NoisyCount(count="1", epsilon=1.0), 0)
-    rare = [one | {"table": [1.0 - 1e-200, 1e-200]} for one in nodes[:2]]
+    rare = [node | {"table": [1.0 - 1e-200, 1e-200]} for node in nodes[:2]]
     with pytest.raises(UnsupportedError, match="take it for 0"):
         CausalModel(nodes=rare).population()
     pair = CausalModel(nodes=nodes[:2])

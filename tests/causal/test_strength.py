@@ -21,14 +21,14 @@ EXAMPLES = ("relatives", "household", "meter")
 
 def test_from_independent_relatives_to_identical_ones() -> None:
     """`do` is 1 throughout, `see` rises from 1 to 3."""
-    found = strengths(CausalModel.load(str(DOCS / "examples" / "relatives.toml")))
-    assert found.dp_epsilon == 1.0
-    assert found.strengths[0] == 0.0
-    assert found.strengths[-1] == 1.0
-    assert found.do == pytest.approx([1.0] * len(found.do), abs=1e-12)
-    assert found.see[0] == pytest.approx(1.0, abs=1e-12)
-    assert found.see[-1] == pytest.approx(3.0, abs=1e-12)
-    assert all(a < b for a, b in zip(found.see, found.see[1:], strict=False))
+    actual = strengths(CausalModel.load(str(DOCS / "examples" / "relatives.toml")))
+    assert actual.dp_epsilon == 1.0
+    assert actual.strengths[0] == 0.0
+    assert actual.strengths[-1] == 1.0
+    assert actual.do == pytest.approx([1.0] * len(actual.do), abs=1e-12)
+    assert actual.see[0] == pytest.approx(1.0, abs=1e-12)
+    assert actual.see[-1] == pytest.approx(3.0, abs=1e-12)
+    assert all(a < b for a, b in zip(actual.see, actual.see[1:], strict=False))
 
 
 def test_the_figure_of_the_page_is_this_one() -> None:
@@ -36,10 +36,10 @@ def test_the_figure_of_the_page_is_this_one() -> None:
     drawn = seeing_and_doing(strengths(model))
     assert (DOCS / "seeing-and-doing.svg").read_text(encoding="utf-8") == drawn
     lines = {
-        one.get("class"): np.array(
-            [[float(c) for c in p.split(",")] for p in one.get("points").split()]
+        item.get("class"): np.array(
+            [[float(c) for c in p.split(",")] for p in item.get("points").split()]
         )
-        for one in ET.fromstring(drawn).iter("{http://www.w3.org/2000/svg}polyline")
+        for item in ET.fromstring(drawn).iter("{http://www.w3.org/2000/svg}polyline")
     }
     zero = 340.0
     ratio = (zero - lines["see"][-1, 1]) / (zero - lines["do"][-1, 1])
@@ -55,9 +55,9 @@ def test_a_figure_keeps_its_labels_apart_and_its_names_harmless() -> None:
     drawn = seeing_and_doing(same)
     assert "<b>" not in drawn
     places = {
-        one.get("class"): float(one.get("y"))
-        for one in ET.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")
-        if one.get("class") in ("seen", "done")
+        item.get("class"): float(item.get("y"))
+        for item in ET.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")
+        if item.get("class") in ("seen", "done")
     }
     assert abs(places["seen"] - places["done"]) >= 33.0
     seeing_and_doing(Strengths("x", 0.0, (0.0, 1.0), (0.0, 0.0), (0.0, 0.0)))
@@ -97,8 +97,8 @@ def test_examples(name: str) -> None:
     """Each is a model whose records DP protects, and whose page says the same as its file."""
     model = CausalModel.load(str(DOCS / "examples" / f"{name}.toml"))
     both = model.compare()
-    assert [one.epsilon for one in both.do] == pytest.approx([1.0] * len(both.do), abs=1e-10)
-    assert all(one.epsilon > 1.5 for one in both.see)
+    assert [item.epsilon for item in both.do] == pytest.approx([1.0] * len(both.do), abs=1e-10)
+    assert all(item.epsilon > 1.5 for item in both.see)
     page = (DOCS / "causality.md").read_text(encoding="utf-8")
     shown = re.search(rf"```toml {name}\.toml\n(.*?)```", page, re.S)
     if shown is not None:

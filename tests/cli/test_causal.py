@@ -32,18 +32,18 @@ def test_both_numbers_side_by_side():
 
 def test_json():
     done = run(RELATIVES, "--json")
-    found = json.loads(done.stdout)
+    read_back = json.loads(done.stdout)
     assert done.exit_code == 0
-    assert found["dp"] == 1.0
-    assert found["do"] == pytest.approx(1.0)
-    assert found["see"] == pytest.approx(3.0)
-    assert [one["record"] for one in found["records"]] == [
+    assert read_back["dp"] == 1.0
+    assert read_back["do"] == pytest.approx(1.0)
+    assert read_back["see"] == pytest.approx(3.0)
+    assert [item["record"] for item in read_back["records"]] == [
         "Ada's record",
         "Ben's record",
         "Cleo's record",
     ]
-    assert found["records"][0]["see"]["attained_by"]["value"] == "well"
-    assert len(found["reading"]) == 2
+    assert read_back["records"][0]["see"]["attained_by"]["value"] == "well"
+    assert len(read_back["reading"]) == 2
 
 
 def test_another_mechanism_and_values_that_never_occur(tmp_path):

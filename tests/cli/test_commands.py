@@ -46,12 +46,12 @@ def document(*arguments: str, status: int = 0) -> Any:
 
 def test_check_reads_no_data() -> None:
     Path("people.csv").unlink()
-    found = document("check", "people.toml")
-    assert found["budget"]["fits"]
-    assert found["claim"]["epsilon"] <= found["budget"]["spend"] == 1.0
-    assert [one["name"] for one in found["queries"]] == ["mean height", "by role", "smokers"]
-    assert found["queries"][0]["error"]["value"] > 0
-    assert found["queries"][1]["error"]["value"] is None  # it depends on the sizes of the groups
+    actual = document("check", "people.toml")
+    assert actual["budget"]["fits"]
+    assert actual["claim"]["epsilon"] <= actual["budget"]["spend"] == 1.0
+    assert [item["name"] for item in actual["queries"]] == ["mean height", "by role", "smokers"]
+    assert actual["queries"][0]["error"]["value"] > 0
+    assert actual["queries"][1]["error"]["value"] is None  # it depends on the sizes of the groups
     shown = run("check", "people.toml").stdout
     assert re.search(r"by role .* [0-9.]+ / the rows of the ?group", " ".join(shown.split()))
     assert "cluster-size" in shown
@@ -187,22 +187,22 @@ def test_check_with_data_is_for_the_curator() -> None:
 
 
 def test_release_and_all_that_follows() -> None:
-    found = document("release", "people.toml")
+    shown = document("release", "people.toml")
     (path,) = Path().glob("people-*.certificate.json")
-    assert json.loads(path.read_text()) == found["certificate"]
-    assert found["release"].startswith(path.name.split("-")[1].split(".")[0])
-    assert len(found["results"]) == 4
+    assert json.loads(path.read_text()) == shown["certificate"]
+    assert shown["release"].startswith(path.name.split("-")[1].split(".")[0])
+    assert len(shown["results"]) == 4
     verified = document("verify", str(path))
     assert verified["verdict"] == "VALID ASSUMING"
-    assert any("a survey of 1990" in one for one in verified["assuming"])
+    assert any("a survey of 1990" in item for item in verified["assuming"])
     assert run("verify", str(path)).stdout.startswith("VALID ASSUMING\nIt claims:\n  - ")
     ledger = document("ledger", "show")
     (dataset,) = ledger["datasets"]
     assert dataset["dataset"] == "people"
     assert dataset["unit"] == "row"
-    assert dataset["spent"] == found["dp_epsilon"]
-    assert dataset["readings"][0]["level"] == found["level"]
-    assert dataset["releases"][0]["id"] == found["release"]
+    assert dataset["spent"] == shown["dp_epsilon"]
+    assert dataset["readings"][0]["level"] == shown["level"]
+    assert dataset["releases"][0]["id"] == shown["release"]
     assert "people" in run("ledger", "show").stdout
 
 
@@ -260,7 +260,7 @@ def test_another_reading_is_registered_and_then_binds() -> None:
     assert "Nothing was released and nothing was spent" in refused.stderr
     checked = document("check", "people.toml", status=1)
     assert not checked["budget"]["fits"]
-    assert [one["holds"] for one in checked["budget"]["readings"]] == [True, False]
+    assert [item["holds"] for item in checked["budget"]["readings"]] == [True, False]
     run("release", "wide.toml")
 
 
@@ -278,8 +278,8 @@ def test_leakage_and_calibrate_for_people() -> None:
 
 def test_infinite_levels_are_null() -> None:
     far = '{"model":"clusters","size":1000}'
-    found = document("leakage", far, "--epsilon", "1e308")
-    assert found["best"] == {"theorem": "cluster-size", "epsilon": None}
+    shown = document("leakage", far, "--epsilon", "1e308")
+    assert shown["best"] == {"theorem": "cluster-size", "epsilon": None}
 
 
 def test_help_and_version() -> None:

@@ -45,7 +45,7 @@ def answer(record: int, eps: float = 1.0) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("population", "base", "scale", "one", "two"),
+    ("population", "base", "scale", "first", "two"),
     [
         (UNEQUAL, 11.0, 242.0, math.log(22), math.log(1573)),
         (
@@ -58,24 +58,24 @@ def answer(record: int, eps: float = 1.0) -> list[Any]:
     ],
 )
 def test_levels_do_not_add(
-    population: dict, base: float, scale: float, one: float, two: float
+    population: dict, base: float, scale: float, first: float, two: float
 ) -> None:
     run = {"channel": hit(base, scale)}
-    found = asked(population, run, run)
-    assert [r.bdp for r in found.releases] == pytest.approx([one, one], abs=1e-5)
-    assert found.naive == pytest.approx(2 * one, abs=1e-5)
-    assert found.exact == pytest.approx(two, abs=1e-5)
-    assert found.violated
-    assert not found.proved
-    assert found.sound >= found.exact
+    answer = asked(population, run, run)
+    assert [r.bdp for r in answer.releases] == pytest.approx([first, first], abs=1e-5)
+    assert answer.naive == pytest.approx(2 * first, abs=1e-5)
+    assert answer.exact == pytest.approx(two, abs=1e-5)
+    assert answer.violated
+    assert not answer.proved
+    assert answer.sound >= answer.exact
 
 
 def test_parallel_is_not_the_maximum() -> None:
     releases = [{"channel": answer(k), "block": {"records": [k]}} for k in (0, 1)]
-    found = asked(SAME, *releases)
-    assert (found.naive, found.exact) == (pytest.approx(1.0), pytest.approx(2.0))
-    assert found.sound == pytest.approx(2.0)
-    assert found.violated
+    actual = asked(SAME, *releases)
+    assert (actual.naive, actual.exact) == (pytest.approx(1.0), pytest.approx(2.0))
+    assert actual.sound == pytest.approx(2.0)
+    assert actual.violated
     honest = asked(
         {
             "model": "graph",
@@ -93,15 +93,15 @@ def test_parallel_is_not_the_maximum() -> None:
 def test_uninformed_levels_do_not_add() -> None:
     parity = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]])
     noisy = (parity @ randomized_response((2,), 3.0)).tolist()
-    found = asked(
+    answer = asked(
         FAIR,
         {"channel": noisy},
         {"channel": randomized_response((2, 2), 1.0).tolist()},
         adversary="uninformed",
     )
-    assert found.exact == pytest.approx(1.8912, abs=1e-4)
-    assert found.naive == pytest.approx(1.0, abs=1e-6)
-    assert found.violated
+    assert answer.exact == pytest.approx(1.8912, abs=1e-4)
+    assert answer.naive == pytest.approx(1.0, abs=1e-6)
+    assert answer.violated
 
 
 def test_blocks_of_costs() -> None:
@@ -112,12 +112,12 @@ def test_blocks_of_costs() -> None:
         {"dp_epsilon": 0.1, "add_remove": 0.1, "block": {"private": "ill", "value": "flu"}},
         {"dp_epsilon": 0.1, "add_remove": 0.1, "block": {"private": "ill", "value": "cold"}},
     ]
-    found = asked(CLUSTERS, *releases)
-    assert found.price.dp_epsilon == pytest.approx(0.75)
-    assert found.sound == pytest.approx(2.25)
-    assert found.naive == pytest.approx(3 * (0.25 + 0.3 + 0.1))
-    assert found.added == pytest.approx(3 * 0.95)
-    assert (found.exact, found.violated, found.proved) == (None, None, False)
+    answer = asked(CLUSTERS, *releases)
+    assert answer.price.dp_epsilon == pytest.approx(0.75)
+    assert answer.sound == pytest.approx(2.25)
+    assert answer.naive == pytest.approx(3 * (0.25 + 0.3 + 0.1))
+    assert answer.added == pytest.approx(3 * 0.95)
+    assert (answer.exact, answer.violated, answer.proved) == (None, None, False)
     # Blocks that overlap are none.
     overlapping = [{"dp_epsilon": 0.1, "block": {"records": r}} for r in ([0, 1], [1])]
     assert asked(CLUSTERS, *overlapping).naive == pytest.approx(0.6)
@@ -142,10 +142,10 @@ def test_a_delta_for_zcdp() -> None:
     releases = [{"rho": 0.001}, {"rho": 0.002}, {"dp_epsilon": 0.1}]
     with pytest.raises(InputError, match="--delta"):
         asked(CLUSTERS, *releases)
-    found = asked(CLUSTERS, *releases, delta=1e-6)
-    assert found.price.rho == pytest.approx(0.003)
-    assert found.sound < found.naive  # one conversion beats three, and the deltas' shares
-    assert found.proved
+    answer = asked(CLUSTERS, *releases, delta=1e-6)
+    assert answer.price.rho == pytest.approx(0.003)
+    assert answer.sound < answer.naive  # one conversion beats three, and the deltas' shares
+    assert answer.proved
 
 
 def test_at_a_delta_releases_are_what_a_ledger_keeps() -> None:
@@ -177,16 +177,18 @@ def test_random_channels() -> None:
         channels = [random_channel(rng, (2, 2), float(rng.uniform(0.2, 2))) for _ in range(2)]
         population = {"model": "finite", "probabilities": joint.tolist()}
         adversary = str(rng.choice(["any", "uninformed", "informed"]))
-        found = asked(
-            population, *({"channel": one.tolist()} for one in channels), adversary=adversary
+        answer = asked(
+            population,
+            *({"channel": channel.tolist()} for channel in channels),
+            adversary=adversary,
         )
         brute, _, _ = leakage(joint, product_channel(*channels), adversary)
-        assert found.exact == pytest.approx(brute, abs=1e-9)
-        assert found.exact <= found.sound + 1e-9
+        assert answer.exact == pytest.approx(brute, abs=1e-9)
+        assert answer.exact <= answer.sound + 1e-9
         each = [exact_leakage(joint, c.reshape(4, -1), adversary) for c in channels]
-        assert found.naive == pytest.approx(sum(each), abs=1e-8)
-        violated += found.violated
-        assert not (found.violated and (adversary == "informed" or found.proved))
+        assert answer.naive == pytest.approx(sum(each), abs=1e-8)
+        violated += answer.violated
+        assert not (answer.violated and (adversary == "informed" or answer.proved))
     assert runs(300) < 100 or violated > 0
 
 
@@ -243,11 +245,11 @@ def test_the_command(tmp_path: Path) -> None:
     file.write_text(json.dumps({"population": UNEQUAL, "releases": twice}))
     done = run(str(file), "--json")
     assert done.exit_code == 0
-    found = json.loads(done.stdout)
-    assert found["violated"] is True
-    assert found["exact"]["bdp"] == pytest.approx(math.log(1573))
-    assert found["naive"]["claim"] == pytest.approx(math.log(22) * 2)
-    assert found["steps"]["what"] == "sequential"
+    read_back = json.loads(done.stdout)
+    assert read_back["violated"] is True
+    assert read_back["exact"]["bdp"] == pytest.approx(math.log(1573))
+    assert read_back["naive"]["claim"] == pytest.approx(math.log(22) * 2)
+    assert read_back["steps"]["what"] == "sequential"
     shown = run(str(file)).stdout
     for words in (
         "7.36074",
@@ -289,16 +291,16 @@ def blocks(*given: dict | None) -> list[dict]:
 
 def test_equal_values_are_one_block() -> None:
     """What reads one block twice costs twice, however its value is spelt."""
-    one = [{"private": "ill", "value": value} for value in (1, 1.0)]
-    assert asked(CLUSTERS, *blocks(*one)).price.dp_epsilon == 2.0
-    assert asked(CLUSTERS, *blocks(*one)).naive == pytest.approx(6.0)
+    item = [{"private": "ill", "value": value} for value in (1, 1.0)]
+    assert asked(CLUSTERS, *blocks(*item)).price.dp_epsilon == 2.0
+    assert asked(CLUSTERS, *blocks(*item)).naive == pytest.approx(6.0)
     public = [{"column": "ill", "values": [value]} for value in (1, 1.0, 2)]
     assert asked(CLUSTERS, *blocks(*public)).price.dp_epsilon == 2.0
     assert asked(CLUSTERS, *blocks(*public)).naive == pytest.approx(6.0)
     other = [{"private": "ill", "value": value} for value in (1, 2)]
     assert asked(CLUSTERS, *blocks(*other)).naive == pytest.approx(3.0)
     # The two are read twice, one of them twice more: in one block, costs add up.
-    assert asked(CLUSTERS, *blocks(*one, *one, other[1])).price.dp_epsilon == 5.0
+    assert asked(CLUSTERS, *blocks(*item, *item, other[1])).price.dp_epsilon == 5.0
 
 
 @pytest.mark.parametrize(
@@ -327,8 +329,8 @@ def test_values_that_may_be_the_same(given: tuple, words: str) -> None:
 
 
 def test_families_by_name_are_blocks() -> None:
-    found = asked(CLUSTERS, *blocks({"records": [["a", 0]]}, {"records": [["b", 0]]}))
-    assert found.price.dp_epsilon == 1.0
+    answer = asked(CLUSTERS, *blocks({"records": [["a", 0]]}, {"records": [["b", 0]]}))
+    assert answer.price.dp_epsilon == 1.0
 
 
 GAUSSIAN = {"model": "gaussian", "covariance": [[1.0, 0.2], [0.2, 1.0]]}
@@ -346,9 +348,9 @@ def test_lipschitz_levels_name_their_condition(tmp_path: Path) -> None:
     assert told["added_as_lipschitz"] is True
     bare = {"dp_epsilon": 1.0, "kind": "lipschitz"}
     for other in (HEIGHT | {"column": "weight"}, HEIGHT | {"interval": [150, 190]}, bare):
-        found = asked(GAUSSIAN, HEIGHT, other)
-        assert found.sound == pytest.approx(4.0), other
-        assert found.to_dict()["condition"]["added_as_lipschitz"] is False
+        answer = asked(GAUSSIAN, HEIGHT, other)
+        assert answer.sound == pytest.approx(4.0), other
+        assert answer.to_dict()["condition"]["added_as_lipschitz"] is False
     assert asked(GAUSSIAN, bare, bare).sound == pytest.approx(4.0)
     assert asked(GAUSSIAN, HEIGHT, {"dp_epsilon": 1.0}).sound == pytest.approx(3.2)
     assert asked(CLUSTERS, HEIGHT).condition is None
@@ -366,9 +368,9 @@ def test_vectors_have_no_single_interval() -> None:
         "covariance": np.eye(4).tolist(),
         "size": 2,
     }
-    found = asked(vectors, HEIGHT)
-    assert found.sound == found.releases[0].bdp == pytest.approx(2.0)
-    assert "vectors" in found.to_dict()["condition"]["in_words"]
+    answer = asked(vectors, HEIGHT)
+    assert answer.sound == answer.releases[0].bdp == pytest.approx(2.0)
+    assert "vectors" in answer.to_dict()["condition"]["in_words"]
 
 
 @pytest.mark.parametrize(
@@ -432,13 +434,15 @@ def test_columns_taken_as_public_are_named(tmp_path: Path) -> None:
     private = {"dp_epsilon": 0.1, "add_remove": 0.1, "block": {"private": "ill", "value": 1}}
     path = tmp_path / "list.json"
     path.write_text(json.dumps({"population": CLUSTERS, "releases": [*public, private]}))
-    found = CliRunner().invoke(app, ["compose", str(path), "--json"])
-    assert found.exit_code == 0, found.output
-    told = json.loads(found.stdout)["assuming"]
+    outcome = CliRunner().invoke(app, ["compose", str(path), "--json"])
+    assert outcome.exit_code == 0, outcome.output
+    told = json.loads(outcome.stdout)["assuming"]
     assert told == ["if 'diag' is public", "if 're\x1bgion' is public"]
     text = CliRunner().invoke(app, ["compose", str(path)]).output
     (line,) = [
-        one for one in " ".join(text.split()).split("DP cost of all")[:1] if "Proved level" in one
+        part
+        for part in " ".join(text.split()).split("DP cost of all")[:1]
+        if "Proved level" in part
     ]
     assert "), if 'diag' is public, if 're?gion' is public" in line
     assert asked(CLUSTERS, {"dp_epsilon": 0.3}, private).assuming == ()

@@ -46,12 +46,12 @@ def test_one_rule_for_damaged_files(name: str, tmp_path: Path) -> None:
     text, verdict, reason = DAMAGED[name]
     file = tmp_path / "c.json"
     file.write_text(text)
-    found = bayesdp.verify(file)
-    assert found.verdict == verdict
-    assert not found
+    actual = bayesdp.verify(file)
+    assert actual.verdict == verdict
+    assert not actual
     shown = CliRunner().invoke(app, ["verify", str(file)])
     assert (shown.exit_code, shown.stderr) == (1, "")
-    assert shown.stdout == f"{found}\n"
+    assert shown.stdout == f"{actual}\n"
     assert reason in shown.stdout
     assert len(shown.stdout) < 300
     plain = CliRunner().invoke(app, ["verify", str(file), "--json"])

@@ -61,16 +61,16 @@ def test_check_says_which_noise_and_what_the_other_would_give() -> None:
     assert "zCDP cost" in shown
     assert "BDP level 0.4 of 0.4 at delta = 1e-06 that this study may spend" in shown
     assert "plus delta = 1e-06." in shown
-    found = json.loads(run("check", "study.toml", "--json").stdout)
-    assert found["claim"]["delta"] == 1e-6
-    assert found["budget"]["readings"][0]["delta"] == 1e-6
+    read_back = json.loads(run("check", "study.toml", "--json").stdout)
+    assert read_back["claim"]["delta"] == 1e-6
+    assert read_back["budget"]["readings"][0]["delta"] == 1e-6
 
 
 def test_release_ledger_report_and_certificate() -> None:
-    found = json.loads(run("release", "study.toml", "--json", "--report", "r.html").stdout)
-    assert (found["delta"], found["dp_epsilon"]) == (1e-6, 0.0)
-    assert found["dp_rho"] > 0
-    assert found["results"][0]["noise"]["distribution"] == "discrete-gaussian"
+    read_back = json.loads(run("release", "study.toml", "--json", "--report", "r.html").stdout)
+    assert (read_back["delta"], read_back["dp_epsilon"]) == (1e-6, 0.0)
+    assert read_back["dp_rho"] > 0
+    assert read_back["results"][0]["noise"]["distribution"] == "discrete-gaussian"
     (certificate,) = Path().glob("*.certificate.json")
     assert run("verify", str(certificate)).stdout.startswith("VALID ASSUMING")
     report = Path("r.html").read_text()

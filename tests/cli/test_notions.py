@@ -34,18 +34,18 @@ def document(*arguments: str, status: int = 0) -> Any:
     return json.loads(run(*arguments, "--json", status=status).stdout)
 
 
-def levels(found: Any) -> dict[str, float]:
-    return {one["notion"]: one["level"] for one in found["implied"]}
+def levels(actual: Any) -> dict[str, float]:
+    return {item["notion"]: item["level"] for item in actual["implied"]}
 
 
 def test_json():
-    found = document("--given", "bdp=1.0", "--population", CHAIN)
-    assert levels(found)["bsp"] == pytest.approx(math.tanh(0.5))
-    assert levels(found)["dp"] == 1.0
-    path = next(one["path"] for one in found["implied"] if one["notion"] == "dp")
+    shown = document("--given", "bdp=1.0", "--population", CHAIN)
+    assert levels(shown)["bsp"] == pytest.approx(math.tanh(0.5))
+    assert levels(shown)["dp"] == 1.0
+    path = next(item["path"] for item in shown["implied"] if item["notion"] == "dp")
     assert [step["relation"] for step in path] == ["bdp-to-dp"]
     assert path[0]["hypotheses"] == [{"name": "full-support", "basis": "derived"}]
-    assert {need["notion"] for need in found["needs"]} >= {"pufferfish", "causal-do"}
+    assert {need["notion"] for need in shown["needs"]} >= {"pufferfish", "causal-do"}
     several = document("--given", "bdp=3", "--given", "dp=0.5", "--population", CHAIN)
     assert levels(several)["bdp"] == 3.0
     assert levels(several)["dp"] == 0.5
@@ -126,8 +126,8 @@ def test_wrong_input(arguments: list[str], said: str):
 
 
 def test_one_notion():
-    found = document("--given", "bdp=1", "--population", CHAIN, "--to", "bsp")
-    assert list(levels(found)) == ["bsp"]
+    shown = document("--given", "bdp=1", "--population", CHAIN, "--to", "bsp")
+    assert list(levels(shown)) == ["bsp"]
     refused = run("--given", "bdp=1", "--to", "dp", "--certificate", "c.json", status=1)
     assert "Does not follow: dp" in refused.stderr
     assert not Path("c.json").exists()
@@ -136,9 +136,9 @@ def test_one_notion():
 def test_certificates_verify():
     arguments = ["--given", "dp=0.5", "--population", CHAIN, "--assume", "causal-structure"]
     run(*arguments, "--certificate", "all.json")
-    found = CliRunner().invoke(app, ["verify", "all.json", "--json"])
-    assert found.exit_code == 0, found.output
-    verdict = json.loads(found.stdout)
+    outcome = CliRunner().invoke(app, ["verify", "all.json", "--json"])
+    assert outcome.exit_code == 0, outcome.output
+    verdict = json.loads(outcome.stdout)
     assert verdict["verdict"] == "VALID ASSUMING"
     assert any("level 0.5 of dp" in said for said in verdict["assuming"])
     assert any("causal-structure" in said for said in verdict["assuming"])

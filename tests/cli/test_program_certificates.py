@@ -28,8 +28,8 @@ def again(rows: Database[Real[0, 3]]) -> Private[Real]:
 
 
 def run(*args: str) -> tuple[int, str]:
-    found = CliRunner().invoke(app, list(args))
-    return found.exit_code, found.output
+    outcome = CliRunner().invoke(app, list(args))
+    return outcome.exit_code, outcome.output
 
 
 def test_certificate(tmp_path: Path) -> None:
@@ -85,8 +85,8 @@ def test_what_the_kernel_does_not_confirm_is_unknown(monkeypatch: pytest.MonkeyP
 
     honest = Derivation.laplace
     monkeypatch.setitem(derive._RELEASES, "laplace", halved)
-    found = verdict_in(source)
-    assert (found.verdict, found.code) == ("UNKNOWN", "kernel")
-    assert "1.5 is stated, 3 derived" in found.reason
+    verdict = verdict_in(source)
+    assert (verdict.verdict, verdict.code) == ("UNKNOWN", "kernel")
+    assert "1.5 is stated, 3 derived" in verdict.reason
     cheap = ProgramVerdict("ACCEPTED", Fraction(1, 4))
     assert confirmed(core_of(source, None, {}), cheap).verdict == "UNKNOWN"

@@ -59,12 +59,12 @@ def claim_too_little(monkeypatch: pytest.MonkeyPatch, move: Fraction | None) -> 
     honest = verdicts.verdict_in
 
     def mistaken(*arguments: Any) -> ProgramVerdict:
-        found = honest(*arguments)
-        derivation = copy.deepcopy(found.derivation)
+        actual = honest(*arguments)
+        derivation = copy.deepcopy(actual.derivation)
         for node in derivation["sequence"]:
             if move is not None and "release" in node:
                 node["sensitivity"] |= moved_by(move)
-        return replace(found, derivation=derivation, **COST)
+        return replace(actual, derivation=derivation, **COST)
 
     monkeypatch.setattr(verdicts, "verdict_in", mistaken)
 
@@ -106,7 +106,7 @@ def test_a_counterexample(move: Fraction | None, monkeypatch: pytest.MonkeyPatch
     assert done.exit_code == 1
     document = json.loads(done.stdout)
     assert document["found"] is True
-    known = {one["obligation"]: one for one in document["counterexamples"]}
+    known = {item["obligation"]: item for item in document["counterexamples"]}
     assert known["law"]["claimed"] == 0.25
     if move is None:
         assert known["law"]["true"] == pytest.approx(0.5)
@@ -124,16 +124,16 @@ def test_what_is_infinite_is_null_in_json(monkeypatch: pytest.MonkeyPatch) -> No
     assert done.exit_code == 1
     document = json.loads(done.stdout)
     assert document["loss"] is None
-    assert {one["true"] for one in document["counterexamples"] if one["obligation"] == "law"} == {
-        None
-    }
+    assert {
+        item["true"] for item in document["counterexamples"] if item["obligation"] == "law"
+    } == {None}
     assert "inf of the claimed cost" in run(str(EXAMPLES / "heights.py")).output
 
 
 def test_several_programs_and_one_of_them() -> None:
     coin = str(EXAMPLES / "coin.py")
     several = json.loads(run(coin, "--json").stdout)["programs"]
-    assert [one["name"] for one in several] == ["by_candidates", "by_answers", "by_count"]
+    assert [item["name"] for item in several] == ["by_candidates", "by_answers", "by_count"]
     alone = json.loads(run(f"{coin}:by_answers", "--json").stdout)
     assert alone == several[1]
 
@@ -213,6 +213,6 @@ def test_numbers_beyond_doubles_are_no_crash() -> None:
     program = core(f"laplace(sum(r.x * {large} for r in db), epsilon=1)")
     # No certificate holds such a number, so it takes the oracle to claim it.
     assert check(program).code == "kernel"
-    found = falsify(program, oracle(program))  # type: ignore[arg-type]
-    assert not found.complete
-    assert not found.excess
+    counterexample = falsify(program, oracle(program))  # type: ignore[arg-type]
+    assert not counterexample.complete
+    assert not counterexample.excess

@@ -44,24 +44,28 @@ def test_an_accepted_program(coin: str) -> None:
         "ACCEPTED coin: (0.5, 0)-differentially private when one record is replaced" in done.output
     )
     assert "parser and lowering" in done.output
-    found = json.loads(run(coin, "--json").stdout)
-    assert (found["verdict"], found["dp_epsilon"], found["dp_delta"]) == ("ACCEPTED", 0.5, 0.0)
-    assert (found["kind"], found["reason"], found["line"]) == ("any", None, None)
-    assert found["name"] == "coin"
-    assert found["trusted"]
+    read_back = json.loads(run(coin, "--json").stdout)
+    assert (read_back["verdict"], read_back["dp_epsilon"], read_back["dp_delta"]) == (
+        "ACCEPTED",
+        0.5,
+        0.0,
+    )
+    assert (read_back["kind"], read_back["reason"], read_back["line"]) == ("any", None, None)
+    assert read_back["name"] == "coin"
+    assert read_back["trusted"]
 
 
 def test_public_arguments_are_exact(coin: str) -> None:
     for text, exact, shown in (("0.3", "3/10", 0.3), ("1/3", "1/3", 0.33333333333333337)):
-        found = json.loads(run(f"{coin}:coin", "--set", f"level={text}", "--json").stdout)
-        assert found["exact"] == [exact, "0"]
-        assert found["dp_epsilon"] == shown
+        read_back = json.loads(run(f"{coin}:coin", "--set", f"level={text}", "--json").stdout)
+        assert read_back["exact"] == [exact, "0"]
+        assert read_back["dp_epsilon"] == shown
 
 
 def test_a_kind_with_its_column(tmp_path: Path) -> None:
     path = str(EXAMPLES["mean_height"].write(tmp_path))
-    found = json.loads(run(path, "--json").stdout)
-    assert (found["kind"], found["column"], found["interval"]) == (
+    read_back = json.loads(run(path, "--json").stdout)
+    assert (read_back["kind"], read_back["column"], read_back["interval"]) == (
         "lipschitz",
         "height",
         [140, 200],
@@ -75,12 +79,16 @@ def test_a_rejected_program_shows_the_place(tmp_path: Path) -> None:
     done = run(str(path))
     assert done.exit_code == 1
     assert done.output == example.said
-    found = json.loads(run(str(path), "--json").stdout)
+    read_back = json.loads(run(str(path), "--json").stdout)
     assert run(str(path), "--json").exit_code == 1
-    assert (found["verdict"], found["code"], found["line"]) == ("REJECTED", "private-control", 7)
-    assert found["dp_epsilon"] is None
-    assert found["trusted"] == []
-    assert found["accepted"]
+    assert (read_back["verdict"], read_back["code"], read_back["line"]) == (
+        "REJECTED",
+        "private-control",
+        7,
+    )
+    assert read_back["dp_epsilon"] is None
+    assert read_back["trusted"] == []
+    assert read_back["accepted"]
 
 
 def test_unknown_is_not_accepted(tmp_path: Path) -> None:
@@ -94,7 +102,7 @@ def test_several_programs(coin: str) -> None:
     path.write_text(COIN + COIN[COIN.index("@program") :].replace("coin", "other"))
     done = run(coin, "--json")
     assert done.exit_code == 0
-    assert [one["name"] for one in json.loads(done.stdout)["programs"]] == ["coin", "other"]
+    assert [load["name"] for load in json.loads(done.stdout)["programs"]] == ["coin", "other"]
     path.write_text(
         path.read_text()
         + "\n\n@program\ndef bad(obs: Database[Bool]) -> Private[Int]:\n    return sum(obs)\n"
@@ -125,7 +133,7 @@ def test_a_number_of_records(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_input(coin: str, arguments: list[str], said: str) -> None:
-    given = [one.replace("{coin}", coin) for one in arguments]
+    given = [argument.replace("{coin}", coin) for argument in arguments]
     done = run(*given)
     assert done.exit_code == 2
     assert said in done.output

@@ -28,13 +28,13 @@ def plain(*arguments: str, status: int = 0) -> Any:
 
 def test_gaussian_noise_on_gaussian_records() -> None:
     options = ("--rho", "0.01", "--delta", "1e-6")
-    found = plain("leakage", PAIR, *options, "--kind", "lipschitz")
+    actual = plain("leakage", PAIR, *options, "--kind", "lipschitz")
     due = least_epsilon(lambda alpha: 1.5**2 * 0.01 * alpha, 1e-6).epsilon
-    assert found["best"]["epsilon"] == pytest.approx(due, rel=1e-9)
-    assert (found["rho"], found["delta"], found["dp_epsilon"]) == (0.01, 1e-6, 0.0)
+    assert actual["best"]["epsilon"] == pytest.approx(due, rel=1e-9)
+    assert (actual["rho"], actual["delta"], actual["dp_epsilon"]) == (0.01, 1e-6, 0.0)
     other = plain("leakage", PAIR, *options)
     assert other["best"]["theorem"] == "cluster-size"
-    assert other["best"]["epsilon"] > found["best"]["epsilon"]
+    assert other["best"]["epsilon"] > actual["best"]["epsilon"]
     shown = run("leakage", PAIR, *options)
     assert "A DP cost of rho = 0.01" in shown.replace("What a", "A").replace("\n", " ")
     assert "at delta = 1e-06" in shown
@@ -51,11 +51,11 @@ def test_gaussian_noise_on_gaussian_records() -> None:
 @pytest.mark.parametrize("population", [PAIR, CHAIN])
 def test_certificates_verify(tmp_path: Path, population: str, costs: tuple[str, ...]) -> None:
     file = str(tmp_path / "c.json")
-    found = plain("leakage", population, *costs, "--certificate", file)
+    actual = plain("leakage", population, *costs, "--certificate", file)
     assert plain("verify", file)["verdict"] == "VALID ASSUMING"
     claim = json.loads(Path(file).read_text())["claim"]
-    assert claim["epsilon"] == pytest.approx(found["best"]["epsilon"], rel=1e-9)
-    assert claim["delta"] == found["best"]["delta"]
+    assert claim["epsilon"] == pytest.approx(actual["best"]["epsilon"], rel=1e-9)
+    assert claim["delta"] == actual["best"]["delta"]
 
 
 def test_what_is_missing_is_said() -> None:

@@ -135,16 +135,16 @@ def test_targets_stand_side_by_side() -> None:
     assert errors == sorted(errors, reverse=True)
     assert "At 9 a release would be refused: The budget of the data set" in shown
     assert not Path("ledger.db").exists()
-    found = document("check", "people.toml", "--target", "0.1,0.3,1,9")
-    assert found["dataset"] == "people"
-    assert [one["fits"] for one in found["targets"]] == [True, True, True, False]
+    actual = document("check", "people.toml", "--target", "0.1,0.3,1,9")
+    assert actual["dataset"] == "people"
+    assert [item["fits"] for item in actual["targets"]] == [True, True, True, False]
     # The one that the study spends is what a plain check says, query by query.
-    plain, same = document("check", "people.toml"), found["targets"][2]
+    plain, same = document("check", "people.toml"), actual["targets"][2]
     assert {key: same[key] for key in ("claim", "queries", "noise")} == {
         key: plain[key] for key in ("claim", "queries", "noise")
     }
     assert same["target"] == plain["budget"]["spend"]
-    assert found["targets"][3]["refusal"].startswith("The budget of the data set")
+    assert actual["targets"][3]["refusal"].startswith("The budget of the data set")
 
 
 def test_a_target_without_a_price_is_a_row_that_says_why() -> None:
@@ -185,7 +185,7 @@ def test_the_ledger_says_who_released_what_at_which_cost_and_who_was_refused(
     monkeypatch.setenv("COLUMNS", "160")
     Path("people.toml").write_text(PEOPLE)
     Path("ada.toml").write_text(PEOPLE.replace("spend = 1.0", 'spend = 1.9\nanalyst = "Ada L."'))
-    found = document("release", "people.toml")
+    actual = document("release", "people.toml")
     second = document("release", "ada.toml")
     run("release", "ada.toml", status=1)  # only 0.1 of 3 is left
     Path("people.csv").write_text(str(FILES["people.csv"]).replace("150", "much"))
@@ -196,7 +196,7 @@ def test_the_ledger_says_who_released_what_at_which_cost_and_who_was_refused(
     attempts = [re.split("  +", line.strip())[1:] for line in lines if line.startswith("  20")]
     asked = " (it asked for DP cost "
     assert attempts == [
-        ["released", "grace", "people.toml", "DP cost 0.333334", found["release"]],
+        ["released", "grace", "people.toml", "DP cost 0.333334", actual["release"]],
         ["released", "Ada L.", "ada.toml", "DP cost 0.633334", second["release"]],
         ["refused", "Ada L.", "ada.toml", f"because of the budget{asked}0.633334)"],
         ["refused", "grace", "late.toml", f"because of what is in the table{asked}0.0166667)"],
@@ -207,9 +207,9 @@ def test_the_ledger_says_who_released_what_at_which_cost_and_who_was_refused(
     assert lines[-1] == "Refused once because of what is in the table: people"
     shown = document("ledger", "show")
     (dataset,) = shown["datasets"]
-    assert [one["analyst"] for one in dataset["releases"]] == ["grace", "Ada L."]
+    assert [item["analyst"] for item in dataset["releases"]] == ["grace", "Ada L."]
     assert dataset["refusals"] == 2
-    assert [(one["analyst"], one["reason"]) for one in shown["refusals"]] == [
+    assert [(line["analyst"], line["reason"]) for line in shown["refusals"]] == [
         ("Ada L.", "budget"),
         ("grace", "table"),
     ]

@@ -88,8 +88,8 @@ def test_the_population_does_not_cover_its_uncertainty_and_says_so() -> None:
     assert "no population holds their uncertainty" in bounds.sentence
     assert arrows.fits, arrows.sentence
     # Three pairs are tested: dust and smokes, and either of them with the cough.
-    one = chi2.sf(arrows.statistic, arrows.degrees)
-    assert arrows.p_value == pytest.approx(min(1.0, 3.0 * one))
+    item = chi2.sf(arrows.statistic, arrows.degrees)
+    assert arrows.p_value == pytest.approx(min(1.0, 3.0 * item))
     assert fitted.population.leakage(0.5).best.epsilon > 0.5
 
 

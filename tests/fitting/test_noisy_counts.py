@@ -89,11 +89,13 @@ def test_the_middle_is_inside_wherever_the_union_is_proved() -> None:
 
 
 def test_a_failure_for_which_the_union_is_not_proved_is_refused() -> None:
-    one = np.ones((2, 2), dtype=np.int64)
+    item = np.ones((2, 2), dtype=np.int64)
     with pytest.raises(InputError, match="larger confidence"):
-        bounds_within(CountRange(one, one + 1, one, one), 0.01, Fraction(101, 100))
-    bounds_within(CountRange(one, one + 1, one, one), 0.01, Fraction(1))
-    bounds_within(CountRange(one, one, one, one), 0.01, Fraction(101, 100))  # counts without noise
+        bounds_within(CountRange(item, item + 1, item, item), 0.01, Fraction(101, 100))
+    bounds_within(CountRange(item, item + 1, item, item), 0.01, Fraction(1))
+    bounds_within(
+        CountRange(item, item, item, item), 0.01, Fraction(101, 100)
+    )  # counts without noise
 
 
 # -- what noise hides --------------------------------------------------------------------------

@@ -38,27 +38,27 @@ def compare(example: Example, said: str) -> None:
 @pytest.mark.parametrize("example", ACCEPTED, ids=lambda example: example.name)
 def test_accepted_with_this_cost(example: Example) -> None:
     epsilon, delta = example.detail.strip("()").split(", ")
-    found = verdict_on(example)
-    assert found.verdict == "ACCEPTED", str(found)
-    assert (found.dp_epsilon, found.dp_delta) == (Fraction(epsilon), Fraction(delta))
-    compare(example, str(found))
+    verdict = verdict_on(example)
+    assert verdict.verdict == "ACCEPTED", str(verdict)
+    assert (verdict.dp_epsilon, verdict.dp_delta) == (Fraction(epsilon), Fraction(delta))
+    compare(example, str(verdict))
 
 
 @pytest.mark.parametrize("example", REFUSED, ids=lambda example: example.name)
 def test_refused_at_this_place(example: Example) -> None:
-    found = verdict_on(example)
-    assert found.verdict == {"REJECT": "REJECTED", "UNKNOWN": "UNKNOWN"}[example.outcome]
-    assert found.code == example.detail
-    assert found.code in CODES
-    assert found.reason
-    assert found.line is not None
-    assert found.dp_epsilon == 0
-    message = str(found)
+    verdict = verdict_on(example)
+    assert verdict.verdict == {"REJECT": "REJECTED", "UNKNOWN": "UNKNOWN"}[example.outcome]
+    assert verdict.code == example.detail
+    assert verdict.code in CODES
+    assert verdict.reason
+    assert verdict.line is not None
+    assert verdict.dp_epsilon == 0
+    message = str(verdict)
     compare(example, message)
     _, place, source, caret = message.split("\n")
-    assert place.startswith(f"{example.file}:{found.line}:")
+    assert place.startswith(f"{example.file}:{verdict.line}:")
     assert set(caret.strip()) == {"^"}
-    line = example.text.split("\n")[found.line - 1].expandtabs(4)
+    line = example.text.split("\n")[verdict.line - 1].expandtabs(4)
     line = "".join("\ufffd" if unseen(character) else character for character in line)
     shown = source.removeprefix("    ")
     assert shown == line or shown.removeprefix("...").removesuffix("...") in line

@@ -113,12 +113,12 @@ def test_wrong_input(case: Case, folder: Path) -> None:
     if case.curator:  # what the table says was told, in a way: that, and only that, is written down
         shown = json.loads(run("ledger", "show", "--json").stdout)
         assert shown["datasets"] == []
-        assert [one["study"] for one in shown["refusals"]] == ["study.toml"] * 2
+        assert [line["study"] for line in shown["refusals"]] == ["study.toml"] * 2
         (folder / "ledger.db").unlink()
     if used_up:  # the attempt that showed it to be used up, and a release with and without --json
         shown = json.loads(run("ledger", "show", "--json").stdout)
         attempts = 3 if case.command[0] == "release" else 1
-        assert [one["reason"] for one in shown["refusals"]] == ["budget"] * attempts
+        assert [line["reason"] for line in shown["refusals"]] == ["budget"] * attempts
     # Nothing released, nothing spent: every file is as it was, and there is no new one.
     assert state(folder, attempts=used_up) == before
     if case.curator:

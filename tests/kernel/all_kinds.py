@@ -173,8 +173,8 @@ KINDS = (*POPULATIONS, *RELEASES, *OTHERS)
 @cache
 def _text(name: str) -> str:
     document = _made(name)
-    found = check(document)
-    assert found.verdict == "VALID ASSUMING", (name, found)
+    verdict = check(document)
+    assert verdict.verdict == "VALID ASSUMING", (name, verdict)
     return json.dumps(document)
 
 

@@ -108,9 +108,14 @@ def battery(*, whole: bool) -> list[Shown]:
     related: list[Document] = []
     if whole:
         specs = [*POPULATIONS.values(), *(make(rng) for make in MORE)]
-        made += [one for spec in specs for one in _conversions(rng, spec)]
+        made += [conversion for spec in specs for conversion in _conversions(rng, spec)]
         related += _relations()
-    valid = [*(one.document for one in made), *related, *stories.valid(), *program_stories.valid()]
+    valid = [
+        *(case.document for case in made),
+        *related,
+        *stories.valid(),
+        *program_stories.valid(),
+    ]
     valid += [*relation_stories.honest(), release_stories.counting()]
     valid += declaration_stories.valid()
     shown = [Shown(document, True) for document in valid]
@@ -118,8 +123,8 @@ def battery(*, whole: bool) -> list[Shown]:
     lies = [*stories.told(), *program_stories.forged(), *relation_stories.forged()]
     lies += [*release_stories.forged(), *declaration_stories.forged(), *stories.from_tables()]
     if whole:
-        lies += [lie for one in made for lie in _less(one.document)]
-        lies += [changed(rng, one, ONE_PLACE)[1] for one in made[len(KINDS) :]]
+        lies += [lie for case in made for lie in _less(case.document)]
+        lies += [changed(rng, case, ONE_PLACE)[1] for case in made[len(KINDS) :]]
         lies += [lie for document in related for lie in _unrelated(rng, document)]
         lies += [*_declared(made), *_one_place(rng)]
     shown += [Shown(lie, False) for lie in lies]
@@ -246,20 +251,20 @@ def _unrelated(rng: Rng, document: Document) -> Iterator[Document]:
 
 def _declared(made: list[Honest]) -> Iterator[Document]:
     """Populations that a theorem is not about, under its level, and more records than names."""
-    for one in made:
+    for case in made:
         if (
-            one.rule in ("markov-window", "markov-recursion")
-            and "order" in one.document["population"]
+            case.rule in ("markov-window", "markov-recursion")
+            and "order" in case.document["population"]
         ):
-            document = copy.deepcopy(one.document)
+            document = copy.deepcopy(case.document)
             for population in (
                 document["population"],
                 document["derivation"]["evidence"]["population"],
             ):
                 population["initial"] = [[0.99, 0.003], [0.003, 0.004]]
             yield renewed(document)
-        if one.rule == "tree-recursion" and "parents" in str(one.document["population"]):
-            document = copy.deepcopy(one.document)
+        if case.rule == "tree-recursion" and "parents" in str(case.document["population"]):
+            document = copy.deepcopy(case.document)
             coin = [[[0.5, 0.5]] * 2] * 2
             node = {"name": "coin", "states": 2, "parents": ["a", "b"], "table": coin}
             document["population"]["nodes"].append(node)

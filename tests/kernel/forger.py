@@ -73,7 +73,7 @@ def _put(rng: Rng, document: Document, path: Path, new: Any) -> None:
     old = copy.deepcopy(at(document, path))
     at(document, path[:-1])[path[-1]] = copy.deepcopy(new)
     if rng.random() < 0.8:
-        for twin in [one for one in leaves(document) if one[-1] == path[-1] and one != path]:
+        for twin in [leaf for leaf in leaves(document) if leaf[-1] == path[-1] and leaf != path]:
             try:
                 if twin[0] not in _FIXED and json.dumps(at(document, twin)) == json.dumps(old):
                     at(document, twin[:-1])[twin[-1]] = copy.deepcopy(new)
@@ -96,8 +96,8 @@ def _near(rng: Rng, document: Document, path: Path, other: Document) -> None:
         whole = isinstance(value, int) and float(moved).is_integer()
         _put(rng, document, path, int(moved) if whole else moved)
     elif isinstance(value, str):
-        words = [at(document, one) for one in leaves(document)]
-        texts = [one for one in words if isinstance(one, str)]
+        words = [at(document, leaf) for leaf in leaves(document)]
+        texts = [word for word in words if isinstance(word, str)]
         _put(rng, document, path, texts[int(rng.integers(len(texts)))])
 
 
@@ -131,7 +131,7 @@ def _key(rng: Rng, document: Document, path: Path, other: Document) -> None:
 
 def _graft(rng: Rng, document: Document, path: Path, other: Document) -> None:
     """What the other certificate has under a key of this name, or at this place."""
-    twins = [one for one in leaves(other) if one[-1] == path[-1]]
+    twins = [leaf for leaf in leaves(other) if leaf[-1] == path[-1]]
     if twins:
         _put(rng, document, path, at(other, twins[int(rng.integers(len(twins)))]))
 
@@ -139,8 +139,8 @@ def _graft(rng: Rng, document: Document, path: Path, other: Document) -> None:
 def _merge(rng: Rng, document: Document, path: Path, other: Document) -> None:
     """Both certificates' keys in one object, or both lists one after the other."""
     value = at(document, path)
-    twins = [at(other, one) for one in leaves(other) if one[-1] == path[-1]]
-    alike = [one for one in twins if type(one) is type(value) and isinstance(one, dict | list)]
+    twins = [at(other, leaf) for leaf in leaves(other) if leaf[-1] == path[-1]]
+    alike = [twin for twin in twins if type(twin) is type(value) and isinstance(twin, dict | list)]
     if alike:
         chosen = alike[int(rng.integers(len(alike)))]
         both = value | chosen if isinstance(value, dict) else value + chosen
@@ -149,8 +149,8 @@ def _merge(rng: Rng, document: Document, path: Path, other: Document) -> None:
 
 def _move(rng: Rng, document: Document, path: Path, other: Document) -> None:
     """An entry of one list in another."""
-    lists = [one for one in leaves(document) if isinstance(at(document, one), list)]
-    here = [one for one in lists if at(document, one)]
+    lists = [leaf for leaf in leaves(document) if isinstance(at(document, leaf), list)]
+    here = [values for values in lists if at(document, values)]
     if here:
         source = here[int(rng.integers(len(here)))]
         target = lists[int(rng.integers(len(lists)))]
@@ -169,13 +169,13 @@ def _population(rng: Rng, document: Document, path: Path, other: Document) -> No
         mixed = declared | spec if rng.random() < 0.5 else spec | declared
         kept = {key: declared[key] for key in ("source", "covers") if key in declared}
         document["population"] = copy.deepcopy(mixed) | kept
-        for one in leaves(document):
-            if one[-1] == "population" and len(one) > 1:
+        for leaf in leaves(document):
+            if leaf[-1] == "population" and len(leaf) > 1:
                 bare = {k: v for k, v in mixed.items() if k not in ("source", "covers")}
                 with suppress(
                     LookupError, TypeError
                 ):  # it stood inside of what was changed already
-                    at(document, one[:-1])["population"] = copy.deepcopy(bare)
+                    at(document, leaf[:-1])["population"] = copy.deepcopy(bare)
 
 
 Move = Callable[[Rng, Document, Path, Document], None]
@@ -209,7 +209,9 @@ def _differences(old: Any, new: Any, path: Path = ()) -> list[tuple[Path, Any, A
         return [] if json.dumps(old) == json.dumps(new) else [(path, old, new)]
     if path == ("assumptions",):
         return []
-    return [one for key in keys for one in _differences(old[key], new[key], (*path, key))]
+    return [
+        difference for key in keys for difference in _differences(old[key], new[key], (*path, key))
+    ]
 
 
 __all__ = ["forged", "only_harmless"]

@@ -64,7 +64,7 @@ def others(value: Any) -> Iterator[Any]:
     elif isinstance(value, dict):
         yield from (list(value), value | {"note": 1}, [value])
         for key in value:
-            yield {one: part for one, part in value.items() if one != key}
+            yield {item: part for item, part in value.items() if item != key}
 
 
 def other_values(document: Any, path: Path) -> Iterator[Any]:
@@ -102,7 +102,7 @@ _ORDER = re.compile(r"population\.covers|.*\.evidence\.covers|.*\.reads|columns.
 def why_harmless(path: Path, old: Any, new: Any) -> str | None:
     """Why a certificate with this change may be valid; `None` if it may not."""
     name = named(path)
-    numbers = all(isinstance(one, int | float) and type(one) is not bool for one in (old, new))
+    numbers = all(isinstance(item, int | float) and type(item) is not bool for item in (old, new))
     if numbers and old == new:
         return "1 and 1.0 are one number"
     if numbers and old <= new <= old * (1 + 1e-9) + 1e-300:
@@ -148,7 +148,7 @@ def _bare(population: Any) -> Any:
 
 def _nothing(part: Any) -> bool:
     if isinstance(part, dict):
-        return all(_nothing(one) for one in part.values())
+        return all(_nothing(value) for value in part.values())
     return part in (None, 0.0, [])
 
 

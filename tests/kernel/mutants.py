@@ -186,9 +186,9 @@ def _is_check(name: str) -> bool:
 def _is_text(node: ast.BinOp) -> bool:
     ends = (node.left, node.right)
     return any(
-        isinstance(one, ast.JoinedStr | ast.List | ast.ListComp | ast.Tuple)
-        or (isinstance(one, ast.Constant) and isinstance(one.value, str))
-        for one in ends
+        isinstance(end, ast.JoinedStr | ast.List | ast.ListComp | ast.Tuple)
+        or (isinstance(end, ast.Constant) and isinstance(end.value, str))
+        for end in ends
     )
 
 
@@ -221,12 +221,12 @@ def _places(tree: ast.Module) -> Iterator[tuple[str, _Place]]:
 @cache
 def _of_module(name: str) -> dict[Mutant, _Place]:
     count: dict[tuple[str, str], int] = {}
-    found: dict[Mutant, _Place] = {}
+    actual: dict[Mutant, _Place] = {}
     for function, place in _places(_tree(name)):
         key = function, place.change
         number = count[key] = count.get(key, -1) + 1
-        found[Mutant(name, function, place.kind, place.change, number)] = place
-    return found
+        actual[Mutant(name, function, place.kind, place.change, number)] = place
+    return actual
 
 
 def place_of(mutant: Mutant) -> Lines:
@@ -260,7 +260,7 @@ class _Replaced(ast.NodeTransformer):
             if isinstance(value, ast.AST):
                 new: Any = self.visit(value)
             elif isinstance(value, list):
-                new = [self.visit(one) if isinstance(one, ast.AST) else one for one in value]
+                new = [self.visit(item) if isinstance(item, ast.AST) else item for item in value]
                 new = value if all(map(_is, new, value)) else new
             else:
                 continue
@@ -272,8 +272,8 @@ class _Replaced(ast.NodeTransformer):
         return ast.copy_location(copied, node)
 
 
-def _is(one: object, other: object) -> bool:
-    return one is other
+def _is(item: object, other: object) -> bool:
+    return item is other
 
 
 def _mutated_code(mutant: Mutant) -> CodeType:

@@ -206,7 +206,7 @@ def other_theorem(rng: Rng, made: Honest) -> Document | None:
     adversary = made.document["claim"].get("adversary")
     strange = ["astrology", made.rule.upper(), made.rule.replace("-", "_") + "_"]
     if adversary in ("any", "uninformed") and own["model"] in ("markov", "gaussian", "clusters"):
-        prefixes = [one for one in families if one != own["model"]]
+        prefixes = [family for family in families if family != own["model"]]
         strange += [rule for rule in PRESENT if rule.split("-")[0] in prefixes]
     document = copy.deepcopy(made.document)
     step = conversion(document)
@@ -292,7 +292,7 @@ def evidence(rng: Rng, made: Honest) -> Document | None:
             lambda: step["evidence"].pop("cost"),
         ]
     if step["rule"] == "family":
-        members = [one for one in step["premises"] if one["rule"] != "sequential-composition"]
+        members = [item for item in step["premises"] if item["rule"] != "sequential-composition"]
         changes += [
             lambda: step["premises"].pop(),
             lambda: members[0]["conclusion"].update(

@@ -13,29 +13,29 @@ Document = dict[str, Any]
 def node_at(document: dict[str, Any], name: str) -> Any:
     """The derivation's node of the first release of this kind."""
 
-    def found(node: Any) -> Any:
+    def search(node: Any) -> Any:
         if isinstance(node, dict):
             if str(node.get("release", "")).startswith(name):
                 return node
             node = list(node.values())
         if isinstance(node, list):
-            for one in node:
-                if (inside := found(one)) is not None:
+            for item in node:
+                if (inside := search(item)) is not None:
                     return inside
         return None
 
-    return found(document["derivation"]["evidence"]["derivation"])
+    return search(document["derivation"]["evidence"]["derivation"])
 
 
 def told(document: dict[str, Any], **parts: Any) -> None:
     """Change the claim and the conclusion alike."""
     for claim in (document["claim"], document["derivation"]["conclusion"]):
-        for key, one in parts.items():
+        for key, item in parts.items():
             if key in ("epsilon", "delta"):
-                claim["exact"][key] = one
-                claim[key] = 1.0 if one.endswith("/0") else float(Fraction(one))
+                claim["exact"][key] = item
+                claim[key] = 1.0 if item.endswith("/0") else float(Fraction(item))
             else:
-                claim[key] = one
+                claim[key] = item
 
 
 def program_of(document: dict[str, Any]) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def stated(document: dict[str, Any], name: str, value: str) -> None:
 
 
 def release_of(document: dict[str, Any], place: int) -> dict[str, Any]:
-    return [one for one in program_of(document)["body"] if "release" in one][place]
+    return [item for item in program_of(document)["body"] if "release" in item][place]
 
 
 def dropped_filter(document: dict[str, Any], place: int) -> None:
@@ -61,22 +61,22 @@ def dropped_filter(document: dict[str, Any], place: int) -> None:
 def all_numbers(raw: Any, old: str, new: str) -> None:
     """Change a number everywhere."""
     if isinstance(raw, dict):
-        for key, one in raw.items():
-            if one == old and key == "number":
+        for key, item in raw.items():
+            if item == old and key == "number":
                 raw[key] = new
-            all_numbers(one, old, new)
+            all_numbers(item, old, new)
     elif isinstance(raw, list):
-        for one in raw:
-            all_numbers(one, old, new)
+        for item in raw:
+            all_numbers(item, old, new)
 
 
 def all_text(raw: Any, old: str, new: str) -> None:
     """Change a label everywhere."""
     if isinstance(raw, list):
-        for i, one in enumerate(raw):
-            if one == old:
+        for i, item in enumerate(raw):
+            if item == old:
                 raw[i] = new
-            all_text(one, old, new)
+            all_text(item, old, new)
 
 
 def cheaper(document: dict[str, Any], release: str, epsilon: str, total: str) -> None:
@@ -97,10 +97,10 @@ def first_arg(document: dict[str, Any], place: int) -> list[Any]:
 
 
 def nested(depth: int) -> list[Any]:
-    found: list[Any] = ["const", [], [{"number": "1"}]]
+    actual: list[Any] = ["const", [], [{"number": "1"}]]
     for _ in range(depth):
-        found = ["neg", [found], []]
-    return found
+        actual = ["neg", [actual], []]
+    return actual
 
 
 LIES: dict[str, tuple[str, Any]] = {

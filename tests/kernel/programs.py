@@ -75,17 +75,17 @@ class Maker:
                 return Expr("field", (), (pick(self.rng, named),))
             return number(self.fraction())
         op = pick(self.rng, ("add", "sub", "mul", "neg", "abs", "min", "max", "clip", "if", "div"))
-        one = self.numeric(depth - 1)
+        item = self.numeric(depth - 1)
         if op in ("neg", "abs"):
-            return Expr(op, (one,))
+            return Expr(op, (item,))
         if op == "clip":
             low = self.fraction()
-            return Expr(op, (one, number(low), number(low + abs(self.fraction()))))
+            return Expr(op, (item, number(low), number(low + abs(self.fraction()))))
         if op == "if":
-            return Expr(op, (self.truth(1), one, self.numeric(depth - 1)))
+            return Expr(op, (self.truth(1), item, self.numeric(depth - 1)))
         if op == "div":
-            return Expr(op, (one, number(self.fraction() or 2)))
-        return Expr(op, (one, one if self.rng.random() < 0.1 else self.numeric(depth - 1)))
+            return Expr(op, (item, number(self.fraction() or 2)))
+        return Expr(op, (item, item if self.rng.random() < 0.1 else self.numeric(depth - 1)))
 
     def truth(self, depth: int = 1) -> Expr:
         """A condition on one row."""
@@ -111,11 +111,11 @@ class Maker:
         if way == "onehot" and named:
             several = len(named) > 1 and self.rng.random() < 0.5
             fields = tuple(
-                Expr("field", (), (one,)) for one in (named[:2] if several else named[:1])
+                Expr("field", (), (item,)) for item in (named[:2] if several else named[:1])
             )
             places = 1
-            for one in fields:
-                places *= len(dict(self.record)[str(one.data[0])].labels) or 2
+            for field in fields:
+                places *= len(dict(self.record)[str(field.data[0])].labels) or 2
             inner = Expr("cross", fields) if several else fields[0]
             return Expr("onehot", (inner,), (Fraction(places),))
         if way == "moments":
@@ -137,18 +137,18 @@ class Maker:
         if depth == 0 or self.rng.random() < 0.4:
             return self.summed(pieces)
         op = pick(self.rng, ("add", "sub", "neg", "mul", "div", "clip", "min", "max", "abs", "n"))
-        one = self.private(pieces, depth - 1)
+        item = self.private(pieces, depth - 1)
         if op in ("neg", "abs"):
-            return Expr(op, (one,))
+            return Expr(op, (item,))
         if op == "clip":
             low = self.fraction()
-            return Expr(op, (one, number(low), number(low + 3)))
+            return Expr(op, (item, number(low), number(low + 3)))
         if op in ("mul", "div"):
-            return Expr(op, (one, number(self.fraction() or 2)))
+            return Expr(op, (item, number(self.fraction() or 2)))
         if op == "n":
             same = self.adjacency == "replace-one"
-            return Expr("div", (one, SIZE)) if same else Expr("mul", (number(2), one))
-        return Expr(op, (one, self.private(pieces, depth - 1)))
+            return Expr("div", (item, SIZE)) if same else Expr("mul", (number(2), item))
+        return Expr(op, (item, self.private(pieces, depth - 1)))
 
     def value(self, pieces: tuple[tuple[str, str], ...]) -> Expr:
         """What is released: a number or a vector."""
@@ -222,12 +222,14 @@ class Maker:
         return Expr("hellinger", (Expr("posterior", (model,)),))
 
     def commands(self, depth: int, pieces: tuple[tuple[str, str], ...] = ()) -> tuple[Command, ...]:
-        found: list[Command] = []
+        actual: list[Command] = []
         for _ in range(int(self.rng.integers(1, 3))):
             chance = self.rng.random()
-            split = [one for one in self.columns("category", "bool") if one not in dict(pieces)]
+            split = [
+                column for column in self.columns("category", "bool") if column not in dict(pieces)
+            ]
             if depth and chance < 0.25 and split:
-                found.append(self.parts(pick(self.rng, split), depth - 1, pieces))
+                actual.append(self.parts(pick(self.rng, split), depth - 1, pieces))
             elif depth and chance < 0.4 and self.released:
                 shown = Expr("public", (), (pick(self.rng, self.released),))
                 before = list(self.released)
@@ -235,13 +237,13 @@ class Maker:
                 for _ in range(2):
                     sides.append(self.commands(depth - 1, pieces))
                     self.released = list(before)
-                found.append(Branch(Expr("gt", (shown, number(1))), sides[0], sides[1]))
+                actual.append(Branch(Expr("gt", (shown, number(1))), sides[0], sides[1]))
             else:
-                found.append(self.release(pieces))
+                actual.append(self.release(pieces))
         if self.released and self.rng.random() < 0.3:
             shown = Expr("public", (), (pick(self.rng, self.released),))
-            found.append(Derive(self.name("d"), Expr("mul", (shown, number(2)))))
-        return tuple(found)
+            actual.append(Derive(self.name("d"), Expr("mul", (shown, number(2)))))
+        return tuple(actual)
 
     def parts(self, column: str, depth: int, pieces: tuple[tuple[str, str], ...]) -> Parts:
         kind = dict(self.record)[column]
@@ -300,14 +302,14 @@ class True_:
             return row[str(expr.data[0]) if op == "field" else "so far"]
         if op == "if":
             return self.of_row(expr.args[1 if self.of_row(expr.args[0], row) else 2], row)
-        args = [self.of_row(one, row) for one in expr.args]
+        args = [self.of_row(argument, row) for argument in expr.args]
         if op == "onehot":
             place = _place(expr.args[0], args[0], self.kinds)
             return [Fraction(i == place) for i in range(int(expr.data[0]))]  # type: ignore[arg-type]
         if op == "cross":
             return args
         if op == "moments":
-            v = [Fraction(one) for one in args[0]]
+            v = [Fraction(argument) for argument in args[0]]
             return [v[i] * v[j] for i in range(len(v)) for j in range(i, len(v))]
         return _computed(op, args)
 
@@ -323,20 +325,23 @@ class True_:
         if op == "count":
             return Fraction(sum(1 for _ in self.data(expr.args[0])))
         if op == "sum":
-            found = list(self.data(expr.args[0]))
+            actual = list(self.data(expr.args[0]))
             width = _width(expr.args[0].args[1])
             if width is None:
-                return sum((Fraction(one) for one in found), Fraction(0))
-            return [sum((Fraction(one[i]) for one in found), Fraction(0)) for i in range(width)]
+                return sum((Fraction(item) for item in actual), Fraction(0))
+            return [sum((Fraction(item[i]) for item in actual), Fraction(0)) for i in range(width)]
         if op == "const":
             return expr.data[0]
         if op == "public":
             return Fraction(len(self.rows)) if expr == SIZE else candidate
-        args = [self.value(one, candidate) for one in expr.args]
-        lists = [one for one in args if isinstance(one, list)]
+        args = [self.value(argument, candidate) for argument in expr.args]
+        lists = [argument for argument in args if isinstance(argument, list)]
         if lists and op in ("mul", "neg", "add"):
-            spread = [one if isinstance(one, list) else [one] * len(lists[0]) for one in args]
-            return [_computed(op, list(one)) for one in zip(*spread, strict=True)]
+            spread = [
+                argument if isinstance(argument, list) else [argument] * len(lists[0])
+                for argument in args
+            ]
+            return [_computed(op, list(item)) for item in zip(*spread, strict=True)]
         return _computed(op, args)
 
 
@@ -351,14 +356,14 @@ def _width(expr: Expr) -> int | None:
 
 def _computed(op: str, args: list[Any]) -> Any:
     if op == "tuple":
-        return [Fraction(one) for one in args]
+        return [Fraction(argument) for argument in args]
     if op in ("eq", "ne"):
         return (args[0] == args[1]) == (op == "eq")
     if op == "not":
         return not args[0]
     if op in ("and", "or"):
         return all(args) if op == "and" else any(args)
-    v = [Fraction(one) for one in args]
+    v = [Fraction(argument) for argument in args]
     plain: dict[str, Callable[[], Any]] = {
         "add": lambda: v[0] + v[1], "sub": lambda: v[0] - v[1], "mul": lambda: v[0] * v[1],
         "div": lambda: v[0] / v[1], "neg": lambda: -v[0], "abs": lambda: abs(v[0]),
@@ -371,11 +376,11 @@ def _computed(op: str, args: list[Any]) -> Any:
 
 def _place(expr: Expr, value: Any, kinds: dict[str, Type]) -> int:
     if expr.op == "cross":
-        found = 0
-        for one, part in zip(expr.args, value, strict=True):
-            labels = kinds[str(one.data[0])].labels or (False, True)
-            found = found * len(labels) + labels.index(part)
-        return found
+        actual = 0
+        for item, part in zip(expr.args, value, strict=True):
+            labels = kinds[str(item.data[0])].labels or (False, True)
+            actual = actual * len(labels) + labels.index(part)
+        return actual
     labels = kinds[str(expr.data[0])].labels or (False, True)
     return labels.index(value)
 
@@ -389,7 +394,7 @@ def witnesses(kind: Type, rng: Rng) -> list[Any]:
     assert kind.low is not None
     assert kind.high is not None
     if kind.kind == "int":
-        return [Fraction(one) for one in range(int(kind.low), int(kind.high) + 1)]
+        return [Fraction(item) for item in range(int(kind.low), int(kind.high) + 1)]
     inside = kind.low + (kind.high - kind.low) * Fraction(int(rng.integers(1, 8)), 8)
     return sorted({kind.low, kind.high, inside, max(kind.low, min(kind.high, Fraction(0)))})
 
@@ -398,20 +403,20 @@ def neighbours(program: Program, rng: Rng, most: int = 9) -> Iterator[tuple[list
     """Pairs of small databases that are neighbours, up to the order of rows."""
     names = [name for name, _ in program.record]
     every = [
-        dict(zip(names, one, strict=True))
-        for one in product(*(witnesses(kind, rng) for _, kind in program.record))
+        dict(zip(names, cell, strict=True))
+        for cell in product(*(witnesses(kind, rng) for _, kind in program.record))
     ]
     chosen = [every[i] for i in rng.permutation(len(every))[:most]]
     public = [name for name, kind in program.record if kind.public]
     for others in [0, 1]:
         for rest in combinations_with_replacement(chosen, others):
-            for one in chosen:
+            for item in chosen:
                 if program.adjacency == "add-remove":
-                    yield [*rest, one], list(rest)
+                    yield [*rest, item], list(rest)
                     continue
                 for other in chosen:
-                    if all(one[name] == other[name] for name in public):
-                        yield [*rest, one], [*rest, other]
+                    if all(item[name] == other[name] for name in public):
+                        yield [*rest, item], [*rest, other]
 
 
 def distance(x: Any, y: Any, norm: str) -> Fraction:
@@ -438,28 +443,28 @@ def losses(
             total += _loss(command, step, pair, allowed)
         elif isinstance(command, Branch):
             sides = zip((command.then, command.otherwise), step["branch"], strict=True)
-            total += max(losses(side, one, pair, allowed) for side, one in sides)
+            total += max(losses(side, item, pair, allowed) for side, item in sides)
         elif isinstance(command, Parts):
             parts = zip(command.parts, step["parts"]["of"], strict=True)
-            total += sum((losses(p, one, pair, allowed) for (_, p), one in parts), Fraction(0))
+            total += sum((losses(p, item, pair, allowed) for (_, p), item in parts), Fraction(0))
     return total
 
 
-def hellinger(model: Expr, one: True_, other: True_) -> float:
+def hellinger(model: Expr, true_: True_, other: True_) -> float:
     """The distance of the two posteriors, in closed form."""
     data, likelihood, prior = model.args
     a, b = (float(p.data[0]) for p in prior.args)  # type: ignore[arg-type]
-    found = [[float(Fraction(v)) for v in side.data(data)] for side in (one, other)]
+    actual = [[float(Fraction(v)) for v in side.data(data)] for side in (true_, other)]
     if likelihood.data[0] == "bernoulli":
-        (x, y), (u, v) = ((a + sum(rows), b + len(rows) - sum(rows)) for rows in found)
+        (x, y), (u, v) = ((a + sum(rows), b + len(rows) - sum(rows)) for rows in actual)
         log = _beta((x + u) / 2, (y + v) / 2) - (_beta(x, y) + _beta(u, v)) / 2
     elif likelihood.data[0] == "poisson":
-        x, u = (a + sum(rows) for rows in found)
+        x, u = (a + sum(rows) for rows in actual)
         log = lgamma((x + u) / 2) - (lgamma(x) + lgamma(u)) / 2
     else:
         spread = float(likelihood.args[0].data[0]) ** 2  # type: ignore[arg-type]
         posteriors = []
-        for rows in found:
+        for rows in actual:
             precision = 1 / b**2 + len(rows) / spread
             posteriors.append(((a / b**2 + sum(rows) / spread) / precision, 1 / precision))
         (m, s), (k, t) = posteriors
@@ -477,23 +482,23 @@ def _loss(
     pair: tuple[True_, True_],
     allowed: Callable[[dict[str, Any], int], Fraction],
 ) -> Fraction:
-    one, other = pair
+    item, other = pair
     epsilon = Fraction(step["epsilon"])
-    bound = allowed(step, len(one.rows))
+    bound = allowed(step, len(item.rows))
     score = release.args[0]
     if score.op == "hellinger":
-        moved = Fraction(max(hellinger(score.args[0].args[0], one, other) - 1e-9, 0.0))
+        moved = Fraction(max(hellinger(score.args[0].args[0], item, other) - 1e-9, 0.0))
     elif score.op == "score":
         places = [Fraction(c) for c in range(6)]
         moved = max(
-            distance(one.value(score.args[0], c), other.value(score.args[0], c), "l1")
+            distance(item.value(score.args[0], c), other.value(score.args[0], c), "l1")
             for c in places
         )
     else:
         norm = step["sensitivity"]["norm"]
-        moved = distance(one.value(score), other.value(score), norm)
+        moved = distance(item.value(score), other.value(score), norm)
         if norm == "l2":
-            assert moved <= bound, (release, step, one.rows, other.rows)
+            assert moved <= bound, (release, step, item.rows, other.rows)
             return epsilon if moved else Fraction(0)
-    assert moved <= bound, (release, step, one.rows, other.rows)
+    assert moved <= bound, (release, step, item.rows, other.rows)
     return epsilon * moved / bound if moved else Fraction(0)

@@ -105,7 +105,7 @@ def agreed(
 
 def refused(step: dict[str, Any], kind: type[InvalidError] = InvalidError) -> str:
     """Why the kernel derives nothing from a step."""
-    with pytest.raises(InvalidError) as found:
+    with pytest.raises(InvalidError) as refusal:
         certified_level(step)
-    assert type(found.value) is kind, found.value
-    return found.value.reason
+    assert type(refusal.value) is kind, refusal.value
+    return refusal.value.reason

@@ -83,14 +83,14 @@ def test_a_block_holds_every_value_that_the_query_can_read(where: str, name: str
     predicate = Predicate.parse(where, parse_columns(COLUMNS))
     derived = predicate.possible(name, states)
     truly = possible(where, name)
-    assert truly <= {(type(one), one) for one in derived}
+    assert truly <= {(type(step), step) for step in derived}
     if where != WHERES[-1]:  # a contradiction is not looked through
-        assert truly == {(type(one), one) for one in derived}
+        assert truly == {(type(step), step) for step in derived}
     if not derived:
         return
     check_block(block(name, derived), where, READ, "q")
     for left_out in derived:
-        rest = [one for one in derived if one is not left_out]
+        rest = [step for step in derived if step is not left_out]
         if rest:
             with pytest.raises(InvalidError, match="reads"):
                 check_block(block(name, rest), where, READ, "q")
@@ -180,12 +180,12 @@ def test_the_kernel_and_the_ledger_find_the_same_cost() -> None:
                     **cost,
                 )
             )
-        plain = spent(read_spend(one.to_dict()) for one in spends)
+        plain = spent(read_spend(spend.to_dict()) for spend in spends)
         told = total_cost(spends)
         chain, _ = compose(plain, None, ["x"])
         assert float(chain.total) == pytest.approx(told.dp_epsilon, rel=1e-12)
         assert float(chain.rho_any) == pytest.approx(told.rho, rel=1e-12)
-        saved += chain.total < sum(one.dp_epsilon for one in spends) * (1 - 1e-9)
+        saved += chain.total < sum(spend.dp_epsilon for spend in spends) * (1 - 1e-9)
         reading = Reading("bdp", 9.0, pair, covers=("x",), interval=(0.0, 1.0), delta=1e-6)
         ours = cost_for(reading, spends)
         kernel, _ = compose(plain, read_population(pair), ["x"], (Fraction(0), Fraction(1)))

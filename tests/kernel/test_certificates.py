@@ -42,8 +42,8 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> list[Honest]:
 def test_honest_certificates(pool: list[Honest]) -> None:
     rules = Counter(made.rule for made in pool)
     for made in pool:
-        found = check(read(json.dumps(made.document)))
-        assert found.verdict == "VALID ASSUMING", (found, made.document)
+        verdict = check(read(json.dumps(made.document)))
+        assert verdict.verdict == "VALID ASSUMING", (verdict, made.document)
     assert set(rules) >= set(PRESENT), rules
 
 
@@ -54,9 +54,9 @@ def test_mutated_certificates(pool: list[Honest]) -> None:
         made = pool[number % len(pool)]
         changes = PLAUSIBLE if number % 3 == 0 else ONE_PLACE
         name, document = changed(rng, made, changes)
-        found = check(read(json.dumps(document)))
-        assert found.verdict in ("INVALID", "UNKNOWN"), (name, made.document, document)
-        assert found.step != "digest", name
+        verdict = check(read(json.dumps(document)))
+        assert verdict.verdict in ("INVALID", "UNKNOWN"), (name, made.document, document)
+        assert verdict.step != "digest", name
         done[name] += 1
     assert len(done) >= (len(PLAUSIBLE) + len(ONE_PLACE)) / 2, done
 

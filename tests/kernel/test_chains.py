@@ -30,8 +30,8 @@ def test_the_tail_of_a_long_chain_is_closed(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(chains, "MOST_WORK", 4_000)
     population = chain([[0.88241, 0.11759], [0.30471, 0.69529]], 17_568)
     for adversary in ("any", "uninformed"):
-        found = population.leakage(0.5, adversary=adversary)
-        document = json.loads(conversion_certificate(population, found).to_json())
+        report = population.leakage(0.5, adversary=adversary)
+        document = json.loads(conversion_certificate(population, report).to_json())
         assert document["derivation"]["rule"] == "markov-recursion"
         assert check(document).verdict == "VALID ASSUMING"
 
@@ -76,8 +76,8 @@ def test_a_chain_is_followed_for_so_many_steps_only() -> None:
         evidence = forged["derivation"]["evidence"]
         # So the tail is never closed.
         evidence["details"] = {"steps": 10**9, "closed": [[[0.0] * 3] * 3] * 2}
-        for one in (forged["population"], evidence["population"]):
-            one["length"] = 10**15
+        for item in (forged["population"], evidence["population"]):
+            item["length"] = 10**15
         started = process_time()
         assert verdict(forged).verdict == "UNKNOWN"
         assert process_time() - started < 5
@@ -90,8 +90,8 @@ def test_a_chain_whose_tail_does_not_close_is_given_up(monkeypatch: pytest.Monke
     document["derivation"]["rule"] = "markov-recursion"
     evidence = document["derivation"]["evidence"]
     evidence["details"] = {"steps": 5, "closed": [[[0.0] * 2] * 2] * 2}
-    for one in (document["population"], evidence["population"]):
-        one["length"] = 10**15
+    for item in (document["population"], evidence["population"]):
+        item["length"] = 10**15
     assert verdict(document).verdict == "UNKNOWN"
     evidence["details"] = {"steps": 5}
     told = verdict(document)

@@ -41,7 +41,7 @@ def test_which_row_is_which_is_assumed_where_it_matters(
 ) -> None:
     claim = {"notion": "bdp", "adversary": "any", "secrets": "bounded"}
     said = assumptions({"claim": claim, "population": population})
-    assert any("which row is which" in one for one in said) is told
+    assert any("which row is which" in sentence for sentence in said) is told
 
 
 ORDER_2 = [[[0.9, 0.1], [0.4, 0.6]], [[0.7, 0.3], [0.3, 0.7]]]
@@ -193,7 +193,7 @@ def test_bounds_that_are_one_law_are_bounds(row: list[float]) -> None:
     spec = {"model": "markov", "transition_lower": rows, "transition_upper": rows, "length": 5}
     parse(spec)
     stated_population(spec)
-    above, below = [[*one[:-1], one[-1] + 1e-8] for one in rows], [[0.0, *r[1:]] for r in rows]
+    above, below = [[*row[:-1], row[-1] + 1e-8] for row in rows], [[0.0, *r[1:]] for r in rows]
     for lower, upper in ((above, above), (below, below)):
         with pytest.raises(InvalidError, match="no row"):
             stated_population(spec | {"transition_lower": lower, "transition_upper": upper})

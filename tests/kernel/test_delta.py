@@ -176,9 +176,9 @@ def a_step(spec: dict[str, Any], cost: Cost | None = None, delta: float = 1e-6) 
 def refused(step: dict[str, Any], **change: Any) -> str:
     with pytest.raises(
         (InvalidError, LookupError, TypeError, ValueError, ArithmeticError)
-    ) as found:
+    ) as refusal:
         declared_level(step)
-    return str(found.value)
+    return str(refusal.value)
 
 
 @pytest.mark.parametrize("spec", [CHAIN, PAIR, GRID, {"model": "clusters", "size": 3}])
@@ -336,10 +336,10 @@ def test_spends_are_added_by_what_they_are() -> None:
     spends = spent(map(read_spend, stated))
     pair = read_population(PAIR)
     cost, _ = compose(spends, pair, ["x"], (Fraction(0), Fraction(1)))
-    found = [float(getattr(cost, name)) for name in ("any", "lipschitz", "slack")]
-    assert found == [0.5, 0.25, 0.125]
-    found = [float(getattr(cost, name)) for name in ("rho_any", "rho_lipschitz", "rho_slack")]
-    assert found == [1.0, 0.5, 0.0625]
+    actual = [float(getattr(cost, name)) for name in ("any", "lipschitz", "slack")]
+    assert actual == [0.5, 0.25, 0.125]
+    actual = [float(getattr(cost, name)) for name in ("rho_any", "rho_lipschitz", "rho_slack")]
+    assert actual == [1.0, 0.5, 0.0625]
     zcdp, _ = compose(as_zcdp(spends), pair, ["x"], (Fraction(0), Fraction(1)))
     assert zcdp.total == 0
     assert float(zcdp.rho_any) == 1.125

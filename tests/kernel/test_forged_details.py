@@ -45,7 +45,7 @@ def query_of(document: Document) -> Any:
 
 def keyed(holder: Any, name: str) -> None:
     """An object with the same keys, whose values nobody would look at."""
-    holder[name] = {one: "whatever stands here" for one in holder[name]}
+    holder[name] = {item: "whatever stands here" for item in holder[name]}
 
 
 DETAILS: dict[str, Any] = {
@@ -102,8 +102,8 @@ LARGE_GRID = {"model": "graph", "grid": [10**6, 10**6], "table": [[2.0, 1.0], [1
 def huge(records: int) -> kernel.Verdict:
     population = parse(GRAPH)
     made = plain(conversion_certificate(population, population.leakage(1.0)))
-    for one in (made["population"], made["derivation"]["evidence"]["population"]):
-        one["records"] = records
+    for item in (made["population"], made["derivation"]["evidence"]["population"]):
+        item["records"] = records
     return verdict(made)
 
 
@@ -169,8 +169,8 @@ def test_a_population_is_read_whoever_attacks(lie: str) -> None:
     spec, change = NO_POPULATION[lie]
     population = parse({"source": "made up", **spec})
     made = plain(conversion_certificate(population, population.leakage(1.0, adversary="informed")))
-    for one in (made["population"], made["derivation"]["evidence"]["population"]):
-        one.update(change)
+    for item in (made["population"], made["derivation"]["evidence"]["population"]):
+        item.update(change)
     assert verdict(made).verdict == "INVALID"
 
 

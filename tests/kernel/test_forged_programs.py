@@ -97,8 +97,8 @@ def test_a_column_is_not_another_row(honest: Any) -> None:
         ]
         first_arg(document, 0)[1][1] = step
         node_at(document, "laplace")["sensitivity"]["value"] = number("1/1000")
-        for one in inside["obligations"]:
-            one["what"] = one["what"].replace("at most 4", "at most 1/1000")
+        for item in inside["obligations"]:
+            item["what"] = item["what"].replace("at most 4", "at most 1/1000")
 
     document = lied(honest["folded"], forged)
     read = read_program(program_of(document))
@@ -125,7 +125,7 @@ def test_sides_of_a_branch_have_their_own_releases(honest: Any) -> None:
     def shared(document: Document) -> None:
         body = program_of(document)["body"]
         nodes = evidence(document)["derivation"]["sequence"]
-        place = next(i for i, one in enumerate(body) if "if" in one)
+        place = next(i for i, item in enumerate(body) if "if" in item)
         body[place]["else"] = [*body[place]["then"][:1]]
         nodes[place]["branch"][1] = {"sequence": nodes[place]["branch"][0]["sequence"][:1]}
 

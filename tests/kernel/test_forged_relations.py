@@ -115,8 +115,8 @@ CASES = [({"dp": 1.0}, "bdp", ["mutual-independence"], name) for name in DEPENDE
 
 def made(given: dict[str, float], notion: str, assume: list[str]) -> Document:
     """What follows by declared hypotheses, whatever the population."""
-    found = implied(given, None, assume, size=2, default=0)
-    document: Document = json.loads(implications_certificate(found, [notion]).to_json())
+    consequence = implied(given, None, assume, size=2, default=0)
+    document: Document = json.loads(implications_certificate(consequence, [notion]).to_json())
     assert kernel.check(document).verdict == "VALID ASSUMING"
     return document
 
@@ -140,9 +140,9 @@ def test_a_declaration_that_the_population_refutes(
     spec = DEPENDENT[forged] if isinstance(forged, str) else forged
     document = made(given, notion, assume)
     document["population"] = spec
-    found = kernel.check(sealed(document))
-    assert found.verdict == "INVALID"
-    assert found.reason == f"the population refutes {assume[-1]}"
+    verdict = kernel.check(sealed(document))
+    assert verdict.verdict == "INVALID"
+    assert verdict.reason == f"the population refutes {assume[-1]}"
     with pytest.raises(InputError, match="is false: ") as refused:
         implied(given, parse(spec), assume, size=2, default=0)
     assert refused.value.key == "assume"
@@ -152,14 +152,17 @@ def test_a_default_between_two_values():
     document = made({"dp": 1.0}, "sp", ["default-in-domain"])
     document["claim"]["parameters"]["default"] = 0.5
     document["population"] = FAIR
-    found = kernel.check(sealed(document))
-    assert (found.verdict, found.reason) == ("INVALID", "the population refutes default-in-domain")
+    verdict = kernel.check(sealed(document))
+    assert (verdict.verdict, verdict.reason) == (
+        "INVALID",
+        "the population refutes default-in-domain",
+    )
     # Of clusters nobody declares which values there are: .5 may be one of them, and it is said.
     document["population"] = {"model": "clusters", "size": 3}
-    found = kernel.check(sealed(document))
-    assert found.verdict == "VALID ASSUMING"
-    assert "the default record has the value 0.5" in found.assuming
-    assert any("default-in-domain" in said for said in found.assuming)
+    verdict = kernel.check(sealed(document))
+    assert verdict.verdict == "VALID ASSUMING"
+    assert "the default record has the value 0.5" in verdict.assuming
+    assert any("default-in-domain" in said for said in verdict.assuming)
 
 
 PINNED = {
@@ -175,10 +178,10 @@ def test_what_follows_from_declarations_is_not_what_the_population_refutes():
     """A default that is possible follows from full support, unless the population refutes it."""
     document = made({"bsp": 0.2}, "bdp", ["full-support", "default-in-domain"])
     document["population"] = PINNED
-    found = kernel.check(sealed(document))
-    assert found.verdict == "INVALID"
-    assert found.reason == "the population refutes default-possible"
+    verdict = kernel.check(sealed(document))
+    assert verdict.verdict == "INVALID"
+    assert verdict.reason == "the population refutes default-possible"
     known = implied({"bsp": 0.2}, parse(PINNED), ["full-support"], size=2, default=0)
-    steps = {step.relation for one in known.implied for step in one.path}
+    steps = {step.relation for consequence in known.implied for step in consequence.path}
     assert "bsp-to-sp" in steps
     assert "bsp-to-bdp" not in steps

@@ -60,7 +60,7 @@ def _released(columns: str, population: str, queries: str) -> str:
         columns=json.loads(columns),
         population=json.loads(population),
         budget={"epsilon": 4.0},
-        queries=[{"name": f"q{i}"} | one for i, one in enumerate(json.loads(queries))],
+        queries=[{"name": f"q{i}"} | item for i, item in enumerate(json.loads(queries))],
         ledger=str(Path(mkdtemp(prefix="bayesdp-results-")) / "ledger.db"),
     )
     document = json.loads(study.release().certificate.to_json())
@@ -79,7 +79,7 @@ def released(columns: Document, population: Document, *queries: Document) -> Doc
 
 def said_over(document: Document, *rows: int) -> None:
     """Results over other numbers of rows: steps, values and errors go with them."""
-    steps = {one["evidence"]["query"]["name"]: one["evidence"] for one in composed_all(document)}
+    steps = {item["evidence"]["query"]["name"]: item["evidence"] for item in composed_all(document)}
     for result, many in zip(document["results"], rows, strict=True):
         evidence = steps[result["query"]]
         length = Fraction(*evidence["step"])
@@ -93,8 +93,8 @@ def said_over(document: Document, *rows: int) -> None:
 
 
 def composed_all(document: Document) -> list[Document]:
-    found: list[Document] = composed(document)["premises"]
-    return found
+    actual: list[Document] = composed(document)["premises"]
+    return actual
 
 
 # -- public counts of rows -------------------------------------------------------------------------
@@ -174,7 +174,7 @@ COUNTS: dict[str, Counts] = {
 def test_counts_that_no_table_has(name: str) -> None:
     columns, population, queries, honest, forged, reason = COUNTS[name]
     document = released(columns, population, *queries)
-    assert tuple(one["rows"] for one in document["results"]) == honest
+    assert tuple(item["rows"] for item in document["results"]) == honest
     said_over(document, *honest)
     assert kernel.check(renewed(document))
     said_over(document, *(max(rows, 1) for rows in forged))
@@ -259,16 +259,16 @@ def error(**keys: Any) -> Callable[[Document], None]:
 
 def steps_of_error(more: int) -> Callable[[Document], None]:
     def change(document: Document) -> None:
-        one = document["results"][0]
-        one["error"]["value"] += more * one["noise"]["step"]
+        item = document["results"][0]
+        item["error"]["value"] += more * item["noise"]["step"]
 
     return change
 
 
 def bins(document: Document) -> None:
     composed(document)["premises"][0]["evidence"]["query"]["bins"] = [5.0, 6.0, 7.0]
-    for one, cell in zip(document["results"], ("[5, 6)", "[6, 7)"), strict=True):
-        one["cell"] = cell
+    for item, cell in zip(document["results"], ("[5, 6)", "[6, 7)"), strict=True):
+        item["cell"] = cell
 
 
 def booleans(document: Document) -> None:
@@ -426,9 +426,9 @@ def test_notes_of_posteriors_are_known() -> None:
     chains = np.concatenate([np.zeros((1, 50, 1)), np.ones((1, 50, 1))]) + np.linspace(
         0, 0.1, 50
     ).reshape(1, 50, 1)
-    found = diagnostics.diagnosed("normal", ("a",), chains)
-    assert found.notes
-    assert read_output({"type": "Samples", **found.to_dict()}).notes == found.notes
+    actual = diagnostics.diagnosed("normal", ("a",), chains)
+    assert actual.notes
+    assert read_output({"type": "Samples", **actual.to_dict()}).notes == actual.notes
 
 
 def test_one_series_has_one_row_at_each_position() -> None:

@@ -54,8 +54,8 @@ def _released(columns: str, population: str, query: str) -> str:
         ledger=str(Path(mkdtemp(prefix="bayesdp-forged-")) / "ledger.db"),
     )
     document = json.loads(study.release().certificate.to_json())
-    found = kernel.check(document)
-    assert found, found
+    verdict = kernel.check(document)
+    assert verdict, verdict
     return json.dumps(document)
 
 
@@ -124,7 +124,7 @@ def set_(**keys: Any) -> Callable[[Document], None]:
 
 def node(**keys: Any) -> Callable[[Document], None]:
     """Every node but the first says these, too."""
-    return lambda population: [one.update(keys) for one in population["nodes"][1:]] and None
+    return lambda population: [item.update(keys) for item in population["nodes"][1:]] and None
 
 
 Case = tuple[Document, Document, Document, str, Callable[[Document], object], str]
@@ -186,11 +186,11 @@ def test_populations_that_say_two_things(name: str) -> None:
 
 def refused(document: Document, step: str, reason: str = "") -> None:
     """Not VALID for a reason of its own: not its digest, nor words that a forger derives."""
-    found = kernel.check(document)
-    assert not found
-    assert found.step not in ("digest", "format", "version", "assumptions"), found
-    assert found.step.startswith(step), found
-    assert re.search(reason, found.reason), found
+    verdict = kernel.check(document)
+    assert not verdict
+    assert verdict.step not in ("digest", "format", "version", "assumptions"), verdict
+    assert verdict.step.startswith(step), verdict
+    assert re.search(reason, verdict.reason), verdict
     assert not bayesdp.verify(json.dumps(document))
 
 

@@ -105,9 +105,9 @@ def parts(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Where a document has a mapping."""
     if isinstance(node, dict):
         yield path
-    for key, one in node.items() if isinstance(node, dict) else enumerate(node):
-        if isinstance(one, dict | list):
-            yield from parts(one, (*path, key))
+    for key, item in node.items() if isinstance(node, dict) else enumerate(node):
+        if isinstance(item, dict | list):
+            yield from parts(item, (*path, key))
 
 
 def at(document: Any, path: tuple[Any, ...]) -> Any:
@@ -154,10 +154,10 @@ def both(key: str, value: Any) -> Callable[[Document], None]:
 
 
 def composed(document: Document) -> Document:
-    found: Document = document["derivation"]["premises"][0]
-    while found["rule"] != "sequential-composition":
-        found = found["premises"][0]
-    return found
+    actual: Document = document["derivation"]["premises"][0]
+    while actual["rule"] != "sequential-composition":
+        actual = actual["premises"][0]
+    return actual
 
 
 LIES: dict[str, tuple[str, Callable[[Document], Any]]] = {
@@ -181,7 +181,7 @@ LIES: dict[str, tuple[str, Callable[[Document], Any]]] = {
     "words of a family": (
         "family",
         lambda d: [
-            one.update(source="certified") for one in d["population"]["members"]
+            item.update(source="certified") for item in d["population"]["members"]
         ],
     ),
     "pure cost of Gaussian noise": (

@@ -42,13 +42,13 @@ def test_one_place_changed(kind: str) -> None:
             tried += 1
             changed = put(document, path, value)
             hostile = sealed(changed)
-            found = check(hostile)
-            assert found.step != "digest" or hostile["digest"] == "sha256:0"
-            if found and why_harmless(path, at(document, path), at(changed, path)) is None:
+            verdict = check(hostile)
+            assert verdict.step != "digest" or hostile["digest"] == "sha256:0"
+            if verdict and why_harmless(path, at(document, path), at(changed, path)) is None:
                 unread.append((named(path), at(document, path), at(changed, path)))
             if tried % 20 == 0:
                 explained = explain(hostile)
-                assert explained.holds == bool(found)
+                assert explained.holds == bool(verdict)
                 broken += [] if explained.text() else [path]
     assert tried > 0
     assert not unread, unread[:20]

@@ -31,7 +31,9 @@ SECONDS = 5
 def chosen() -> list[Mutant]:
     """Fixed by what mutants are, so that code that is changed elsewhere changes nothing here."""
     passed_over = EQUIVALENT.keys() | OPEN | (frozenset() if complete() else RARELY_SEEN)
-    asked = [one for one in mutants() if one.kind in ALL_OF and one.name not in passed_over]
+    asked = [
+        mutant for mutant in mutants() if mutant.kind in ALL_OF and mutant.name not in passed_over
+    ]
     return asked
 
 
@@ -81,7 +83,7 @@ def _told_apart(kernel: Any, reached: Reached) -> bool:
 @pytest.mark.parametrize("part", range(PARTS))
 def test_mutants_are_caught(part: int, certificates: Certificates) -> None:
     asked = ASKED[part::PARTS]
-    survivors = [one.name for one in asked if not caught(one, certificates.showing(one))]
+    survivors = [item.name for item in asked if not caught(item, certificates.showing(item))]
     assert not survivors
 
 

@@ -109,4 +109,6 @@ def test_what_is_left_to_the_interpreter_is_said(honest: dict[str, Any], raw: An
     n = 12 if raw[1][0] == PUBLIC else None
     said = verdict(honest, raw, n)
     assert said.verdict == "VALID ASSUMING", said
-    assert any("the preconditions of the program hold" in one for one in said.assuming)
+    assert any(
+        "the preconditions of the program hold" in assumption for assumption in said.assuming
+    )

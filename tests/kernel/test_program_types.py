@@ -35,14 +35,14 @@ NUMBERS: list[Any] = [None, {"number": "2"}, {"number": "-1"}, "0", True, 0]
 @pytest.fixture(scope="module")
 def honest() -> dict[str, Any]:
     program = core_of(read_text(HEAD + TYPED, "typed"), None, {})
-    found: dict[str, Any] = json.loads(program_certificate(program, check(program)).to_json())
-    assert kernel.check(found).verdict == "VALID ASSUMING"
-    return found
+    read_back: dict[str, Any] = json.loads(program_certificate(program, check(program)).to_json())
+    assert kernel.check(read_back).verdict == "VALID ASSUMING"
+    return read_back
 
 
 def column(document: dict[str, Any], name: str) -> dict[str, Any]:
-    found: dict[str, Any] = dict(program_of(document)["record"])[name]
-    return found
+    actual: dict[str, Any] = dict(program_of(document)["record"])[name]
+    return actual
 
 
 @pytest.mark.parametrize("raw", [*NUMBERS, {"number": "1/0"}, {"number": "０x1"}, "1/0", []])
@@ -59,8 +59,8 @@ def test_ends_that_are_none(honest: dict[str, Any], name: str, end: str, raw: An
 
 
 def parameter(document: dict[str, Any], place: int) -> list[Any]:
-    found: list[Any] = program_of(document)["parameters"][place]
-    return found
+    actual: list[Any] = program_of(document)["parameters"][place]
+    return actual
 
 
 LEVEL, TOP, ARM, YES = range(4)
@@ -103,16 +103,16 @@ def twice(people: Database[Bool]) -> Private[tuple[Real, Real]]:
 @pytest.mark.parametrize("second", ["0.5", "0.6"])
 def test_deltas_that_add_up_to_one_promise_nothing(options: str, second: str) -> None:
     program = core_of(read_text(HEAD + TWICE.format(options, second), "t"), None, {})
-    found = check(program)
-    assert (found.verdict, found.code) == ("REJECTED", "budget")
+    verdict = check(program)
+    assert (verdict.verdict, verdict.code) == ("REJECTED", "budget")
     if not options:
-        assert "promises nothing" in found.reason
+        assert "promises nothing" in verdict.reason
 
 
 def test_the_kernel_adds_deltas_up_itself() -> None:
     program = core_of(read_text(HEAD + TWICE.format("", "0.49"), "t"), None, {})
-    found = check(program)
-    document = json.loads(program_certificate(program, found).to_json())
+    verdict = check(program)
+    document = json.loads(program_certificate(program, verdict).to_json())
     assert kernel.check(document).verdict == "VALID ASSUMING"
 
     def raised(d: dict[str, Any]) -> None:
@@ -148,12 +148,12 @@ def test_records_share_an_exposure_only_if_their_number_is_public(
 
     def swapped(document: dict[str, Any]) -> None:
         model = program_of(document)["body"][0]["args"][0]
-        assert [one[2] for one in model[1][1:]] == [["normal"], ["normal"]]
+        assert [item[2] for item in model[1][1:]] == [["normal"], ["normal"]]
         model[1][1][2], model[1][2][2] = ["poisson"], ["gamma"]
 
-    found = kernel.check(lied(honest, swapped))
-    assert found.verdict == verdict
-    assert found.step != "digest"
+    actual = kernel.check(lied(honest, swapped))
+    assert actual.verdict == verdict
+    assert actual.step != "digest"
 
 
 @pytest.mark.parametrize("name", ["a\u202eb", "a\u200bb", "a\nb"])

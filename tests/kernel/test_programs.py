@@ -51,15 +51,15 @@ def programs_in(text: str) -> list[Program]:
 @pytest.mark.parametrize("name", SOURCES)
 def test_accepted_programs_have_certificates_that_verify(name: str) -> None:
     for program in programs_in(SOURCES[name]):
-        found = check(program)
-        assert found.verdict == "ACCEPTED", found.reason
-        document = json.loads(program_certificate(program, found).to_json())
+        verdict = check(program)
+        assert verdict.verdict == "ACCEPTED", verdict.reason
+        document = json.loads(program_certificate(program, verdict).to_json())
         said = kernel.check(document)
         assert said.verdict == "VALID ASSUMING", (said.step, said.reason)
         assert list(said.assuming) == document["assumptions"]
         derived = derive(stated_derivation(document["derivation"]))
-        assert derived.cost == (found.dp_epsilon, found.dp_delta)
-        assert derived.kind[0] == found.kind
+        assert derived.cost == (verdict.dp_epsilon, verdict.dp_delta)
+        assert derived.kind[0] == verdict.kind
 
 
 @pytest.mark.prove
@@ -69,13 +69,13 @@ def test_random_programs() -> None:
     accepted = 0
     for _ in range(runs(1500)):
         program = random_program(rng)
-        found = check(program)
-        if found.verdict != "ACCEPTED":
+        verdict = check(program)
+        if verdict.verdict != "ACCEPTED":
             continue
         accepted += 1
-        step = json.loads(json.dumps(derivation_of(program, found).to_dict()))
+        step = json.loads(json.dumps(derivation_of(program, verdict).to_dict()))
         derived = derive(stated_derivation(step))
-        assert derived.cost <= (found.dp_epsilon, found.dp_delta)
+        assert derived.cost <= (verdict.dp_epsilon, verdict.dp_delta)
         if accepted % 5 == 0:
             brute_force(program, step, derived.cost[0], rng)
     assert accepted > runs(1500) / 4
@@ -85,7 +85,7 @@ def brute_force(program: Program, step: dict[str, Any], cost: Fraction, rng: Any
     """No pair of neighbours moves a value further, or is told apart better, than derived."""
     read = read_program(json.loads(json.dumps(plain(program))))
     context = AdjacencyContext(read, admitted(read.requires), read.adjacency)
-    by_name = {one.name: one for one in _releases(read.body)}
+    by_name = {release.name: release for release in _releases(read.body)}
     known: dict[str, Node] = {}
 
     def allowed(node: dict[str, Any], n: int) -> Fraction:
@@ -103,11 +103,11 @@ def brute_force(program: Program, step: dict[str, Any], cost: Fraction, rng: Any
         return value(known[node["release"]], n)
 
     tree = step["evidence"]["derivation"]
-    for one, other in neighbours(program, rng):
-        if len(one) < context.size.low:
+    for item, other in neighbours(program, rng):
+        if len(item) < context.size.low:
             continue
-        pair = True_(program, one), True_(program, other)
-        assert losses(program.body, tree, pair, allowed) <= cost, (program, one, other)
+        pair = True_(program, item), True_(program, other)
+        assert losses(program.body, tree, pair, allowed) <= cost, (program, item, other)
 
 
 def _no_folds(_: Node) -> Fraction:
@@ -115,15 +115,15 @@ def _no_folds(_: Node) -> Fraction:
 
 
 def _releases(commands: Any) -> list[Any]:
-    found = []
-    for one in commands:
-        if hasattr(one, "op"):
-            found.append(one)
-        elif hasattr(one, "sides"):
-            found += [release for side in one.sides for release in _releases(side)]
-        elif hasattr(one, "parts"):
-            found += [release for _, part in one.parts for release in _releases(part)]
-    return found
+    actual = []
+    for command in commands:
+        if hasattr(command, "op"):
+            actual.append(command)
+        elif hasattr(command, "sides"):
+            actual += [release for side in command.sides for release in _releases(side)]
+        elif hasattr(command, "parts"):
+            actual += [release for _, part in command.parts for release in _releases(part)]
+    return actual
 
 
 # -- lies ---------------------------------------------------------------------------------------
@@ -135,9 +135,9 @@ def honest() -> dict[str, dict[str, Any]]:
     made = {}
     for name, text in TEXTS.items():
         program = core_of(read_program_text(HEAD + text, name), None, {})
-        found = check(program)
-        assert found.verdict == "ACCEPTED", (name, found.reason)
-        made[name] = json.loads(program_certificate(program, found).to_json())
+        verdict = check(program)
+        assert verdict.verdict == "ACCEPTED", (name, verdict.reason)
+        made[name] = json.loads(program_certificate(program, verdict).to_json())
     return made
 
 
@@ -178,24 +178,24 @@ def test_weaker_claims_are_valid(honest: dict[str, dict[str, Any]]) -> None:
 
 def test_distances() -> None:
     """The reference numbers of the design."""
-    half, one = Fraction(1, 2), Fraction(1)
+    half, item = Fraction(1, 2), Fraction(1)
     expected = [
-        (distances.replaced_of(one, one, 1), 0.463251375),
-        (distances.replaced_of(one, one, 2), 0.408607),
-        (distances.replaced_of(one, one, 100), 0.338940),
+        (distances.replaced_of(item, item, 1), 0.463251375),
+        (distances.replaced_of(item, item, 2), 0.408607),
+        (distances.replaced_of(item, item, 100), 0.338940),
         (distances.replaced_of(half, half, 1), 0.602810),
-        (distances.of_labels([one, one, one], True), 0.463251),
-        (distances.of_labels([one, one], False), 0.337303),
-        (distances.of_counts(one, one), 0.337303),
-        (distances.of_counts(Fraction(2), one), 0.244978),
+        (distances.of_labels([item, item, item], True), 0.463251),
+        (distances.of_labels([item, item], False), 0.337303),
+        (distances.of_counts(item, item), 0.337303),
+        (distances.of_counts(Fraction(2), item), 0.244978),
         (distances.of_counts(Fraction(2), Fraction(8)), 0.894872),
-        (distances.of_means(one, one, one, 1), 0.246144),
-        (distances.of_means(one, one, one, 9), 0.111455),
-        (distances.of_means(one, one, one, 99), 0.035344),
+        (distances.of_means(item, item, item, 1), 0.246144),
+        (distances.of_means(item, item, item, 9), 0.111455),
+        (distances.of_means(item, item, item, 99), 0.035344),
     ]
-    for found, due in expected:
-        assert float(found.mid()) == pytest.approx(due, abs=1e-6)
-    assert distances.of_counts(one, Fraction(0)) >= 0
+    for actual, due in expected:
+        assert float(actual.mid()) == pytest.approx(due, abs=1e-6)
+    assert distances.of_counts(item, Fraction(0)) >= 0
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5])
@@ -224,8 +224,8 @@ def test_moments(d: int) -> None:
 
 def test_gaussian_noise() -> None:
     sigma, delta = Fraction(373063, 100000), Fraction(1, 10**5)
-    found = noise.exactly(sigma, 1, Fraction(1))
-    assert float(found.mid()) == pytest.approx(1.03457e-5, rel=1e-4)
+    actual = noise.exactly(sigma, 1, Fraction(1))
+    assert float(actual.mid()) == pytest.approx(1.03457e-5, rel=1e-4)
     assert not noise.delta_at_most(sigma, Fraction(1), Fraction(1), delta, True)
     assert noise.delta_at_most(Fraction(39, 10), Fraction(1), Fraction(1), delta, True)
     classical = Fraction(48448, 100000)
@@ -310,8 +310,8 @@ def test_a_number_added_to_every_entry() -> None:
     clipped = ["clip", [total, *([["const", [], [{"number": n}]] for n in ("0", "5")])], []]
     zeros = ["tuple", [["const", [], [{"number": "0"}]]] * 3, []]
     context = AdjacencyContext(read_program(bare_program(record)), admitted(()), "replace-one")
-    for one in (total, clipped):
-        node = read_expression(["add", [one, zeros], []])
+    for item in (total, clipped):
+        node = read_expression(["add", [item, zeros], []])
         assert folded(sensitivity_of(node, "l1", context, RulesAllowed(_no_folds)).value) == 3
         assert folded(sensitivity_of(node, "l2", context, RulesAllowed(_no_folds)).value) in (3, 9)
 
@@ -340,8 +340,8 @@ JUNK: tuple[Any, ...] = (
 def places(raw: Any) -> list[tuple[Any, Any]]:
     """Every place in plain data, as its container and key."""
     keys = list(raw) if isinstance(raw, dict) else range(len(raw)) if isinstance(raw, list) else ()
-    found = [(raw, key) for key in keys]
-    return found + [inside for key in keys for inside in places(raw[key])]
+    actual = [(raw, key) for key in keys]
+    return actual + [inside for key in keys for inside in places(raw[key])]
 
 
 @pytest.mark.prove
@@ -389,9 +389,9 @@ def test_folds(name: str) -> None:
         '    dose: Real[0, 4]\n    arm: Category["a", "b"]\n    ill: Bool\n    age: Int[0, 5]',
     )
     program = core_of(read_program_text(HEAD + text, name), None, {})
-    found = check(program)
-    assert found.verdict == "ACCEPTED", found.reason
-    document = json.loads(program_certificate(program, found).to_json())
+    verdict = check(program)
+    assert verdict.verdict == "ACCEPTED", verdict.reason
+    document = json.loads(program_certificate(program, verdict).to_json())
     assert kernel.check(document).verdict == "VALID ASSUMING"
     bound = Fraction(node_at(document, "laplace")["sensitivity"]["value"][2][0]["number"])
     assert bound <= Fraction(moved)
@@ -406,17 +406,17 @@ def test_folds(name: str) -> None:
 
 
 def random_row(program: Program, rng: Any) -> dict[str, Any]:
-    found = {}
+    actual = {}
     for name, kind in program.record:
         options = witnesses(kind, rng)
-        found[name] = options[int(rng.integers(len(options)))]
-    return found
+        actual[name] = options[int(rng.integers(len(options)))]
+    return actual
 
 
 def folded_over(program: Program, rows: list[dict[str, Any]]) -> Fraction:
     release = program.body[0]
     fold = release.args[0]  # type: ignore[union-attr]
-    found = fold.data[0]
+    actual = fold.data[0]
     for row in rows:
-        found = Fraction(True_(program, rows).of_row(fold.args[1], row | {"so far": found}))
-    return Fraction(found)  # type: ignore[arg-type]
+        actual = Fraction(True_(program, rows).of_row(fold.args[1], row | {"so far": actual}))
+    return Fraction(actual)  # type: ignore[arg-type]

@@ -199,10 +199,10 @@ def between(rng: Rng) -> tuple[Spec, list[Spec]]:
     order, states = int(rng.choice([1, 1, 2])), 2
     width = 0.0 if rng.random() < 0.2 else 1.0
     lows, highs = [], []
-    for one in rows(rng, states**order, states):
+    for item in rows(rng, states**order, states):
         slack = width * float(rng.choice([0.0, 0.125, 0.25]))
-        lows.append([max(x - slack, 0.0) for x in one])
-        highs.append([min(x + slack, 1.0) for x in one])
+        lows.append([max(x - slack, 0.0) for x in item])
+        highs.append([min(x + slack, 1.0) for x in item])
     shape = (states,) * (order + 1)
     spec: Spec = {"model": "markov", "length": int(rng.integers(1, 5))}
     if order > 1:
@@ -237,7 +237,7 @@ def test_answers_between_bounds_are_those_of_all_laws_between_them():
         for default in (0, 1):
             right = [truth(law, default) for law in laws]
             for name, answer in told(parse(spec), default).items():
-                every = all(one[name] for one in right)
+                every = all(item[name] for item in right)
                 if answer is None:
                     undecided[name] += 1
                 elif answer:

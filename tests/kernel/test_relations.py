@@ -50,13 +50,15 @@ MODELS = (
 
 def certificate(rng: np.random.Generator) -> Document:
     population = parse(MODELS[int(rng.integers(len(MODELS)))](rng)) if rng.random() < 0.8 else None
-    chosen = [str(one) for one in rng.choice(list(CATALOGUE), int(rng.integers(1, 3)), False)]
-    given = {one: float(rng.uniform(0.05, 0.9 if one in ("sp", "bsp") else 2.0)) for one in chosen}
+    chosen = [str(chosen) for chosen in rng.choice(list(CATALOGUE), int(rng.integers(1, 3)), False)]
+    given = {
+        item: float(rng.uniform(0.05, 0.9 if item in ("sp", "bsp") else 2.0)) for item in chosen
+    }
     known = facts(population, (), 0, 2)
     names = [name for name in HYPOTHESES if name not in known.holds | dict.fromkeys(known.refuted)]
     assume = [name for name in names if rng.random() < 0.5]
-    found = implied(given, population, assume, seconds=1.0, size=2, default=0)
-    return read_back(implications_certificate(found, seconds=1.0).to_json())
+    consequence = implied(given, population, assume, seconds=1.0, size=2, default=0)
+    return read_back(implications_certificate(consequence, seconds=1.0).to_json())
 
 
 def read_back(text: str) -> Document:
@@ -73,11 +75,11 @@ def sealed(document: Document, *, assumptions: bool = True) -> Document:
 
 
 def steps(document: Document) -> list[dict[str, Any]]:
-    found, waiting = [], list(document["derivation"]["premises"])
+    actual, waiting = [], list(document["derivation"]["premises"])
     while waiting:
-        found.append(waiting.pop())
-        waiting += found[-1]["premises"]
-    return found
+        actual.append(waiting.pop())
+        waiting += actual[-1]["premises"]
+    return actual
 
 
 @pytest.mark.prove
@@ -87,8 +89,8 @@ def test_honest_certificates_verify():
     used: Counter[str] = Counter()
     for _ in range(runs(200, least=20)):
         document = certificate(rng)
-        found = check(document)
-        assert found.verdict == "VALID ASSUMING", (found, document)
+        verdict = check(document)
+        assert verdict.verdict == "VALID ASSUMING", (verdict, document)
         used.update(step["rule"] for step in steps(document))
     assert len(used) > (20 if runs(200) > 100 else 10)
 
@@ -118,7 +120,7 @@ def lower_claim(rng: np.random.Generator, document: Document) -> None:
 
 def other_notion(rng: np.random.Generator, document: Document) -> None:
     chosen = steps(document)[int(rng.integers(len(steps(document))))]
-    others = [one for one in (*CATALOGUE, "zcdp") if one != chosen["conclusion"]["notion"]]
+    others = [item for item in (*CATALOGUE, "zcdp") if item != chosen["conclusion"]["notion"]]
     chosen["conclusion"]["notion"] = others[int(rng.integers(len(others)))]
 
 
@@ -137,14 +139,14 @@ def no_hypotheses(rng: np.random.Generator, document: Document) -> None:
 
 
 def smaller_conversion(rng: np.random.Generator, document: Document) -> None:
-    found = [step["evidence"] for step in steps(document) if "conversion" in step["evidence"]]
-    cost = found[int(rng.integers(len(found)))]["conversion"]["evidence"]["cost"]
+    actual = [step["evidence"] for step in steps(document) if "conversion" in step["evidence"]]
+    cost = actual[int(rng.integers(len(actual)))]["conversion"]["evidence"]["cost"]
     cost["any"] *= 0.9
 
 
 def other_population(rng: np.random.Generator, document: Document) -> None:
-    found = [step["evidence"] for step in steps(document) if "conversion" in step["evidence"]]
-    inside = found[int(rng.integers(len(found)))]["conversion"]["evidence"]
+    actual = [step["evidence"] for step in steps(document) if "conversion" in step["evidence"]]
+    inside = actual[int(rng.integers(len(actual)))]["conversion"]["evidence"]
     assert not same(inside["population"], {"model": "independent"})
     inside["population"] = {"model": "independent"}
 
@@ -197,16 +199,16 @@ def test_mutated_certificates_do_not_verify():
             continue  # there is nothing of this kind in it
         if document == made:
             continue
-        found = check(sealed(document))
-        assert found.verdict in ("INVALID", "UNKNOWN"), (change.__name__, made, document)
-        assert found.step != "digest"
+        verdict = check(sealed(document))
+        assert verdict.verdict in ("INVALID", "UNKNOWN"), (change.__name__, made, document)
+        assert verdict.step != "digest"
         done[change.__name__] += 1
     assert len(done) == len(CHANGES), done
 
 
 def honest_document(given: dict[str, float], population: Population | None, *assume: str, **more):
-    found = implied(given, population, assume, **({"size": 2, "default": 0} | more))
-    return read_back(implications_certificate(found).to_json())
+    consequence = implied(given, population, assume, **({"size": 2, "default": 0} | more))
+    return read_back(implications_certificate(consequence).to_json())
 
 
 def test_undeclared_hypotheses_are_found():
@@ -214,17 +216,17 @@ def test_undeclared_hypotheses_are_found():
     assert check(document).verdict == "VALID ASSUMING"
     assert any("full-support" in said for said in check(document).assuming)
     document["declared"] = []
-    found = check(sealed(document))
-    assert found.verdict == "INVALID"
-    assert found.step == "hypotheses"
+    verdict = check(sealed(document))
+    assert verdict.verdict == "INVALID"
+    assert verdict.step == "hypotheses"
 
 
 def test_declarations_that_the_population_refutes():
     document = honest_document({"bdp": 1.0}, None, "full-support")
     document["population"] = json.loads(json.dumps(TWINS.spec()))
-    found = check(sealed(document))
-    assert found.verdict == "INVALID"
-    assert "refutes full-support" in found.reason
+    verdict = check(sealed(document))
+    assert verdict.verdict == "INVALID"
+    assert "refutes full-support" in verdict.reason
 
 
 def test_a_derived_hypothesis_of_another_population():
@@ -254,9 +256,9 @@ def test_no_free_lunch_from_one_population():
     document["derivation"]["premises"] = [step]
     for place in (document["claim"], document["derivation"]["conclusion"]):
         place["claims"] = [{"notion": "group-dp", "level": level}]
-    found = check(sealed(document))
-    assert found.verdict == "INVALID"
-    assert "one population" in found.reason
+    verdict = check(sealed(document))
+    assert verdict.verdict == "INVALID"
+    assert "one population" in verdict.reason
 
 
 def test_assumptions_must_be_those_needed():
@@ -274,8 +276,8 @@ def test_a_distance_of_one_promises_nothing():
 
 
 def test_the_kernel_knows_the_same_notions_and_hypotheses():
-    assert set(ABSOLUTE) == {key for key, one in CATALOGUE.items() if not one.relative}
-    assert set(RELATIVE) == {key for key, one in CATALOGUE.items() if one.relative}
+    assert set(ABSOLUTE) == {key for key, item in CATALOGUE.items() if not item.relative}
+    assert set(RELATIVE) == {key for key, item in CATALOGUE.items() if item.relative}
     assert set(KERNEL_NAMES) == set(HYPOTHESES)
 
 
@@ -307,7 +309,7 @@ def replaced_conversion(population: Population, adversary: str) -> Document:
     """A certificate of CHAIN for everybody, with another honest conversion in its place."""
     document = honest_document({"dp": 0.5}, CHAIN)
     chain = next(
-        one for one in document["derivation"]["premises"] if one["conclusion"]["notion"] == "bdp"
+        item for item in document["derivation"]["premises"] if item["conclusion"]["notion"] == "bdp"
     )
     report = population.leakage(0.5, adversary=adversary)  # type: ignore[arg-type]
     other = json.loads(conversion_certificate(population, report).to_json())["derivation"]
@@ -322,9 +324,9 @@ def replaced_conversion(population: Population, adversary: str) -> Document:
 def test_a_conversion_is_of_this_population_and_of_this_adversary():
     assert check(replaced_conversion(CHAIN, "any")).verdict == "VALID ASSUMING"
     calm = MarkovChain(transition=((0.6, 0.4), (0.4, 0.6)), length=100)
-    found = check(replaced_conversion(calm, "any"))
+    verdict = check(replaced_conversion(calm, "any"))
     reason = "population: the conversion is about another one than is declared"
-    assert (found.verdict, found.reason) == ("INVALID", reason)
-    found = check(replaced_conversion(CHAIN, "uninformed"))
+    assert (verdict.verdict, verdict.reason) == ("INVALID", reason)
+    verdict = check(replaced_conversion(CHAIN, "uninformed"))
     reason = "adversary: 'uninformed' is stated, 'any' is due"
-    assert (found.verdict, found.reason) == ("INVALID", reason)
+    assert (verdict.verdict, verdict.reason) == ("INVALID", reason)

@@ -62,14 +62,14 @@ def test_covariances_and_precisions():
         size = int(rng.integers(1, 7))
         cov, cost = random_covariance(rng, size), random_cost(rng)
         truth = total(cost, gaussian.shift_factor(cov), size)
-        found = agreed(Gaussian(covariance=cov.tolist()), cost, RULES)
-        assert found["gaussian-covariance"] == pytest.approx(truth, rel=EXACT)
-        assert all(level >= truth * (1 - BELOW) for level in found.values())
+        answer = agreed(Gaussian(covariance=cov.tolist()), cost, RULES)
+        assert answer["gaussian-covariance"] == pytest.approx(truth, rel=EXACT)
+        assert all(level >= truth * (1 - BELOW) for level in answer.values())
         inverse = np.linalg.inv(cov)
         inverse = (inverse + inverse.T) / 2
-        found = agreed(Gaussian(precision=inverse.tolist()), cost, RULES)
-        assert found["gaussian-covariance"] == pytest.approx(truth, rel=1e-8)
-        assert all(level >= truth * (1 - 1e-8) for level in found.values())
+        answer = agreed(Gaussian(precision=inverse.tolist()), cost, RULES)
+        assert answer["gaussian-covariance"] == pytest.approx(truth, rel=1e-8)
+        assert all(level >= truth * (1 - 1e-8) for level in answer.values())
 
 
 @pytest.mark.prove
@@ -81,12 +81,12 @@ def test_equal_variances():
         cov = correlations(rng, size, float(rng.uniform(0.02, 0.9 / size)))
         cost = random_cost(rng)
         truth = total(cost, gaussian.shift_factor(cov), size)
-        found = agreed(Gaussian(covariance=(cov * 3.7).tolist()), cost, RULES)
-        assert all(level >= truth * (1 - BELOW) for level in found.values())
+        answer = agreed(Gaussian(covariance=(cov * 3.7).tolist()), cost, RULES)
+        assert all(level >= truth * (1 - BELOW) for level in answer.values())
         rho = float(np.abs(cov - np.eye(size)).max())
         again = agreed(Gaussian(size=size, max_correlation=rho), cost, RULES)
         for rule, level in again.items():
-            assert level == pytest.approx(found[rule], rel=1e-9)
+            assert level == pytest.approx(answer[rule], rel=1e-9)
         applied |= set(again)
     assert applied == {"gaussian-equal-variances", "gaussian-max-correlation"}
 
@@ -115,9 +115,9 @@ def test_series():
         cost = random_cost(rng)
         places = np.arange(length)
         cov = phi ** np.abs(places[:, None] - places)
-        found = agreed(Autoregressive(coefficient=phi, length=length), cost, RULES)
+        answer = agreed(Autoregressive(coefficient=phi, length=length), cost, RULES)
         truth = total(cost, gaussian.shift_factor(cov), length)
-        assert found["autoregressive"] == pytest.approx(truth, rel=EXACT)
+        assert answer["autoregressive"] == pytest.approx(truth, rel=EXACT)
     long = agreed(Autoregressive(coefficient=-0.6, length=2**53), Cost(lipschitz=0.7), RULES)
     assert long["autoregressive"] == pytest.approx(2.8, rel=1e-12)
 
@@ -144,10 +144,10 @@ def test_vectors():
         spent = tuple(ColumnCost(names[r.column], r.hi, r.eps, r.eps * 2.0**-20) for r in reads)
         cost = Cost(any=float(rng.uniform(0, 1)), by_column=spent)
         given = Gaussian(covariance=cov.tolist(), size=size, covers=names, bounds=bounds)
-        found = agreed(given, cost, RULES)["gaussian-vector"]
+        actual = agreed(given, cost, RULES)["gaussian-vector"]
         truth = gaussian.vector_level(cov, columns, reads, widths) + size * cost.any
-        truth += (size - 1) * sum(one.slack for one in spent)
-        assert found == pytest.approx(truth, rel=EXACT)
+        truth += (size - 1) * sum(item.slack for item in spent)
+        assert actual == pytest.approx(truth, rel=EXACT)
         agreed(given, Cost(lipschitz=0.5), RULES)
 
 

@@ -60,7 +60,7 @@ def random_laws(rng: np.random.Generator, states: int) -> tuple[list[arb], list[
             weights[rng.integers(states)] = 0.0
         balls = [arb(float(weight)) for weight in weights]
         total = sum(balls, arb(0))
-        laws.append([one / total for one in balls])
+        laws.append([ball / total for ball in balls])
     return laws[0], laws[1]
 
 
@@ -72,8 +72,10 @@ def by_program(p: list[arb], q: list[arb], cost: np.ndarray) -> float:
         row[v], row[w] = 1.0, -cost[v, w]
         rows.append(row / max(1.0, cost[v, w]))
     fp, fq = np.array([float(x) for x in p]), np.array([float(x) for x in q])
-    found = linprog(-fp, A_ub=np.array(rows), b_ub=np.zeros(len(rows)), A_eq=fq[None], b_eq=[1.0])
-    return -found.fun
+    solution = linprog(
+        -fp, A_ub=np.array(rows), b_ub=np.zeros(len(rows)), A_eq=fq[None], b_eq=[1.0]
+    )
+    return -solution.fun
 
 
 @pytest.mark.parametrize("states", [2, 3, 4, 7, 10])
@@ -141,10 +143,10 @@ def test_graphs(zeros):
         if joint is None:
             continue
         eps = random_epsilon(rng)
-        found = agreed(graph, Cost(any=eps), RULES, str(rng.choice(["any", "uninformed"])))
+        answer = agreed(graph, Cost(any=eps), RULES, str(rng.choice(["any", "uninformed"])))
         truth = max(finite.worst_case(joint, eps).level, eps)
-        assert all(level >= truth - BELOW for level in found.values())
-        seen |= set(found)
+        assert all(level >= truth - BELOW for level in answer.values())
+        seen |= set(answer)
     assert seen == RULES - {"tree-recursion"}
 
 
@@ -169,11 +171,11 @@ def test_trees_against_brute_force(zeros):
         for _ in range(runs(100, least=10)):
             nodes = random_tree(rng, int(rng.integers(1, records)), states, zeros)
             tree, eps = Tree(nodes=nodes), random_epsilon(rng)
-            found = agreed(tree, Cost(any=eps), RULES, "uninformed", 1e-7)["tree-recursion"]
+            actual = agreed(tree, Cost(any=eps), RULES, "uninformed", 1e-7)["tree-recursion"]
             truth = max(finite.worst_case(chains.tree(nodes), eps, "uninformed").level, eps)
-            assert found >= truth - BELOW
+            assert actual >= truth - BELOW
             if states == 2:
-                assert found <= truth * (1 + 1e-9)
+                assert actual <= truth * (1 + 1e-9)
 
 
 def test_large_models():
@@ -399,9 +401,9 @@ def as_factors(nodes) -> Graph:
 
 @pytest.mark.parametrize("eps", [0.02, 0.5, 3.0])
 def test_networks_are_the_graphs_of_their_families(eps):
-    found = agreed(Network(nodes=VEE), Cost(any=eps), RULES)
-    assert found == pytest.approx(agreed(as_factors(VEE), Cost(any=eps), RULES), rel=1e-12)
-    assert set(found) >= {"graph-contraction"}
+    answer = agreed(Network(nodes=VEE), Cost(any=eps), RULES)
+    assert answer == pytest.approx(agreed(as_factors(VEE), Cost(any=eps), RULES), rel=1e-12)
+    assert set(answer) >= {"graph-contraction"}
 
 
 def test_a_network_without_two_parents_is_a_tree():
@@ -414,9 +416,9 @@ def test_a_network_without_two_parents_is_a_tree():
     tree = network.as_tree
     assert tree is not None
     cost = Cost(any=0.7)
-    found = agreed(network, cost, RULES, "uninformed", 1e-7)
-    assert found == pytest.approx(agreed(tree, cost, RULES, "uninformed", 1e-7), rel=1e-12)
-    assert "tree-recursion" in found
+    answer = agreed(network, cost, RULES, "uninformed", 1e-7)
+    assert answer == pytest.approx(agreed(tree, cost, RULES, "uninformed", 1e-7), rel=1e-12)
+    assert "tree-recursion" in answer
     step = make_step("tree-recursion", bare(Network(nodes=VEE)), cost, adversary="uninformed")
     assert "not a tree" in refused(step)
 

@@ -208,16 +208,16 @@ def test_numbers_beside_the_level_are_those_derived(name: str) -> None:
         document["claim"]["epsilon"] *= 2
     else:
         document["digest"] = digest(content_of(document))
-    found = check(document)
-    assert (found.verdict, found.step.startswith(step)) == ("INVALID", True), found
-    assert reason in found.reason
+    verdict = check(document)
+    assert (verdict.verdict, verdict.step.startswith(step)) == ("INVALID", True), verdict
+    assert reason in verdict.reason
 
 
 def test_the_budgets_delta_stands_among_the_assumptions() -> None:
     document = certificate("gaussian release")
     document["derivation"]["evidence"]["delta"] = 1e-5
-    found = kernel.check(document | {"digest": digest(content_of(document))})
-    assert (found.verdict, found.step) == ("INVALID", "assumptions")
+    verdict = kernel.check(document | {"digest": digest(content_of(document))})
+    assert (verdict.verdict, verdict.step) == ("INVALID", "assumptions")
 
 
 @pytest.mark.parametrize("kind", ["laplace release", "gaussian release", "relations", "law"])

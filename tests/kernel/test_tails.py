@@ -20,10 +20,10 @@ def test_gaussian_tails(case: int) -> None:
     rng = random.Random(case)
     scale = 10 ** rng.uniform(-1, 1.9)
     k = int(rng.uniform(0, 5) * scale)
-    found, truth = gaussian_tail(Fraction(scale), k), true_tail(scale, k)
-    assert found.upper() >= truth.lower()
+    actual, truth = gaussian_tail(Fraction(scale), k), true_tail(scale, k)
+    assert actual.upper() >= truth.lower()
     # a step of the integral's is at most a few hundredths of a scale
-    assert found <= truth * (1 + flint.arb(1e-20 if scale < 16 else 3e-2))
+    assert actual <= truth * (1 + flint.arb(1e-20 if scale < 16 else 3e-2))
 
 
 def test_gaussian_tails_far_out_and_of_large_scales() -> None:

@@ -61,8 +61,8 @@ def honest(case: str, dp_epsilon: float = 0.3) -> dict[str, Any]:
     """The step of a rule, with the witness that its producer gives."""
     rule, population, adversary = CASES[case]
     cost = Cost(any=dp_epsilon)
-    found = report(Question(population, adversary), cost).bounds
-    bound = next(bound for bound in found if bound.theorem == rule)
+    bounds = report(Question(population, adversary), cost).bounds
+    bound = next(bound for bound in bounds if bound.theorem == rule)
     read = kernel.DETAILS[bound.theorem]
     kept = {name: value for name, value in bound.evidence.items() if name in read}
     details = json.loads(json.dumps(kept))

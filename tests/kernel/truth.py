@@ -152,7 +152,7 @@ def _type(data: Document) -> ir.Type:
 
 def _command(data: Document) -> ir.Command:
     if "release" in data:
-        options = tuple((name, ir.expression(one)) for name, one in data["options"].items())
+        options = tuple((name, ir.expression(item)) for name, item in data["options"].items())
         return ir.Release(
             data["release"], data["op"], tuple(map(ir.expression, data["args"])), options
         )
@@ -174,7 +174,7 @@ Item = dict[str, Any]
 
 def _release(document: Document) -> str | None:
     parse_columns(copy.deepcopy(document["columns"]))
-    names = [(one["query"], one.get("group"), one.get("cell")) for one in document["results"]]
+    names = [(item["query"], item.get("group"), item.get("cell")) for item in document["results"]]
     if len(set(map(repr, names))) < len(names):
         return "a result twice"
     spent: list[Item] = []
@@ -217,7 +217,7 @@ def _wrong_sums(document: Document, items: Sequence[Item], claim: Mapping[str, A
         elif not claim["delta"]:
             false = "Gaussian noise has no level without a delta"
         else:
-            ways = [dp_bounds(one, claim["delta"]) for one in (cost, _as_zcdp(cost))]
+            ways = [dp_bounds(item, claim["delta"]) for item in (cost, _as_zcdp(cost))]
             due = min(bound.epsilon for bounds in ways for bound in bounds)
             false = _below(claim["epsilon"], due, "epsilon")
         if false:
@@ -248,21 +248,21 @@ def _cost(document: Document, items: Sequence[Item]) -> Cost:
     spec = document["population"] or {}
     covers, vector = spec.get("covers", []), spec.get("columns")
     scalar = spec.get("model") in ("gaussian", "autoregressive") and vector is None
-    moved = [one for one in items if scalar and covers == [one["column"]]]
-    apart = [one for one in items if vector and one["column"] in vector]
-    still = [one for one in items if one not in moved and one not in apart]
+    moved = [item for item in items if scalar and covers == [item["column"]]]
+    apart = [item for item in items if vector and item["column"] in vector]
+    still = [item for item in items if item not in moved and item not in apart]
 
     def total(some: Sequence[Item], what: str) -> float:
         return float(sum((item[what] for item in some), Fraction(0)))
 
     columns = tuple(
         ColumnCost(
-            one["column"],
-            float(one["interval"][1] - one["interval"][0]),
-            float(one["epsilon"]),
-            rho=float(one["rho"]),
+            item["column"],
+            float(item["interval"][1] - item["interval"][0]),
+            float(item["epsilon"]),
+            rho=float(item["rho"]),
         )
-        for one in apart
+        for item in apart
     )
     return Cost(
         any=total(still, "epsilon"),
@@ -276,14 +276,14 @@ def _cost(document: Document, items: Sequence[Item]) -> Cost:
 def _queries(step: Document) -> list[Document]:
     if "query" in step["evidence"]:
         return [step]
-    return [one for premise in step["premises"] for one in _queries(premise)]
+    return [query for premise in step["premises"] for query in _queries(premise)]
 
 
 def _item(document: Document, step: Document) -> list[Item] | str:
     """The least that a query can cost with its noise."""
     query, columns = step["evidence"]["query"], document["columns"]
     where, rows = query.get("where", ""), document["rows_per_unit"] or 1
-    result = next(one for one in document["results"] if one["query"] == query["name"])
+    result = next(item for item in document["results"] if item["query"] == query["name"])
     length = Fraction(result["noise"]["step"]) * result.get("rows", 1)
     scale = Fraction(result["noise"]["scale"])
     smooth = query["kind"] in ("sum", "mean")
@@ -351,7 +351,7 @@ def _reads_others(where: str, block: Document, columns: Document) -> bool:
     inside = set(map(repr, block["values"]))
     states = columns[block["column"]]["states"]
     tried = [
-        columns[name].get("states") or [one + by for one in numbers for by in (-1, 0, 1)]
+        columns[name].get("states") or [number + by for number in numbers for by in (-1, 0, 1)]
         for name in names
     ]
     text = compile(where, "condition", "eval")

@@ -40,9 +40,9 @@ def test_growth_is_rounded_up_and_monotone_in_the_level() -> None:
     for _ in range(runs(2000)):
         eps = float(10 ** rng.uniform(-8, 2))
         levels = np.sort(eps * (1.0 + 10 ** rng.uniform(-9, 1.5, size=3))).tolist()
-        found = [growth(level, eps) for level in levels]
-        assert found == sorted(found)
-        for level, value in zip(levels, found, strict=True):
+        actual = [growth(level, eps) for level in levels]
+        assert actual == sorted(actual)
+        for level, value in zip(levels, actual, strict=True):
             exact = (_ball(level).expm1() / _ball(eps).expm1()).upper()
             if value < math.inf:
                 assert arb(value) >= exact

@@ -70,10 +70,10 @@ def random_epsilon(rng: np.random.Generator) -> float:
 
 @pytest.mark.parametrize("case", vectors("fields.json"), ids=lambda case: case["name"])
 def test_reference_values(case: dict[str, Any]) -> None:
-    found = level(parse(case["population"]), case["dp_epsilon"])
-    assert case.get("at_least", 0.0) - BELOW <= found <= case.get("at_most", math.inf)
-    assert found == pytest.approx(case["fields"], rel=1e-10)
-    assert found <= case["plain"] * (1 + 1e-10)
+    reached = level(parse(case["population"]), case["dp_epsilon"])
+    assert case.get("at_least", 0.0) - BELOW <= reached <= case.get("at_most", math.inf)
+    assert reached == pytest.approx(case["fields"], rel=1e-10)
+    assert reached <= case["plain"] * (1 + 1e-10)
 
 
 @pytest.mark.prove
@@ -86,11 +86,11 @@ def test_no_mechanism_leaks_more_and_contraction_is_never_lower() -> None:
         if joint is None:
             continue
         tried += 1
-        found = level(graph, eps)
+        reached = level(graph, eps)
         truth = max(finite.worst_case(joint, eps).level, eps)
         plain = graph_level(graph.factor_graph, eps).epsilon
-        assert truth - BELOW <= found <= plain * (1 + 1e-10), (graph.spec(), eps)
-        lower += found < plain * (1 - 1e-6)
+        assert truth - BELOW <= reached <= plain * (1 + 1e-10), (graph.spec(), eps)
+        lower += reached < plain * (1 - 1e-6)
     assert lower > tried / 2
 
 
@@ -170,7 +170,7 @@ def test_a_step_is_rounded_up_at_all_sizes() -> None:
         prepared, s = messages_of(graph), float(10.0 ** rng.uniform(-12, 2.5))
         if not prepared.size:
             continue
-        found = prepared.steps.passed(np.full(4, s))
+        actual = prepared.steps.passed(np.full(4, s))
         with ctx.workprec(2000):
             for number, (k, u) in enumerate([(1, 1), (0, 1), (1, 0), (0, 0)]):
                 laws = []
@@ -181,8 +181,8 @@ def test_a_step_is_rounded_up_at_all_sizes() -> None:
                 x = (arb(s) if bool(p > q) else -arb(s)).exp()
                 exact = ((1 - p + x * p) / (1 - q + x * q)).log()
                 slack = 1e-9 + 1e-12 / float(prepared.ratio[number])
-                assert bool(exact <= arb(float(found[number])))
-                assert float(found[number]) <= float(exact) * (1 + slack) + 1e-290
+                assert bool(exact <= arb(float(actual[number])))
+                assert float(actual[number]) <= float(exact) * (1 + slack) + 1e-290
 
 
 def test_intervals_of_odds_are_rounded_outward() -> None:
@@ -322,9 +322,9 @@ def test_two_numbers_are_a_super_solution_for_all_messages() -> None:
 def test_levels_for_larger_costs_start_from_lower_ones() -> None:
     costs = np.geomspace(0.01, 8.0, 9)
     rising = messages_of(Graph(grid=(4, 4), table=[[9.0, 1.0], [1.0, 0.7]]))
-    found = [fields_level(rising, eps).epsilon for eps in costs]
+    actual = [fields_level(rising, eps).epsilon for eps in costs]
     afresh = [level(Graph(grid=(4, 4), table=[[9.0, 1.0], [1.0, 0.7]]), eps) for eps in costs]
-    assert found == pytest.approx(afresh, rel=1e-10)
+    assert actual == pytest.approx(afresh, rel=1e-10)
     assert [fields_level(rising, eps).epsilon for eps in costs[::-1]] == pytest.approx(
         afresh[::-1], rel=1e-10
     )
@@ -344,7 +344,7 @@ def test_without_time_the_caps_stand() -> None:
     over = Deadline(0.5, clock=lambda: float(next(ticks)))
     graph = Graph(grid=(4, 4), table=[[9.0, 1.0], [1.0, 0.7]])
     prepared = messages_of(graph)
-    found = fields_level(prepared, 0.3, over).epsilon
-    assert level(Graph(grid=(4, 4), table=[[9.0, 1.0], [1.0, 0.7]]), 0.3) <= found
+    actual = fields_level(prepared, 0.3, over).epsilon
+    assert level(Graph(grid=(4, 4), table=[[9.0, 1.0], [1.0, 0.7]]), 0.3) <= actual
     y = prepared.uniform(0.3, 16)[0]
-    assert found == pytest.approx(0.3 + 4 * float(y.max()), rel=1e-9)
+    assert actual == pytest.approx(0.3 + 4 * float(y.max()), rel=1e-9)

@@ -32,7 +32,7 @@ def by_linprog(p: np.ndarray, q: np.ndarray, cost: np.ndarray) -> float:
         row = np.zeros(len(p))
         row[v], row[w] = 1.0, -cost[v, w]
         rows.append(row)
-    found = linprog(
+    solution = linprog(
         -p,
         A_ub=np.array(rows) if rows else None,
         b_ub=np.zeros(len(rows)) if rows else None,
@@ -40,8 +40,8 @@ def by_linprog(p: np.ndarray, q: np.ndarray, cost: np.ndarray) -> float:
         b_eq=[1.0],
         method="highs-ds",
     )
-    assert found.status == 0
-    return -float(found.fun)
+    assert solution.status == 0
+    return -float(solution.fun)
 
 
 def closed_costs(rng: np.random.Generator, states: int, spread: float) -> np.ndarray:
@@ -65,9 +65,9 @@ def random_law(rng: np.random.Generator, states: int, zeros: bool) -> np.ndarray
 def test_two_states_by_hand() -> None:
     """`g` doubles at the state that `p` favours: (.8 * 2 + .2) / (.3 * 2 + .7) = 1.8 / 1.3."""
     p, q = np.array([[0.8, 0.2]]), np.array([[0.3, 0.7]])
-    found = largest_ratios(p, q, np.array([[1.0, 2.0], [5.0, 1.0]]))
-    assert found[0] == pytest.approx(1.8 / 1.3, rel=1e-12)
-    assert found[0] >= 1.8 / 1.3
+    actual = largest_ratios(p, q, np.array([[1.0, 2.0], [5.0, 1.0]]))
+    assert actual[0] == pytest.approx(1.8 / 1.3, rel=1e-12)
+    assert actual[0] >= 1.8 / 1.3
     other_way = largest_ratios(q, p, np.array([[1.0, 2.0], [5.0, 1.0]]))
     assert other_way[0] == pytest.approx((0.3 + 0.7 * 5) / (0.8 + 0.2 * 5), rel=1e-12)
 
@@ -100,10 +100,10 @@ def test_against_another_solver(zeros: bool) -> None:
         p, q = random_law(rng, states, zeros), random_law(rng, states, zeros)
         cost = closed_costs(rng, states, float(10 ** rng.uniform(-2, 0.8)))
         truth = by_linprog(p, q, cost)
-        found = float(largest_ratios(p[None], q[None], cost)[0])
-        assert truth * (1 - 1e-7) <= found <= truth * (1 + 1e-6), (p, q, cost)
+        actual = float(largest_ratios(p[None], q[None], cost)[0])
+        assert truth * (1 - 1e-7) <= actual <= truth * (1 + 1e-6), (p, q, cost)
         bound = float(threshold_bound(p[None], q[None], cost[None])[0])
-        assert found <= bound
+        assert actual <= bound
 
 
 def test_two_states_in_fractions() -> None:
@@ -166,11 +166,11 @@ def test_drifting_programs_are_solved_from_kept_trees() -> None:
         share = 0.5 * 0.8**step
         moving = (1 - share) * p + share * q[::-1]
         grown = cost ** (2 - 0.8**step)
-        found = keeper.upper(moving, q, grown, step)
+        actual = keeper.upper(moving, q, grown, step)
         fresh = largest_ratios(moving, q, grown)
-        np.testing.assert_allclose(found, fresh, rtol=3e-8)
+        np.testing.assert_allclose(actual, fresh, rtol=3e-8)
         for row in range(batch):
-            assert found[row] >= by_linprog(moving[row], q[row], grown) * (1 - 1e-7)
+            assert actual[row] >= by_linprog(moving[row], q[row], grown) * (1 - 1e-7)
     assert keeper.solved < batch * steps / 4
 
 

@@ -49,9 +49,9 @@ def check(value: float, truth: flint.arb, relative: float = 1e-9) -> None:
 def test_the_values_of_the_report() -> None:
     """Sigma 1e9 at epsilon 4e-9, where a formula in doubles says 7.145172e-15."""
     assert f"{normal_delta(1e-9, 4e-9):.6e}" == "7.145258e-15"
-    one = Gaussian(covariance=[[1.0]])
-    assert f"{gaussian_noise(one, 1e9, 1.0, 4e-9).delta:.6e}" == "7.145258e-15"
-    check(gaussian_noise(one, 6e14, 1.0, 1e-15).delta, in_thousands_of_digits(
+    item = Gaussian(covariance=[[1.0]])
+    assert f"{gaussian_noise(item, 1e9, 1.0, 4e-9).delta:.6e}" == "7.145258e-15"
+    check(gaussian_noise(item, 6e14, 1.0, 1e-15).delta, in_thousands_of_digits(
         Fraction(1) / Fraction(6e14), Fraction(1e-15)))  # fmt: skip
     curve = linear_query_curve([[1.0]], [1.0], sigma=1e9, difference=1.0).delta(4e-9)
     truth = in_thousands_of_digits(Fraction(1, 10**9), Fraction(4e-9))
@@ -62,13 +62,13 @@ def test_the_values_of_the_report() -> None:
 @pytest.mark.prove
 def test_never_below_the_truth_and_hardly_above() -> None:
     rng = np.random.default_rng(901)
-    one = Gaussian(covariance=[[1.0]])
+    item = Gaussian(covariance=[[1.0]])
     told = 0
     for _ in range(runs(4000)):
         sigma, epsilon = 10.0 ** rng.uniform(-6, 15), 10.0 ** rng.uniform(-12, math.log10(50))
         if rng.random() < 0.5:  # near the edge, where delta is neither 0 nor 1
             sigma = min(max(rng.uniform(0, 35) / epsilon, 1e-6), 1e15)
-        value = gaussian_noise(one, sigma, 1.0, epsilon).delta
+        value = gaussian_noise(item, sigma, 1.0, epsilon).delta
         truth = in_thousands_of_digits(1 / Fraction(sigma), Fraction(epsilon))
         check(value, truth)
         told += 0.0 < value < 1.0

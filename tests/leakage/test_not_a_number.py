@@ -74,7 +74,7 @@ def test_an_engine_raises(engine: str) -> None:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_an_unknown_step_of_two_states_passes_everything_on() -> None:
     """A determinant that is not a number has no sign: both ways count, each at its most."""
-    found = two_state_level(
+    reached = two_state_level(
         ((NAN, 0.5), (0.5, 0.5)),
         (0.5, 0.5),
         stationary=False,
@@ -82,7 +82,7 @@ def test_an_unknown_step_of_two_states_passes_everything_on() -> None:
         dp_epsilon=1.0,
         uninformed=True,
     )
-    assert found is None or found.epsilon >= 3.0
+    assert reached is None or reached.epsilon >= 3.0
 
 
 ANSWERS = [[1 / (1 + math.exp(-1)), 1 / (1 + math.e)], [1 / (1 + math.e), 1 / (1 + math.exp(-1))]]
@@ -115,7 +115,7 @@ def test_a_count_over_a_chain_with_a_sure_step_is_not_understated() -> None:
 
 def test_evidence_below_the_doubles_is_not_impossible() -> None:
     """`x_2 = 0` has a probability of 1e-329: two records depend on it, and leak 2 eps."""
-    found = two_state_level(
+    reached = two_state_level(
         ((1e-50, 1.0), (0.0, 1.0)),
         (1e-279, 1.0),
         stationary=False,
@@ -123,7 +123,7 @@ def test_evidence_below_the_doubles_is_not_impossible() -> None:
         dp_epsilon=1.0,
         uninformed=True,
     )
-    assert found is None or found.epsilon >= 2.0 - 1e-9
+    assert reached is None or reached.epsilon >= 2.0 - 1e-9
 
 
 def test_influences_that_are_no_numbers_have_no_level() -> None:
@@ -145,10 +145,10 @@ def test_densities_below_the_doubles_are_not_left_out() -> None:
     sums = exact_sums._Sums(ends, np.array([0, 1]), 1.0)
     smooth, right = np.ones((2, 6)), np.full((1, 2, 2), 0.5)
     smooth[1] = [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
-    found = sums._compare(smooth, right)
-    assert found is not None
-    assert found[0] == INF
-    assert sums._rounded(found[0], 0.0, 3, {}) is None
+    actual = sums._compare(smooth, right)
+    assert actual is not None
+    assert actual[0] == INF
+    assert sums._rounded(actual[0], 0.0, 3, {}) is None
 
 
 def test_values_that_a_run_excludes_are_not_compared() -> None:
@@ -156,6 +156,6 @@ def test_values_that_a_run_excludes_are_not_compared() -> None:
     sums = exact_sums._Sums(ends, np.array([0, 1]), 1.0)
     right = np.full((2, 2, 2), 0.5)
     right[1, 1] = 0.0
-    found = sums._compare(np.ones((2, 6)), right)
-    assert found is not None
-    assert found[:2] == (0.0, 0)
+    actual = sums._compare(np.ones((2, 6)), right)
+    assert actual is not None
+    assert actual[:2] == (0.0, 0)

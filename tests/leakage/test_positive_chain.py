@@ -40,11 +40,11 @@ def in_balls(kernel: Kernel, length: int, cost: float, uninformed: bool) -> flin
     try:
         t = [[flint.arb(x) for x in row] for row in kernel]
         growth = flint.arb(cost).exp()
-        one = flint.arb(1)
-        free = _run(t, growth, [one, one], length, known=False)
+        item = flint.arb(1)
+        free = _run(t, growth, [item, item], length, known=False)
         ends = [] if uninformed else [[t[0][b], t[1][b]] for b in (0, 1)]
         known = [_run(t, growth, h, length, known=True) for h in ends]
-        best = one
+        best = item
         for place in range(length):
             left, right = place, length - 1 - place
             for i in (0, 1):
@@ -88,13 +88,13 @@ def _largest(numbers):
 @example(((0.999, 0.001), (0.001, 0.999)), 40, 75.0, False)
 def test_short_chains_in_balls(kernel: Kernel, length: int, cost: float, uninformed: bool) -> None:
     """A chain that can be followed record by record: at least the truth, and hardly more."""
-    found = stationary(kernel, length, cost, uninformed)
-    assert found is not None
+    actual = stationary(kernel, length, cost, uninformed)
+    assert actual is not None
     truth = in_balls(kernel, length, cost, uninformed)
-    assert truth <= flint.arb(found.epsilon)
-    assert flint.arb(found.epsilon) <= truth * (1 + 1e-8)
-    assert flint.arb(found.attained) <= truth  # what is called exact rests on it
-    assert found.attained >= found.epsilon * (1 - 1e-8)
+    assert truth <= flint.arb(actual.epsilon)
+    assert flint.arb(actual.epsilon) <= truth * (1 + 1e-8)
+    assert flint.arb(actual.attained) <= truth  # what is called exact rests on it
+    assert actual.attained >= actual.epsilon * (1 - 1e-8)
 
 
 @settings(max_examples=runs(400), deadline=None)

@@ -43,9 +43,9 @@ def engine(kernel, length, *, start=None, uninformed=False) -> StateChain:
 
 
 def level(kernel, length, eps, method="program", **options) -> float:
-    found = engine(kernel, length, **options).level(eps, method)
-    assert found is not None
-    return found.epsilon
+    reached = engine(kernel, length, **options).level(eps, method)
+    assert reached is not None
+    return reached.epsilon
 
 
 # -- one level by hand, and by brute force -------------------------------------------------------
@@ -64,8 +64,8 @@ def test_a_cycle_gives_all_records_away(length: int) -> None:
     cycle = np.roll(np.eye(3), 1, axis=1)
     for method in METHODS:
         for uninformed in (False, True):
-            found = level(cycle, length, 0.3, method, uninformed=uninformed)
-            assert found == pytest.approx(length * 0.3, rel=1e-12)
+            reached = level(cycle, length, 0.3, method, uninformed=uninformed)
+            assert reached == pytest.approx(length * 0.3, rel=1e-12)
 
 
 def test_two_records_by_hand() -> None:
@@ -115,15 +115,15 @@ def test_two_states_agree_with_their_own_engine(uninformed: bool) -> None:
         first = float(rng.choice([0.0, 1.0, rng.random()]))
         length, eps = int(rng.integers(1, 30)), float(10 ** rng.uniform(-2, 0.7))
         start = (1 - first, first)
-        one = two_state_level(
+        item = two_state_level(
             kernel, start, stationary=False, length=length, dp_epsilon=eps, uninformed=uninformed
         )
-        assert one is not None
+        assert item is not None
         program, threshold = (
             level(kernel, length, eps, method, start=start, uninformed=uninformed)
             for method in METHODS
         )
-        assert program == pytest.approx(one.epsilon, rel=1e-7), (kernel, start, length, eps)
+        assert program == pytest.approx(item.epsilon, rel=1e-7), (kernel, start, length, eps)
         assert threshold >= program * (1 - 1e-12)
 
 
@@ -133,8 +133,8 @@ def test_long_symmetric_chain_in_closed_form() -> None:
     for eps in (0.001, 0.3, 2.0):
         due = 2 * math.asinh(9 * math.sinh(eps / 2))
         for method in METHODS:
-            found = level(kernel, 10**7, eps, method, uninformed=True)
-            assert due * (1 - 1e-12) <= found <= due * (1 + 1e-7)
+            reached = level(kernel, 10**7, eps, method, uninformed=True)
+            assert due * (1 - 1e-12) <= reached <= due * (1 + 1e-7)
 
 
 def test_lumped_states_make_no_difference() -> None:
@@ -223,11 +223,11 @@ def test_a_slow_chain_is_closed_where_it_stands(monkeypatch) -> None:
     """The evidence is still a little off its limit after MAX_STEPS: an upper bound all the same."""
     monkeypatch.setattr(states_module, "MAX_STEPS", 240)
     kernel = 0.9 * np.eye(3) + (0.1 / 3) * np.ones((3, 3))
-    found = engine(kernel, 10**6).level(1e-4, "threshold")
-    assert found is not None
-    assert found.steps == 240
-    assert not found.settled
-    assert found.epsilon >= level(kernel, 230, 1e-4, "threshold")
+    reached = engine(kernel, 10**6).level(1e-4, "threshold")
+    assert reached is not None
+    assert reached.steps == 240
+    assert not reached.settled
+    assert reached.epsilon >= level(kernel, 230, 1e-4, "threshold")
 
 
 def test_a_long_chain_that_never_forgets_has_no_level() -> None:
@@ -264,9 +264,9 @@ def test_the_stationary_law_as_a_given_start() -> None:
         kernel = positive(rng, 3)
         law = stationary_law(kernel)
         for uninformed in (False, True):
-            one = level(kernel, 12, 0.4, uninformed=uninformed)
+            item = level(kernel, 12, 0.4, uninformed=uninformed)
             other = level(kernel, 12, 0.4, start=law, uninformed=uninformed)
-            assert one == pytest.approx(other, rel=1e-9)
+            assert item == pytest.approx(other, rel=1e-9)
 
 
 def test_a_chain_and_its_reversal_leak_the_same() -> None:
@@ -293,9 +293,9 @@ def test_reversible_chains_need_one_side_only() -> None:
     assert not engine(positive(rng, 3), 50).reversible
     law = stationary_law(kernel)
     given = level(kernel, 50, 0.5, start=law)  # follows both sides
-    found = both.level(0.5, "program")
-    assert found is not None
-    assert found.epsilon == pytest.approx(given, rel=1e-7)
+    reached = both.level(0.5, "program")
+    assert reached is not None
+    assert reached.epsilon == pytest.approx(given, rel=1e-7)
 
 
 def test_a_value_that_is_hardly_ever_seen_is_still_protected() -> None:
@@ -386,9 +386,9 @@ def test_levels_grow_with_the_cost_the_knowledge_and_the_length() -> None:
     for method in METHODS:
         for length in (4, 10**6):
             for uninformed in (False, True):
-                one = engine(kernel, length, uninformed=uninformed)
-                found = [one.level(eps, method) for eps in (1e-9, 1e-3, 0.1, 0.5, 2.0, 20.0)]
-                numbers = [f.epsilon for f in found if f is not None]
+                item = engine(kernel, length, uninformed=uninformed)
+                actual = [item.level(eps, method) for eps in (1e-9, 1e-3, 0.1, 0.5, 2.0, 20.0)]
+                numbers = [f.epsilon for f in actual if f is not None]
                 assert len(numbers) == 6
                 assert numbers == sorted(numbers)
             assert level(kernel, length, 0.5, method, uninformed=True) <= level(

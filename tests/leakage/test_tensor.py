@@ -44,8 +44,8 @@ def random_pair(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, bool]
     return joint, channel / channel.sum(axis=-1, keepdims=True), False
 
 
-def same(found: float, truth: float) -> bool:
-    return found == truth or abs(found - truth) <= SAME
+def same(actual: float, truth: float) -> bool:
+    return actual == truth or abs(actual - truth) <= SAME
 
 
 @pytest.mark.prove
@@ -56,19 +56,19 @@ def test_tensor_is_brute_force_and_below_the_worst_case_and_every_theorem():
         joint, channel, private = random_pair(rng)
         cells = math.prod(size + 1 for size in joint.shape)
         block = int(rng.integers(1, channel.shape[-1] + 1))
-        found = tensor_leakage(joint, channel, memory=(24 + 20 * block) * cells)
+        reached = tensor_leakage(joint, channel, memory=(24 + 20 * block) * cells)
         case = (run, joint.tolist(), channel.tolist())
         for adversary in ADVERSARIES:
             truth, _, _ = finite.leakage(joint, channel, adversary)
-            level = found.levels[adversary]
+            level = reached.levels[adversary]
             assert same(level.bdp, truth), (adversary, level, truth, case)
             assert level.bdp == max(level.by_record), (adversary, case)
             if level.attained is not None:
                 assert same(attained(joint, channel, level.attained), level.bdp), case
-        assert same(found.dp, finite.dp_level(channel)), case
-        infinite += math.isinf(found.levels["any"].bdp)
+        assert same(reached.dp, finite.dp_level(channel)), case
+        infinite += math.isinf(reached.levels["any"].bdp)
         if private and run % 5 == 0:
-            below_every_bound(joint, found, case)
+            below_every_bound(joint, reached, case)
     assert infinite > 0
 
 
@@ -87,13 +87,13 @@ def attained(joint, channel, attack) -> float:
     return math.log(chance(attack.value) / bottom) if bottom > 0.0 else math.inf
 
 
-def below_every_bound(joint, found, case) -> None:
+def below_every_bound(joint, actual, case) -> None:
     """Mechanism <= worst case over mechanisms <= every other theorem."""
     population = Finite(probabilities=joint)
     for adversary in ADVERSARIES:
-        report = population.leakage(found.dp + found.error, adversary=adversary)
+        report = population.leakage(actual.dp + actual.error, adversary=adversary)
         bounds = {bound.theorem: bound.epsilon for bound in report.bounds}
-        level = found.levels[adversary].bdp
+        level = actual.levels[adversary].bdp
         assert level <= bounds["finite-law"] + SAME, (adversary, bounds, level, case)
         assert bounds["finite-law"] <= min(bounds.values()) * (1 + 1e-10), (adversary, bounds, case)
 
@@ -161,11 +161,11 @@ def test_structured_populations_and_their_order():
 def test_reference_values_through_the_command_line(vector, tmp_path):
     path = tmp_path / "channel.json"
     path.write_text(json.dumps({"channel": vector["channel"]}))
-    found = ask("leakage", json.dumps(vector["population"]), "--mechanism", str(path))
-    assert found["exact"]["bdp"] == pytest.approx(vector["bdp"], abs=1e-7)
-    assert found["exact"]["dp"] == pytest.approx(vector["dp"], abs=1e-7)
-    assert found["dp_epsilon"] >= vector["dp"] - 1e-15
-    assert found["best"]["epsilon"] >= vector["bdp"]
+    answer = ask("leakage", json.dumps(vector["population"]), "--mechanism", str(path))
+    assert answer["exact"]["bdp"] == pytest.approx(vector["bdp"], abs=1e-7)
+    assert answer["exact"]["dp"] == pytest.approx(vector["dp"], abs=1e-7)
+    assert answer["dp_epsilon"] >= vector["dp"] - 1e-15
+    assert answer["best"]["epsilon"] >= vector["bdp"]
     given = ask(
         "leakage",
         json.dumps(vector["population"]),
@@ -175,7 +175,7 @@ def test_reference_values_through_the_command_line(vector, tmp_path):
         repr(vector["dp"] + 1.0),
     )
     assert given["dp_epsilon"] == pytest.approx(vector["dp"] + 1.0)
-    assert given["exact"] == found["exact"]
+    assert given["exact"] == answer["exact"]
     shown = CliRunner().invoke(
         app, ["leakage", json.dumps(vector["population"]), "--mechanism", str(path)]
     )
@@ -190,11 +190,11 @@ def test_by_hand():
     """Two equal records, randomized response on the first: flip 1/4, so ln 3 for both records."""
     joint = np.array([[0.5, 0.0], [0.0, 0.5]])
     channel = np.stack([np.array(FLIP), np.array(FLIP)], axis=1)  # the second record is not read
-    found = tensor_leakage(joint, channel)
-    assert found.dp == pytest.approx(math.log(3.0), abs=1e-15)
-    assert found.levels["any"].by_record == pytest.approx([math.log(3.0)] * 2, abs=1e-15)
-    assert found.levels["uninformed"].bdp == pytest.approx(math.log(3.0), abs=1e-15)
-    assert found.levels["informed"].bdp == 0.0  # one record tells the other
+    reached = tensor_leakage(joint, channel)
+    assert reached.dp == pytest.approx(math.log(3.0), abs=1e-15)
+    assert reached.levels["any"].by_record == pytest.approx([math.log(3.0)] * 2, abs=1e-15)
+    assert reached.levels["uninformed"].bdp == pytest.approx(math.log(3.0), abs=1e-15)
+    assert reached.levels["informed"].bdp == 0.0  # one record tells the other
 
 
 def test_a_level_lost_in_logarithms_is_not_0() -> None:
@@ -219,9 +219,9 @@ def test_a_level_lost_in_logarithms_is_not_0() -> None:
 def test_zeros_and_infinities():
     joint = np.full((2, 2), 0.25)
     open_book = np.eye(4).reshape(2, 2, 4)
-    found = tensor_leakage(joint, open_book)
-    assert found.dp == math.inf
-    assert found.levels["any"].bdp == found.levels["uninformed"].bdp == math.inf
+    reached = tensor_leakage(joint, open_book)
+    assert reached.dp == math.inf
+    assert reached.levels["any"].bdp == reached.levels["uninformed"].bdp == math.inf
     # An outcome that can't be under the law tells nothing, however extreme its probabilities are.
     law = np.array([[0.5, 0.5], [0.0, 0.0]])
     channel = np.zeros((2, 2, 3))
@@ -326,10 +326,10 @@ def test_mechanism_files(tmp_path: Path):
 def test_command_line_refusals(tmp_path: Path):
     path = tmp_path / "m.json"
     path.write_text(json.dumps({"channel": FLIP}))
-    one = '{"model": "finite", "probabilities": [0.5, 0.5]}'
+    item = '{"model": "finite", "probabilities": [0.5, 0.5]}'
 
     def run(*arguments: str) -> str:
-        result = CliRunner().invoke(app, ["leakage", one, *arguments])
+        result = CliRunner().invoke(app, ["leakage", item, *arguments])
         assert result.exit_code == 2
         return result.stderr
 
@@ -339,7 +339,7 @@ def test_command_line_refusals(tmp_path: Path):
     assert "--delta" in run("--mechanism", str(path), "--delta", "0.1")
     assert "--epsilon" in run()
     path.write_text(json.dumps({"channel": [[1, 0], [0, 1]]}))
-    found = ask("leakage", one, "--mechanism", str(path))
-    assert found["exact"]["bdp"] is None
-    assert found["exact"]["dp"] is None
-    assert found["bounds"] == []
+    answer = ask("leakage", item, "--mechanism", str(path))
+    assert answer["exact"]["bdp"] is None
+    assert answer["exact"]["dp"] is None
+    assert answer["bounds"] == []

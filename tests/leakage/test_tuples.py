@@ -26,8 +26,8 @@ ACTIVITY = [[0.09046, 0.62085], [0.32124, 0.72792]]
 
 def binary(ones: object) -> np.ndarray:
     """The table of a chain of zeros and ones from the probabilities of a one."""
-    one = np.asarray(ones, dtype=float)
-    return np.stack([1 - one, one], axis=-1)
+    item = np.asarray(ones, dtype=float)
+    return np.stack([1 - item, item], axis=-1)
 
 
 def random_table(rng: np.random.Generator, order: int, states: int = 2) -> np.ndarray:
@@ -35,12 +35,12 @@ def random_table(rng: np.random.Generator, order: int, states: int = 2) -> np.nd
     return table / table.sum(axis=-1, keepdims=True)
 
 
-def largest_cross_ratio(joint: np.ndarray, one: list[int], other: list[int]) -> float:
+def largest_cross_ratio(joint: np.ndarray, item: list[int], other: list[int]) -> float:
     """Of two groups of records, given all the rest."""
-    rest = [axis for axis in range(joint.ndim) if axis not in one and axis not in other]
+    rest = [axis for axis in range(joint.ndim) if axis not in item and axis not in other]
     size = joint.shape[0]
-    rows = np.transpose(joint, [*rest, *one, *other]).reshape(
-        -1, size ** len(one), size ** len(other)
+    rows = np.transpose(joint, [*rest, *item, *other]).reshape(
+        -1, size ** len(item), size ** len(other)
     )
     logs = np.log(rows)
     widest = 0.0
@@ -105,8 +105,8 @@ def test_influences_are_the_largest_over_all_positions(order, states, length) ->
             assert law is not None
             start = law.reshape((states,) * order)
             joint = chains.joint(table, "stationary", length)
-        found = influences(table, start)
-        assert len(found) == order
+        actual = influences(table, start)
+        assert len(actual) == order
         for distance in range(1, order + 2):
             pairs = [(j, j + distance) for j in range(length - distance)]
             truth = max(largest_cross_ratio(joint, [a], [b]) for a, b in pairs)
@@ -114,8 +114,8 @@ def test_influences_are_the_largest_over_all_positions(order, states, length) ->
             if distance > order:
                 assert due < 1e-9
             else:
-                assert found[distance - 1] == pytest.approx(due, abs=1e-9)
-                assert found[distance - 1] >= due - 1e-12
+                assert actual[distance - 1] == pytest.approx(due, abs=1e-9)
+                assert actual[distance - 1] >= due - 1e-12
 
 
 def test_an_uncertain_start_widens_influences() -> None:
@@ -145,19 +145,19 @@ def test_influence_levels_by_inversion(length: int) -> None:
                 matrix[i, i + distance] = matrix[i + distance, i] = value
         s = np.linalg.inv(np.eye(size) - matrix)
         due = s[records - 1].sum() / s[records - 1, records - 1]
-        found = influence_level(kappa, length)
-        assert found is not None
-        assert due * (1 - 1e-14) <= found <= due * (1 + 1e-9)
+        reached = influence_level(kappa, length)
+        assert reached is not None
+        assert due * (1 - 1e-14) <= reached <= due * (1 + 1e-9)
 
 
 def test_influence_level_of_a_long_line_in_closed_form() -> None:
     """One neighbour on each side: hops decay as the small root of `x = kappa (1 + x^2)`."""
     kappa = 0.3
     root = (1 - math.sqrt(1 - 4 * kappa**2)) / (2 * kappa)
-    found = influence_level([kappa], 10**6)
-    assert found is not None
+    reached = influence_level([kappa], 10**6)
+    assert reached is not None
     due = 1 + 2 * root / (1 - root)
-    assert due <= found <= due * (1 + 1e-7)
+    assert due <= reached <= due * (1 + 1e-7)
     endless = influence_level([kappa], 2**53)
     assert endless is not None
     assert due <= endless <= due * (1 + 1e-7)
@@ -189,15 +189,15 @@ def test_influence_levels_are_never_below_the_search_over_all_mechanisms() -> No
 
 
 def uninformed_tuple_level(table: np.ndarray, dp_epsilon: float) -> float | None:
-    found = tuples.uninformed_tuple_level(table, dp_epsilon)
-    return None if found is None else found.epsilon
+    reached = tuples.uninformed_tuple_level(table, dp_epsilon)
+    return None if reached is None else reached.epsilon
 
 
 @pytest.mark.parametrize(("eps", "due"), [(0.1, 0.5614), (1.0, 3.5913)])
 def test_the_activity_series_of_order_two(eps: float, due: float) -> None:
-    found = uninformed_tuple_level(binary(ACTIVITY), eps)
-    assert found is not None
-    assert round(found, 4) == due
+    reached = uninformed_tuple_level(binary(ACTIVITY), eps)
+    assert reached is not None
+    assert round(reached, 4) == due
 
 
 def test_order_one_is_the_recursion_on_states() -> None:
@@ -208,21 +208,21 @@ def test_order_one_is_the_recursion_on_states() -> None:
         assert law is not None
         chain = StateChain(table, law, stationary=True, length=10**7, uninformed=True)
         for eps in (0.05, 0.8):
-            one, other = uninformed_tuple_level(table, eps), chain.level(eps, "program")
-            assert one is not None
+            item, other = uninformed_tuple_level(table, eps), chain.level(eps, "program")
+            assert item is not None
             assert other is not None
-            assert one == pytest.approx(other.epsilon, rel=1e-6)
+            assert item == pytest.approx(other.epsilon, rel=1e-6)
 
 
 def test_a_first_order_chain_as_one_of_order_two() -> None:
     """Older records without influence: the level is that of order one."""
     rows = np.array([[0.8, 0.2], [0.3, 0.7]])
     for eps in (0.1, 1.0):
-        one = uninformed_tuple_level(rows, eps)
+        item = uninformed_tuple_level(rows, eps)
         two = uninformed_tuple_level(np.stack([rows, rows]), eps)
-        assert one is not None
+        assert item is not None
         assert two is not None
-        assert one - 1e-9 <= two <= one * 1.25
+        assert item - 1e-9 <= two <= item * 1.25
 
 
 @pytest.mark.prove
@@ -232,10 +232,10 @@ def test_uninformed_order_two_up_to_seven_records() -> None:
         table = random_table(rng, 2)
         length, eps = int(rng.integers(2, 8)), float(10 ** rng.uniform(-1.5, 0.5))
         truth = finite.worst_case(chains.joint(table, "stationary", length), eps, "uninformed")
-        found = uninformed_tuple_level(table, eps)
-        assert found is not None
-        assert found >= truth.level - 1e-9, (number, table, length, eps)
-        assert found >= eps
+        reached = uninformed_tuple_level(table, eps)
+        assert reached is not None
+        assert reached >= truth.level - 1e-9, (number, table, length, eps)
+        assert reached >= eps
 
 
 @pytest.mark.prove
@@ -245,15 +245,15 @@ def test_uninformed_order_three() -> None:
         table = random_table(rng, 3)
         eps = float(10 ** rng.uniform(-1, 0.3))
         truth = finite.worst_case(chains.joint(table, "stationary", 6), eps, "uninformed")
-        found = uninformed_tuple_level(table, eps)
-        assert found is not None
-        assert found >= truth.level - 1e-9, (table, eps)
+        reached = uninformed_tuple_level(table, eps)
+        assert reached is not None
+        assert reached >= truth.level - 1e-9, (table, eps)
 
 
 def test_tuple_levels_grow_with_the_cost() -> None:
     table = random_table(np.random.default_rng(9), 2)
-    found = [uninformed_tuple_level(table, eps) for eps in (1e-9, 1e-3, 0.1, 1.0, 5.0)]
-    numbers = [one for one in found if one is not None]
+    actual = [uninformed_tuple_level(table, eps) for eps in (1e-9, 1e-3, 0.1, 1.0, 5.0)]
+    numbers = [item for item in actual if item is not None]
     assert len(numbers) == 5
     assert numbers == sorted(numbers)
     assert uninformed_tuple_level(table, 200.0) is None

@@ -63,11 +63,11 @@ def test_dense_factors_enclose_the_exact_ones():
     for _ in range(runs(300)):
         size = int(rng.integers(1, 7))
         matrix = random_precision(rng, size, float(rng.choice([0.5, 0.05, 1e-4])))
-        found = walk_factor(read_precision(matrix))
-        assert found is not None
+        factor = walk_factor(read_precision(matrix))
+        assert factor is not None
         exact = exact_factor(compare([[Fraction(float(v)) for v in row] for row in matrix]))
-        assert Fraction(found[0]) >= exact
-        assert found[0] <= float(exact) * (1 + 1e-7)
+        assert Fraction(factor[0]) >= exact
+        assert factor[0] <= float(exact) * (1 + 1e-7)
 
 
 def test_covariances_are_inverted_outward():
@@ -85,11 +85,11 @@ def test_covariances_are_inverted_outward():
         for i in range(size):
             for j in range(size):
                 assert Fraction(float(lower[i, j])) <= exact[i][j]
-        found = covariance_factor(tuple(map(tuple, covariance.tolist())))
-        if found is not None:
+        actual = covariance_factor(tuple(map(tuple, covariance.tolist())))
+        if actual is not None:
             certified += 1
-            assert Fraction(found[0]) >= exact_factor(exact)
-            assert found[0] <= float(exact_factor(exact)) * (1 + 1e-5)
+            assert Fraction(actual[0]) >= exact_factor(exact)
+            assert actual[0] <= float(exact_factor(exact)) * (1 + 1e-5)
     assert certified > runs(300) * 0.8
 
 
@@ -99,9 +99,9 @@ def test_never_below_the_enumeration():
         size = int(rng.integers(1, 7))
         precision = random_precision(rng, size, float(rng.uniform(0.01, 0.9)))
         needed = gaussian.shift_factor(np.linalg.inv(precision))
-        found = walk_factor(read_precision(precision))
-        assert found is not None
-        assert found[0] >= needed - 1e-9
+        factor = walk_factor(read_precision(precision))
+        assert factor is not None
+        assert factor[0] >= needed - 1e-9
         vector = read_precision(precision).vector
         assert vector is not None
         assert sparse_factor(read_precision(precision).comparison, vector) >= needed - 1e-9
@@ -197,11 +197,11 @@ def autoregressive(n: int, phi: float) -> sp.csr_array:
 
 
 def test_a_long_series_by_its_band_matrix():
-    found = walk_factor(read_precision(autoregressive(5000, 0.5)))
-    assert found is not None
-    assert 3.0 <= found[0] <= 3.0 + 1e-5  # (1 + phi) / (1 - phi), theory 3.8 d
-    assert found[1]["vector_entries"] == 5000
-    assert "vector" not in found[1]
+    factor = walk_factor(read_precision(autoregressive(5000, 0.5)))
+    assert factor is not None
+    assert 3.0 <= factor[0] <= 3.0 + 1e-5  # (1 + phi) / (1 - phi), theory 3.8 d
+    assert factor[1]["vector_entries"] == 5000
+    assert "vector" not in factor[1]
 
 
 def test_the_sparse_route_lies_just_above_the_dense_one():
@@ -217,9 +217,9 @@ def test_a_large_grid(side):
     matrix = grid(side, 0.2)
     precision = read_precision(matrix)
     assert precision.is_positive_definite()
-    found = walk_factor(precision)
-    assert found is not None
-    assert 4.0 < found[0] < 4.1
+    factor = walk_factor(precision)
+    assert factor is not None
+    assert 4.0 < factor[0] < 4.1
 
 
 def test_a_grid_too_strongly_coupled_is_refused():

@@ -28,12 +28,12 @@ def test_the_step_is_the_two_point_worst_case() -> None:
     rng = np.random.default_rng(1)
     for _ in range(runs(1000)):
         c, ratio = np.exp(10 ** rng.uniform(-4, 1, size=2))
-        found = math.exp(contracted(math.log(c), math.log(ratio)))
-        assert found == pytest.approx(f(c, ratio), rel=1e-9)
+        actual = math.exp(contracted(math.log(c), math.log(ratio)))
+        assert actual == pytest.approx(f(c, ratio), rel=1e-9)
         # odds q and R q, a function of 1 and c: no choice of q gives more
         q = rng.random(200)
         p = ratio * q / (1 - q + ratio * q)
-        assert found >= float(((1 - p + c * p) / (1 - q + c * q)).max()) * (1 - 1e-12)
+        assert actual >= float(((1 - p + c * p) / (1 - q + c * q)).max()) * (1 - 1e-12)
     assert contracted(0.0, 3.0) == 0.0
     assert contracted(3.0, 0.0) == 0.0
     assert contracted(3.0, math.inf) == 3.0
@@ -46,25 +46,25 @@ def test_window_ratios_from_multiplied_out_laws(order: int, states: int) -> None
     """The first k records of the window follow their stationary law: it cancels."""
     rng = np.random.default_rng([2, order, states])
     table = random_table(rng, order, states)
-    found = ratios_of(table)
+    actual = ratios_of(table)
     for age in range(order):
         # the tuple and the next k - age records; the changed one at k - 1 - age
         joint = chains.joint(table, "stationary", 2 * order - age)
         new = list(range(order, 2 * order - age))
         due = math.log(largest_cross_ratio(joint, [order - 1 - age], new))
-        assert found.right[age] == pytest.approx(due, abs=1e-9)
-        assert found.right[age] >= due - 1e-12
+        assert actual.right[age] == pytest.approx(due, abs=1e-9)
+        assert actual.right[age] >= due - 1e-12
         # and backwards: k - age records, then the tuple with the changed one at its place `age`
         old = list(range(order - age))
         due = math.log(largest_cross_ratio(joint, [order], old))
-        assert found.left[age] == pytest.approx(due, abs=1e-9)
-        assert found.left[age] >= due - 1e-12
+        assert actual.left[age] == pytest.approx(due, abs=1e-9)
+        assert actual.left[age] >= due - 1e-12
     if states ** (2 * order + 1) < 300:
         joint = chains.joint(table, "stationary", 2 * order + 1)
         around = [place for place in range(2 * order + 1) if place != order]
         due = math.log(largest_cross_ratio(joint, [order], around))
-        assert found.full == pytest.approx(due, abs=1e-9)
-    assert found.block == pytest.approx(math.log(block_ratio(table)))
+        assert actual.full == pytest.approx(due, abs=1e-9)
+    assert actual.block == pytest.approx(math.log(block_ratio(table)))
 
 
 def window_level(ratios: WindowRatios, dp_epsilon: float) -> float:
@@ -115,8 +115,8 @@ def test_levels_are_those_of_the_statement() -> None:
             float(size * rng.uniform(1, 3)),
         )
         eps = float(10 ** rng.uniform(-2, 0.5))
-        due, found = by_statement(ratios, eps), window_level(ratios, eps)
-        assert due * (1 - 1e-9) <= found <= due * 1.02, (ratios, eps)
+        due, actual = by_statement(ratios, eps), window_level(ratios, eps)
+        assert due * (1 - 1e-9) <= actual <= due * 1.02, (ratios, eps)
 
 
 def test_independent_records() -> None:
@@ -144,9 +144,9 @@ def test_any_adversary_up_to_six_records(weak: bool) -> None:
         length = 6 if number % 8 == 0 else int(rng.integers(2, 6))
         eps = float(10 ** rng.uniform(-2, 0.6))
         truth = finite.worst_case(chains.joint(table, "stationary", length), eps, "any")
-        found = window_level(ratios_of(table), eps)
-        assert found >= truth.level - 1e-9, (number, table, length, eps)
-        assert found >= eps
+        actual = window_level(ratios_of(table), eps)
+        assert actual >= truth.level - 1e-9, (number, table, length, eps)
+        assert actual >= eps
 
 
 @pytest.mark.prove

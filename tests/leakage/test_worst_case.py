@@ -39,14 +39,14 @@ def test_levels_are_those_of_brute_force():
         eps = float(10 ** rng.uniform(-2, 0.7))
         for adversary in ("any", "uninformed", "informed"):
             truth = finite.worst_case(joint, eps, adversary)
-            found = FiniteWorstCase(joint, adversary).level(eps)
-            case = (run, joint.tolist(), eps, adversary, truth, found)
-            assert found.epsilon - found.attained <= 1e-8 * max(1.0, found.epsilon), case
-            assert found.attained <= truth.upper + 1e-9, case
-            assert truth.level - BELOW * eps <= found.epsilon, case
-            assert found.epsilon <= truth.upper + EXACT * max(1.0, eps), case
-            assert found.attained <= found.epsilon, case
-            assert (found.attack is None) == (truth.attack is None), case
+            reached = FiniteWorstCase(joint, adversary).level(eps)
+            case = (run, joint.tolist(), eps, adversary, truth, reached)
+            assert reached.epsilon - reached.attained <= 1e-8 * max(1.0, reached.epsilon), case
+            assert reached.attained <= truth.upper + 1e-9, case
+            assert truth.level - BELOW * eps <= reached.epsilon, case
+            assert reached.epsilon <= truth.upper + EXACT * max(1.0, eps), case
+            assert reached.attained <= reached.epsilon, case
+            assert (reached.attack is None) == (truth.attack is None), case
 
 
 @pytest.mark.prove
@@ -57,9 +57,9 @@ def test_six_binary_records_by_linear_programs():
         joint = mechanisms.random_joint(rng, (2,) * 6, zeros=0.2)
         eps = float(rng.uniform(0.1, 2.0))
         truth = finite.worst_case(joint, eps, "uninformed")
-        found = FiniteWorstCase(joint, "uninformed").level(eps)
-        assert found.programs > 0
-        assert truth.level - BELOW <= found.epsilon <= truth.upper + EXACT
+        reached = FiniteWorstCase(joint, "uninformed").level(eps)
+        assert reached.programs > 0
+        assert truth.level - BELOW <= reached.epsilon <= truth.upper + EXACT
 
 
 @pytest.mark.prove
@@ -80,9 +80,9 @@ def test_programs_agree_with_lists_of_vertices():
 
 def test_the_lists_of_vertices_are_complete():
     for shape, count in ENUMERATED.items():
-        found = Domain(shape).vertices
-        assert len(found) == count
-        assert set(map(tuple, found.tolist())) == set(map(tuple, finite.vertices(shape).tolist()))
+        actual = Domain(shape).vertices
+        assert len(actual) == count
+        assert set(map(tuple, actual.tolist())) == set(map(tuple, finite.vertices(shape).tolist()))
 
 
 def test_flows_prove_whatever_they_are():
@@ -205,7 +205,7 @@ def dismissed(law, shape, eps, adversary) -> dict:
     def also(fixed: tuple, j: int, v: int) -> tuple:
         return tuple(sorted((*fixed, (j, v))))
 
-    found: dict = {}
+    actual: dict = {}
     sizes = {"any": range(n - 1, -1, -1), "uninformed": (0,), "informed": ()}[adversary]
     for size in sizes:
         for known in itertools.combinations(range(n), size):
@@ -226,16 +226,16 @@ def dismissed(law, shape, eps, adversary) -> dict:
                             if any(a > 0.0 and b == 0.0 for a, b in zip(p, q, strict=True)):
                                 continue
                             more = [
-                                a * found[(i, *also(fixed, k, u), v, w)] if a > 0.0 else 0.0
+                                a * actual[(i, *also(fixed, k, u), v, w)] if a > 0.0 else 0.0
                                 for u, a in enumerate(p)
                             ]
                             cost = {
-                                (u, t): math.exp(eps) * found.get((k, *second, u, t), 1.0)
+                                (u, t): math.exp(eps) * actual.get((k, *second, u, t), 1.0)
                                 for u, t in itertools.permutations(range(shape[k]), 2)
                             }
                             options.append(small_sup(more, q, cost))
-                        found[(i, *fixed, v, w)] = min(options)
-    return found
+                        actual[(i, *fixed, v, w)] = min(options)
+    return actual
 
 
 def threshold_over(law, first, second, unknown, shape, eps) -> float:
@@ -285,12 +285,12 @@ def test_a_certificate_that_says_too_little_is_noticed():
     assert missing
     proved = {
         (
-            one["i"],
-            *sorted(zip(one["K"], one["x_K"], strict=True)),
-            one["x_i"],
-            one["x_i'"],
+            dual_certificate["i"],
+            *sorted(zip(dual_certificate["K"], dual_certificate["x_K"], strict=True)),
+            dual_certificate["x_i"],
+            dual_certificate["x_i'"],
         )
-        for one in dual_certificates(population, 0.7, "uninformed")
+        for dual_certificate in dual_certificates(population, 0.7, "uninformed")
     }
     assert missing <= proved
 
@@ -313,15 +313,15 @@ def test_certificates_of_256_cells_stay_small():
 @pytest.mark.parametrize(
     "vector",
     [
-        one
+        vector
         for name in ("finite.json", "trees.json", "graphs.json")
-        for one in vectors(name)
-        if "exact" in one
+        for vector in vectors(name)
+        if "exact" in vector
     ],
     ids=lambda v: f"{v['name']}-{v['dp_epsilon']}",
 )
 def test_reference_values_through_the_command_line(vector):
-    found = ask(
+    answer = ask(
         "leakage",
         json.dumps(vector["population"]),
         "--epsilon",
@@ -329,11 +329,11 @@ def test_reference_values_through_the_command_line(vector):
         "--adversary",
         vector["adversary"],
     )
-    bounds = {bound["theorem"]: bound for bound in found["bounds"]}
+    bounds = {bound["theorem"]: bound for bound in answer["bounds"]}
     assert bounds["finite-law"]["tight"] == "exact"
     assert vector["exact"] <= bounds["finite-law"]["epsilon"] <= vector["exact"] + 1e-7
-    assert found["best"]["epsilon"] == pytest.approx(vector["exact"], abs=1e-7)
-    assert found["best"]["epsilon"] >= vector["exact"]
+    assert answer["best"]["epsilon"] == pytest.approx(vector["exact"], abs=1e-7)
+    assert answer["best"]["epsilon"] >= vector["exact"]
     if "contraction" in vector:
         assert bounds["graph-contraction"]["epsilon"] >= vector["contraction"] * (1 - 1e-9)
 
@@ -361,15 +361,15 @@ def test_independent_parts_are_searched_one_by_one():
         factors += [{"between": [first, first + 1], "table": table}]
         factors += [{"between": [first + 1, first + 2], "table": table}]
     many = Graph(records=12, states=2, factors=factors)
-    one = Graph(records=3, states=2, factors=factors[:2])
+    item = Graph(records=3, states=2, factors=factors[:2])
     for eps in (0.3, 2.0):
-        found, alone = leakage(many, eps), leakage(one, eps)
-        assert found.best.theorem == "finite-law"
-        assert found.best.epsilon == pytest.approx(alone.best.epsilon, rel=1e-12)
+        actual, alone = leakage(many, eps), leakage(item, eps)
+        assert actual.best.theorem == "finite-law"
+        assert actual.best.epsilon == pytest.approx(alone.best.epsilon, rel=1e-12)
     # the worst part counts, wherever it is, and its records keep their numbers
     factors[-1] = {"between": [10, 11], "table": [[0.99, 0.01], [0.01, 0.99]]}
     worse = leakage(Graph(records=12, states=2, factors=factors), 0.3)
-    assert worse.best.epsilon > leakage(one, 0.3).best.epsilon
+    assert worse.best.epsilon > leakage(item, 0.3).best.epsilon
     assert worse.best.evidence["attack"]["record"] >= 9
 
 
@@ -406,8 +406,8 @@ def test_networks_and_trees_say_the_same():
         ]
     )
     for adversary in ("any", "uninformed"):
-        first, second = (leakage(one, 0.8, adversary=adversary) for one in (tree, network))
-        levels = [{b.theorem: b.epsilon for b in one.bounds} for one in (first, second)]
+        first, second = (leakage(item, 0.8, adversary=adversary) for item in (tree, network))
+        levels = [{b.theorem: b.epsilon for b in item.bounds} for item in (first, second)]
         assert levels[0] == levels[1]
     assert "tree-recursion" in levels[0]
     assert levels[0]["tree-recursion"] == pytest.approx(levels[0]["finite-law"], abs=1e-10)

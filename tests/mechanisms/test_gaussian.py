@@ -39,10 +39,10 @@ SIGMAS = [0.2, 0.5, 1.0, 3.73063, 12.0]
 @pytest.mark.parametrize("shift", [1, 2, 7])
 @pytest.mark.parametrize("eps", [0.0, 1e-6, 0.1, 1.0, 4.0])
 def test_against_the_definition(sigma: float, shift: int, eps: float) -> None:
-    found = discrete_gaussian_delta(sigma, shift, eps)
+    actual = discrete_gaussian_delta(sigma, shift, eps)
     truth = by_definition(sigma, shift, eps)
-    assert not flint.arb(found) < truth
-    assert found <= float(truth) * (1 + 1e-9) + 1e-25
+    assert not flint.arb(actual) < truth
+    assert actual <= float(truth) * (1 + 1e-9) + 1e-25
 
 
 def test_reference_values() -> None:

@@ -45,9 +45,9 @@ def test_cost():
     assert three.cost() >= math.log(0.6 / 0.2) * (1 - 1e-15)
     for size in (2, 3, 7):
         for eps in (0.01, 0.5, 3.0):
-            found = RandomizedResponse.for_cost(tuple(range(size)), eps)
-            assert found.cost() <= eps
-            assert found.cost() == pytest.approx(eps, rel=1e-9)
+            actual = RandomizedResponse.for_cost(tuple(range(size)), eps)
+            assert actual.cost() <= eps
+            assert actual.cost() == pytest.approx(eps, rel=1e-9)
     assert RandomizedResponse((0, 1), 0.5).cost() < 1e-14
 
 
@@ -65,10 +65,10 @@ def test_cost():
 def test_calibrated_through_the_recursion(target, theta, adversary, flip):
     transition = ((1 - theta, theta), (theta, 1 - theta))
     chain = MarkovChain(transition=transition, length=1_000_000)
-    found = calibrate_randomized_response(chain, target, (0, 1), adversary=adversary)
-    assert found.flip == pytest.approx(flip, abs=5.1e-7)
+    actual = calibrate_randomized_response(chain, target, (0, 1), adversary=adversary)
+    assert actual.flip == pytest.approx(flip, abs=5.1e-7)
     level = local_level(
-        transition, [0.5, 0.5], found.channel(), length=1_000_000, adversary=adversary
+        transition, [0.5, 0.5], actual.channel(), length=1_000_000, adversary=adversary
     )
     assert level is not None
     assert level.exact.value == pytest.approx(target, abs=1e-8)
@@ -88,10 +88,10 @@ def test_estimates_are_unbiased_and_intervals_cover(states):
     variance = 0.0
     for seen, mass in enumerate(law):
         answers = [states[0]] * seen + [states[1]] * (n - seen)
-        one = mechanism.estimate(answers, 0.9)[0]
-        mean += mass * one.estimate.value
-        variance += mass * (one.estimate.value - true) ** 2
-        covered += mass * (one.low <= true <= one.high)
+        item = mechanism.estimate(answers, 0.9)[0]
+        mean += mass * item.estimate.value
+        variance += mass * (item.estimate.value - true) ** 2
+        covered += mass * (item.low <= true <= item.high)
     assert mean == pytest.approx(true, abs=1e-9)
     assert 0.9 <= covered < 0.99
     due = true * kept * (1 - kept) + (n - true) * other * (1 - other)

@@ -71,8 +71,8 @@ def level(
 ) -> float:
     """The largest log ratio of the output's laws between two values of `target`."""
     (size,) = (node.size for node in nodes if node.name == target)
-    found = [output_law(nodes, data, outcome, target, value, how) for value in range(size)]
-    laws = [law for law in found if law is not None]
+    actual = [output_law(nodes, data, outcome, target, value, how) for value in range(size)]
+    laws = [law for law in actual if law is not None]
     worst = 0.0
     for a, b in itertools.permutations(laws, 2):
         for p, q in zip(a, b, strict=True):

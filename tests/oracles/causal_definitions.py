@@ -323,7 +323,7 @@ MISSING: tuple[Missing, ...] = (
 
 def definition(name: str) -> Definition:
     """The definition of this name; `KeyError` for others."""
-    return {one.name: one for one in DEFINITIONS}[name]
+    return {definition.name: definition for definition in DEFINITIONS}[name]
 
 
 def as_channel(mechanism: Compiled, sizes: Sequence[int]) -> Floats:
@@ -341,15 +341,17 @@ def as_channel(mechanism: Compiled, sizes: Sequence[int]) -> Floats:
 def levels(model: CausalModel, mechanism: Any = None) -> dict[str, float]:
     """What every definition's formula gives in one model; all data points, few of them."""
     channel = as_channel(model.compiled(mechanism), model.sizes)
-    return {one.name: one.here(model, channel) for one in DEFINITIONS}
+    return {definition.name: definition.here(model, channel) for definition in DEFINITIONS}
 
 
 def diagram() -> str:
     """The lattice in the Mermaid language; dotted arrows are the ones that aren't there."""
     lines = ["flowchart TD"]
-    for one in DEFINITIONS:
-        mark = {"seeing": ("([", "])"), "doing": ("[", "]"), "neither": ("{{", "}}")}[one.reading]
-        lines.append(f'    {_id(one.name)}{mark[0]}"{one.title}"{mark[1]}')
+    for definition in DEFINITIONS:
+        mark = {"seeing": ("([", "])"), "doing": ("[", "]"), "neither": ("{{", "}}")}[
+            definition.reading
+        ]
+        lines.append(f'    {_id(definition.name)}{mark[0]}"{definition.title}"{mark[1]}')
     for arrow in IMPLICATIONS:
         label = '|"times the number of records"| ' if arrow.times_records else ""
         lines.append(f"    {_id(arrow.given)} --> {label}{_id(arrow.gives)}")

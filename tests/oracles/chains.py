@@ -108,14 +108,14 @@ def factor_graph(
 def product(*joints: np.ndarray) -> np.ndarray:
     """Law of mutually independent groups of records, side by side."""
     law = np.ones(())
-    for one in joints:
-        law = np.multiply.outer(law, np.asarray(one, dtype=float))
+    for joint in joints:
+        law = np.multiply.outer(law, np.asarray(joint, dtype=float))
     return law
 
 
-def copies(one: np.ndarray, times: int) -> np.ndarray:
+def copies(ndarray: np.ndarray, times: int) -> np.ndarray:
     """Law of several independent copies of one group."""
-    return product(*[one] * times)
+    return product(*[ndarray] * times)
 
 
 def network(nodes: Sequence[Mapping[str, Any]]) -> np.ndarray:

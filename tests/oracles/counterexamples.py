@@ -252,7 +252,7 @@ def _household() -> dict[str, float]:
 
 
 def _more(low: str, high: str, factor: float = 1.0) -> Callable[[Mapping[str, float]], bool]:
-    return lambda found: found[high] > factor * found[low] + 1e-6
+    return lambda actual: actual[high] > factor * actual[low] + 1e-6
 
 
 COUNTEREXAMPLES: tuple[Counterexample, ...] = (
@@ -313,7 +313,7 @@ COUNTEREXAMPLES: tuple[Counterexample, ...] = (
         "the second answers are the knowledge that the first lacked",
         "theory 2.2",
         _adding_uninformed,
-        lambda found: found["together"] > found["first"] + found["second"] + 1e-6,
+        lambda actual: actual["together"] > actual["first"] + actual["second"] + 1e-6,
     ),
     Counterexample(
         "parallel-is-not-the-maximum",
@@ -323,7 +323,7 @@ COUNTEREXAMPLES: tuple[Counterexample, ...] = (
         "disjoint records are not disjoint information",
         "claimed by Zhao 2017, Theorem 2; theory 2.3",
         _parallel,
-        lambda found: found["together"] > max(found["first"], found["second"]) + 1e-6,
+        lambda actual: actual["together"] > max(actual["first"], actual["second"]) + 1e-6,
     ),
     Counterexample(
         "independent-given-the-others",

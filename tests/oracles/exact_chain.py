@@ -192,8 +192,8 @@ def _interval_side(step: Floats, seed: Floats, low: float, high: float, most: in
         weight = np.array([[a, b], [c, d]]) * evidence
         following = weight.sum(axis=1)
         rows = weight / np.where(following > 0.0, following, 1.0)[:, None]
-        one, two = _moebius(rows, low + bottom), _moebius(rows, high + top)
-        bottom, top = (one, two) if rising else (two, one)
+        item, two = _moebius(rows, low + bottom), _moebius(rows, high + top)
+        bottom, top = (item, two) if rising else (two, item)
         evidence = following / max(following.sum(), 1e-300)
         alive = np.asarray(((step > 0.0) & alive).any(axis=1))
     return values
@@ -305,7 +305,7 @@ class LocalChain:
             return self._enumerated(adversary, most)
         odds = np.log(self.channel[0]) - np.log(self.channel[1])
         sides = two_state_sides(self.ends, float(odds.min()), float(odds.max()), adversary, most)
-        left, right = ({end: _square(side) for end, side in one.items()} for one in sides)
+        left, right = ({end: _square(side) for end, side in item.items()} for item in sides)
         return left, right
 
     def _enumerated(

@@ -222,8 +222,8 @@ class _Outcome:
             return -abs(place) / self.scale, 4 * UNIT * (1.0 + abs(place) / self.scale)
         if len(self.centre) == 1:
             spread = self.factor[0][0]
-            one = self._one(np.array([place]), np.array([self.centre[0]]), spread)
-            return float(one[0]), 1e-12
+            item = self._one(np.array([place]), np.array([self.centre[0]]), spread)
+            return float(item[0]), 1e-12
         return self._two(place)
 
     def _two(self, place: float) -> tuple[float, float]:
@@ -307,12 +307,12 @@ class _Search:
 
     def value(self, outcome: float) -> float:
         """The log ratio at this outcome, in the worse direction."""
-        found = [
+        actual = [
             side.log_density(outcome - value)
             for side, value in zip(self.sides, self.own, strict=True)
         ]
-        self.error = largest(self.error, found[0][1] + found[1][1])
-        return abs(found[0][0] - found[1][0])
+        self.error = largest(self.error, actual[0][1] + actual[1][1])
+        return abs(actual[0][0] - actual[1][0])
 
     def run(self, start: float, stop: float, pieces: int = 64, rounds: int = 40) -> Exact:
         import heapq
@@ -332,9 +332,9 @@ class _Search:
             _, left, size, a, b = heapq.heappop(queue)
             half, middle = size / 2.0, self.value(left + size / 2.0)
             best = largest(best, middle)
-            for place, one, two in ((left, a, middle), (left + half, middle, b)):
+            for place, item, two in ((left, a, middle), (left + half, middle, b)):
                 heapq.heappush(
-                    queue, (-(one + two + self.slope * half) / 2.0, place, half, one, two)
+                    queue, (-(item + two + self.slope * half) / 2.0, place, half, item, two)
                 )
         top = max(-queue[0][0], best)
         middle = (best + top) / 2.0

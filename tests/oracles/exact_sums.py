@@ -87,9 +87,9 @@ def sum_level(
     if adversary == "informed":
         return sums.level(adversary, 0, 0.0)
     if len(values) == 2:
-        found = _two_states(ends, sums, adversary, tolerance)
-        if found is not None:
-            return found
+        reached = _two_states(ends, sums, adversary, tolerance)
+        if reached is not None:
+            return reached
     whole = length <= min(MOST_FREE, sums.longest)
     if adversary == "uninformed" and whole:
         return sums.free()
@@ -97,10 +97,10 @@ def sum_level(
     if run < length - 1:
         distance, charge = forgetting(ends.transition, run + 1, tolerance / 4.0)
         run = distance - 1
-    found = sums.level("any", run, 2.0 * charge)
-    if found is None or not math.isfinite(found.upper):
+    reached = sums.level("any", run, 2.0 * charge)
+    if reached is None or not math.isfinite(reached.upper):
         return None
-    return found if adversary == "any" else MechanismLevel(0.0, found.upper)
+    return reached if adversary == "any" else MechanismLevel(0.0, reached.upper)
 
 
 def _two_states(
@@ -151,13 +151,13 @@ def _two_states(
                 if negative
                 else None
             )
-        found = sums.among(undecided, most)
-        if found is None:
+        actual = sums.among(undecided, most)
+        if actual is None:
             return None
-        if found[0] == math.inf:  # a density fell below the doubles
+        if actual[0] == math.inf:  # a density fell below the doubles
             return None
-        if found[0] > best:
-            best, who = found
+        if actual[0] > best:
+            best, who = actual
     error = settled.error + sums.error(2 * most + 1 if undecided else 1)
     above = up(best + error + charge, 4)
     return MechanismLevel(
@@ -243,9 +243,9 @@ class _Sums:
                     allowed = np.flatnonzero(fits[a, b][run])
                     if len(allowed) == 0:
                         continue
-                    found = self._compare(smooth, right[b][allowed])  # type: ignore[index]
-                    if found is not None and found[0] > best:
-                        best, at, value, other, outcome = found
+                    actual = self._compare(smooth, right[b][allowed])  # type: ignore[index]
+                    if actual is not None and actual[0] > best:
+                        best, at, value, other, outcome = actual
                         who = words(run, a, int(allowed[at]), b, value, other)
                         who["outcome"] = outcome
         if best == -math.inf:
@@ -256,27 +256,27 @@ class _Sums:
         self, runs: Sequence[tuple[End, int, End, int]], most: int
     ) -> tuple[float, dict[str, Any]] | None:
         """The largest leakage over the given runs, all outcomes."""
-        left = {end: self._left(end, most) for end in {one[0] for one in runs}}
-        right = {end: self._right(end, most) for end in {one[2] for one in runs}}
+        left = {end: self._left(end, most) for end in {run[0] for run in runs}}
+        right = {end: self._right(end, most) for end in {run[2] for run in runs}}
         best, who = 0.0, dict[str, Any]()
         for a, run, b, other in runs:
-            one, two = left[a], right[b]
-            if one is None or two is None:
+            item, two = left[a], right[b]
+            if item is None or two is None:
                 return None
-            smooth = self._smoothed(one[run], run, other)
-            found = self._compare(smooth, two[other : other + 1, :, : other * self.span + 1])
-            if found is not None and found[0] > best:
-                best = found[0]
-                who = words(run, a, other, b, *found[2:4]) | {"outcome": found[4]}
+            smooth = self._smoothed(item[run], run, other)
+            actual = self._compare(smooth, two[other : other + 1, :, : other * self.span + 1])
+            if actual is not None and actual[0] > best:
+                best = actual[0]
+                who = words(run, a, other, b, *actual[2:4]) | {"outcome": actual[4]}
         return best, who
 
     def free(self) -> MechanismLevel | None:
         """Nobody knows a record: the whole chain is unknown."""
         length = self.ends.length
-        found = self.among(
+        actual = self.among(
             [(None, run, None, length - 1 - run) for run in range(length)], length - 1
         )
-        return None if found is None else self._rounded(found[0], 0.0, length, found[1])
+        return None if actual is None else self._rounded(actual[0], 0.0, length, actual[1])
 
     def _rounded(
         self, best: float, charge: float, records: int, who: Mapping[str, Any]

@@ -127,29 +127,29 @@ def vertices(shape: tuple[int, ...]) -> np.ndarray:
     """Every `k`, 0 in the first cell, whose tight pairs `|k(x) - k(x')| = 1` connect all cells."""
     n = math.prod(shape)
     apart = distances(shape)
-    found = np.zeros((1, 1), dtype=np.int8)
+    actual = np.zeros((1, 1), dtype=np.int8)
     # in a bipartite domain, "connected by tight pairs" means that every pair is tight
     smallest = 1 if max(shape, default=1) <= 2 else 0
     for cell in range(1, n):
         near = [d for d in range(cell) if apart[cell, d] == 1]
         grown = []
         for value in range(-len(shape), len(shape) + 1):
-            step = np.abs(found[:, near] - value)
+            step = np.abs(actual[:, near] - value)
             fits = ((step >= smallest) & (step <= 1)).all(axis=1)
             grown.append(
-                np.hstack([found[fits], np.full((int(fits.sum()), 1), value, dtype=np.int8)])
+                np.hstack([actual[fits], np.full((int(fits.sum()), 1), value, dtype=np.int8)])
             )
-        found = np.vstack(grown)
-    reached = np.zeros((len(found), n), dtype=bool)
+        actual = np.vstack(grown)
+    reached = np.zeros((len(actual), n), dtype=bool)
     reached[:, 0] = True
     first, second = adjacent_pairs(shape)
     for _ in range(n):
         before = reached.sum()
         for a, b in zip(first, second, strict=True):
-            reached[:, a] |= reached[:, b] & (found[:, a] != found[:, b])
+            reached[:, a] |= reached[:, b] & (actual[:, a] != actual[:, b])
         if reached.sum() == before:
             break
-    return found[reached.all(axis=1)]
+    return actual[reached.all(axis=1)]
 
 
 def ratio_by_enumeration(p: np.ndarray, q: np.ndarray, shape: tuple[int, ...], eps: float) -> float:
@@ -273,33 +273,33 @@ def worst_case(
     joint = _checked(joint)
     if eps <= 0:
         return Worst(0.0, 0.0, None)
-    found = Worst(0.0, 0.0, None)
+    actual = Worst(0.0, 0.0, None)
     waiting = []
     for attack, p, q, shape in _comparisons(joint, adversary):
         if not reduced:
             shape, p, q = (2, *shape), np.r_[p, np.zeros_like(p)], np.r_[np.zeros_like(q), q]
         offset = eps if reduced else 0.0
         if not shape:
-            found = _better(found, eps, eps, attack)
+            actual = _better(actual, eps, eps, attack)
         elif method == "enumerate" or (method == "auto" and enumerable(shape)):
             level = offset + math.log(ratio_by_enumeration(p, q, shape, eps))
-            found = _better(found, level, level, attack)
+            actual = _better(actual, level, level, attack)
         else:
             crude = offset + math.log(_crude_ratio(p, q, math.exp(eps * len(shape))))
             waiting.append((crude, offset, attack, p, q, shape))
     for crude, offset, attack, p, q, shape in sorted(waiting, key=lambda item: -item[0]):
-        if crude <= found.level:
+        if crude <= actual.level:
             break
         low, high = ratio_by_program(p, q, shape, eps)
-        found = _better(found, offset + math.log(low), offset + math.log(high), attack)
-    return found
+        actual = _better(actual, offset + math.log(low), offset + math.log(high), attack)
+    return actual
 
 
-def _better(found: Worst, level: float, upper: float, attack: Attack) -> Worst:
-    upper = max(upper, found.upper)
-    if found.attack is None or level > found.level:
+def _better(worst: Worst, level: float, upper: float, attack: Attack) -> Worst:
+    upper = max(upper, worst.upper)
+    if worst.attack is None or level > worst.level:
         return Worst(level, upper, attack)
-    return Worst(found.level, upper, found.attack)
+    return Worst(worst.level, upper, worst.attack)
 
 
 def delta_violation(

@@ -84,13 +84,13 @@ def program_search(real: np.ndarray, compared: np.ndarray) -> float:
 
     logs = np.log(real / compared)
     grid = np.linspace(logs.min(), logs.max(), 33)
-    heights = [at(one) for one in grid]
+    heights = [at(item) for item in grid]
     top = int(np.argmax(heights))
     low, high = grid[max(top - 1, 0)], grid[min(top + 1, 32)]
     if high - low < 1e-12:
         return heights[top]
     refined = minimize_scalar(
-        lambda one: -at(one), bounds=(low, high), method="bounded", options={"xatol": 1e-7}
+        lambda item: -at(item), bounds=(low, high), method="bounded", options={"xatol": 1e-7}
     )
     return max(heights[top], -float(refined.fun))
 

@@ -253,9 +253,9 @@ def test_the_same_chain_by_four_routes():
 
 
 def test_several_copies_leak_like_one():
-    one = chains.joint([[0.8, 0.2], [0.4, 0.6]], "stationary", 2)
-    level = finite.worst_case(one, 0.9).level
-    assert finite.worst_case(chains.copies(one, 2), 0.9).level == pytest.approx(level, abs=1e-10)
+    item = chains.joint([[0.8, 0.2], [0.4, 0.6]], "stationary", 2)
+    level = finite.worst_case(item, 0.9).level
+    assert finite.worst_case(chains.copies(item, 2), 0.9).level == pytest.approx(level, abs=1e-10)
 
 
 # ------------------------------------------------------ Gaussian populations
@@ -267,10 +267,10 @@ NEAR = np.array([[1.0, 0.1], [0.1, 1.0]])
     ("secret", "expected"), [(3, 1.3196), (6, 1.4388), (30, 2.2404), (1e4, 2.4)]
 )
 def test_laplace_on_two_clipped_records(secret, expected):
-    found = gaussian.laplace_sum_leakage(NEAR, [0, 0], -3, 3, 1.2, [secret, -secret])
-    assert found.level == pytest.approx(expected, abs=6e-5)
-    assert found.level <= found.upper <= found.level + 0.002
-    assert (found.level <= 1.32) == (secret == 3)
+    reached = gaussian.laplace_sum_leakage(NEAR, [0, 0], -3, 3, 1.2, [secret, -secret])
+    assert reached.level == pytest.approx(expected, abs=6e-5)
+    assert reached.level <= reached.upper <= reached.level + 0.002
+    assert (reached.level <= 1.32) == (secret == 3)
     known = gaussian.laplace_sum_leakage(
         NEAR, [0, 0], -3, 3, 1.2, [secret, -secret], adversary="informed"
     )
@@ -287,9 +287,9 @@ def test_maximum_correlation_needs_equal_variances():
 def test_autoregression_needs_the_stationary_start():
     phi, first = 0.1, 1e4
     cov = [[first, phi * first], [phi * first, phi**2 * first + 1]]
-    found = gaussian.laplace_sum_leakage(cov, [0, 0], -3, 3, 1.0)
-    assert found.level == pytest.approx(1.9964, abs=6e-5)
-    assert found.level > (1 + phi) / (1 - phi)
+    reached = gaussian.laplace_sum_leakage(cov, [0, 0], -3, 3, 1.0)
+    assert reached.level == pytest.approx(1.9964, abs=6e-5)
+    assert reached.level > (1 + phi) / (1 - phi)
 
 
 def test_closed_form_integral_against_quadrature():
@@ -322,8 +322,8 @@ def test_two_records_never_leak_more_than_the_factor():
         cov, mean = random_covariance(rng, 2), rng.normal(size=2) * 3
         lo = float(rng.normal() * 2)
         hi, eps = lo + float(rng.uniform(0.2, 8)), float(rng.uniform(0.1, 3))
-        found = gaussian.laplace_sum_leakage(cov, mean, lo, hi, eps, step=0.01)
-        assert eps - 1e-9 <= found.level <= eps * gaussian.shift_factor(cov) + 1e-9
+        reached = gaussian.laplace_sum_leakage(cov, mean, lo, hi, eps, step=0.01)
+        assert eps - 1e-9 <= reached.level <= eps * gaussian.shift_factor(cov) + 1e-9
 
 
 @pytest.mark.prove

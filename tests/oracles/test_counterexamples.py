@@ -37,22 +37,22 @@ def worst_ratio(law: Law, channel: Channel) -> Fraction:
                 for first, second in product(possible, repeat=2):
                     if all(first[j] == second[j] for j in known):
                         fixed = (attacked, *known)
-                        one = given(law, channel, {j: first[j] for j in fixed})
+                        item = given(law, channel, {j: first[j] for j in fixed})
                         other = given(law, channel, {j: second[j] for j in fixed})
-                        worst = max(worst, *(one[y] / other[y] for y in one if one[y] > 0))
+                        worst = max(worst, *(item[y] / other[y] for y in item if item[y] > 0))
     return worst
 
 
 def given(law: Law, channel: Channel, values: Mapping[int, int]) -> dict[object, Fraction]:
     """The law of the outcome, given these values of these records."""
-    found: dict[object, Fraction] = {}
+    actual: dict[object, Fraction] = {}
     mass = Fraction(0)
     for x, weight in law.items():
         if all(x[j] == value for j, value in values.items()):
             mass += weight
             for y, chance in channel(x).items():
-                found[y] = found.get(y, Fraction(0)) + weight * chance
-    return {y: chance / mass for y, chance in found.items()}
+                actual[y] = actual.get(y, Fraction(0)) + weight * chance
+    return {y: chance / mass for y, chance in actual.items()}
 
 
 def twice(channel: Channel) -> Channel:
@@ -60,9 +60,9 @@ def twice(channel: Channel) -> Channel:
     return both(channel, channel)
 
 
-def both(one: Channel, other: Channel) -> Channel:
+def both(channel: Channel, other: Channel) -> Channel:
     def run(x: Database) -> dict[object, Fraction]:
-        pairs = product(one(x).items(), other(x).items())
+        pairs = product(channel(x).items(), other(x).items())
         return {(y, z): p * q for (y, p), (z, q) in pairs}
 
     return run
@@ -108,13 +108,13 @@ def test_levels_do_not_add_up():
     law = {(0, 0): 9, (0, 1): 9, (1, 1): 1, (1, 0): 0}
     weights = {x: Fraction(weight, 19) for x, weight in law.items()}
     run = one_answer(Fraction(11), Fraction(242))
-    one, two = worst_ratio(weights, run), worst_ratio(weights, twice(run))
-    assert one == 22
+    item, two = worst_ratio(weights, run), worst_ratio(weights, twice(run))
+    assert item == 22
     assert two == 1573
-    assert two > one**2 == 484
-    assert prints("3.0910", one)
+    assert two > item**2 == 484
+    assert prints("3.0910", item)
     assert prints("7.3607", two)
-    assert prints("6.1821", one**2)
+    assert prints("6.1821", item**2)
 
 
 def test_small_levels_do_not_add_up_either():
@@ -123,12 +123,12 @@ def test_small_levels_do_not_add_up_either():
     parts = {(0, 0): 1 - mu, (0, 1): mu, (1, 1): mu * a / (1 - a), (1, 0): Fraction(0)}
     law = {x: part / sum(parts.values()) for x, part in parts.items()}
     run = one_answer(Fraction(3, 2), Fraction(9, 2))
-    one, two = worst_ratio(law, run), worst_ratio(law, twice(run))
-    assert one == Fraction(33, 20)
-    assert two > one**2
-    assert prints("0.50078", one)
+    item, two = worst_ratio(law, run), worst_ratio(law, twice(run))
+    assert item == Fraction(33, 20)
+    assert two > item**2
+    assert prints("0.50078", item)
     assert prints("1.03407", two)
-    assert prints("1.00155", one**2)
+    assert prints("1.00155", item**2)
 
 
 @pytest.mark.parametrize("odds", [Fraction(101, 100), Fraction(3), Fraction(50)])

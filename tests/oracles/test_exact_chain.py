@@ -56,10 +56,10 @@ def answered(states, n, channel):
     return table
 
 
-def agrees(found, level):
-    assert found is not None
-    assert found.lower - 1e-12 <= level <= found.upper + 1e-12, (found, level)
-    assert found.upper - found.lower < 1e-10
+def agrees(actual, level):
+    assert actual is not None
+    assert actual.lower - 1e-12 <= level <= actual.upper + 1e-12, (actual, level)
+    assert actual.upper - actual.lower < 1e-10
 
 
 @pytest.mark.prove
@@ -74,10 +74,10 @@ def test_sums_by_enumeration():
         law = chains.joint(transition, start, n)
         channel = noisy_sum(states, n, scores, scale, between=bool(rng.random() < 0.3))
         for adversary in ADVERSARIES:
-            found = sum_level(
+            reached = sum_level(
                 transition, start, length=n, scores=scores, scale=scale, adversary=adversary
             )
-            agrees(found, finite.leakage(law, channel, adversary)[0])
+            agrees(reached, finite.leakage(law, channel, adversary)[0])
 
 
 @pytest.mark.prove
@@ -91,12 +91,12 @@ def test_local_answers_by_enumeration():
         law = chains.joint(transition, start, n)
         table = answered(states, n, channel)
         for adversary in ADVERSARIES:
-            found = local_level(transition, start, channel, length=n, adversary=adversary)
-            agrees(found, finite.leakage(law, table, adversary)[0])
+            actual = local_level(transition, start, channel, length=n, adversary=adversary)
+            agrees(actual, finite.leakage(law, table, adversary)[0])
 
 
 def recursion(transition, length, eps, uninformed=False, start=None):
-    found = two_state_level(
+    reached = two_state_level(
         tuple(map(tuple, transition)),
         tuple(chains.stationary(np.array(transition)) if start is None else start),
         stationary=start is None,
@@ -104,8 +104,8 @@ def recursion(transition, length, eps, uninformed=False, start=None):
         dp_epsilon=eps,
         uninformed=uninformed,
     )
-    assert found is not None
-    return found.epsilon
+    assert reached is not None
+    return reached.epsilon
 
 
 def two_states(rng, positive):
@@ -154,7 +154,7 @@ def test_how_much_less_a_count_leaks_on_alternating_chains():
             sum_level(transition, [0.5, 0.5], length=200, scores=(0, 1), scale=1.0, adversary=who)
             for who in ("any", "uninformed")
         ]
-        assert [round(one.exact.value, 6) for one in levels] == [any_level, uninformed]
+        assert [round(level.exact.value, 6) for level in levels] == [any_level, uninformed]
         assert recursion(transition, 200, 1.0) == pytest.approx(sharp, abs=1e-6)
 
 
@@ -162,11 +162,11 @@ def test_outcomes_inside_the_range_matter():
     """Three records that alternate for certain: the extreme counts can't tell the values apart."""
     transition = [[0.0, 1.0], [1.0, 0.0]]
     law = chains.joint(transition, [0.5, 0.5], 3)
-    found = sum_level(
+    reached = sum_level(
         transition, [0.5, 0.5], length=3, scores=(0, 1), scale=1.0, adversary="uninformed"
     )
-    agrees(found, finite.leakage(law, noisy_sum(2, 3, (0, 1), 1.0), "uninformed")[0])
-    assert found.lower == pytest.approx(1.0)
+    agrees(reached, finite.leakage(law, noisy_sum(2, 3, (0, 1), 1.0), "uninformed")[0])
+    assert reached.lower == pytest.approx(1.0)
 
 
 @pytest.mark.prove
@@ -178,9 +178,9 @@ def test_shortcuts_for_two_states_against_all_outcomes():
         law, length, eps = chains.stationary(transition), int(rng.integers(6, 20)), 0.7
         short = sum_level(transition, law, length=length, scores=(0, 1), scale=1 / eps)
         whole = _Sums(Ends(transition, law, length), np.array([0, 1]), eps)
-        found = whole.level("any", length - 1, 0.0)
-        assert found is not None
-        assert short.exact.value == pytest.approx(found.exact.value, abs=1e-11)
+        reached = whole.level("any", length - 1, 0.0)
+        assert reached is not None
+        assert short.exact.value == pytest.approx(reached.exact.value, abs=1e-11)
 
 
 @pytest.mark.prove
@@ -242,8 +242,8 @@ def test_real_chains(shared_data, name, column, cut):
     states = [int(float(value) > cut) for value in rows if value not in ("", "NA")]
     assert len(states) > 1000
     counts = np.zeros((2, 2))
-    for one, following in itertools.pairwise(states):
-        counts[one, following] += 1
+    for item, following in itertools.pairwise(states):
+        counts[item, following] += 1
     transition = counts / counts.sum(axis=1, keepdims=True)
     law = chains.stationary(transition)
     for eps in (0.1, 1.0):

@@ -73,9 +73,9 @@ def test_reference_values_of_laplace_noise():
     """Theory 3.8: the same pair of records, secrets inside, outside and far outside."""
     cov = [[1.0, 0.1], [0.1, 1.0]]
     for secrets, level in (((-3, 3), 1.3196), ((6, -6), 1.4388), ((30, -30), 2.2404)):
-        found = clipped_sum_level(cov, [0, 0], (-3, 3), 1.2, record=0, secrets=secrets)
-        assert round(found.value, 4) == level
-        assert found.error < 1e-5
+        reached = clipped_sum_level(cov, [0, 0], (-3, 3), 1.2, record=0, secrets=secrets)
+        assert round(reached.value, 4) == level
+        assert reached.error < 1e-5
 
 
 @pytest.mark.prove
@@ -90,7 +90,7 @@ def test_two_records_against_a_fine_grid():
                 clipped_sum_level(cov, mean, (-1.0, 2.0), eps, record=i, secrets=(-1.0, 2.0))
                 for i in (0, 1)
             ),
-            key=lambda one: one.value,
+            key=lambda item: item.value,
         )
         assert best.value + best.error >= there.level - 1e-9
         assert best.value - best.error <= there.upper
@@ -100,8 +100,8 @@ def test_three_records_by_simulated_draws():
     """Common draws on both sides; the factor of 3.8 b is never exceeded."""
     rng = np.random.default_rng(43)
     cov = np.array([[1.0, 0.275, 0.275], [0.275, 1.0, 0.275], [0.275, 0.275, 1.0]])
-    found = clipped_sum_level(cov, [0, 0, 0], (-1, 1), 1.0, record=1, secrets=(-1, 1))
-    assert found.value + found.error <= oracle.shift_factor(cov, "uninformed")
+    reached = clipped_sum_level(cov, [0, 0, 0], (-1, 1), 1.0, record=1, secrets=(-1, 1))
+    assert reached.value + reached.error <= oracle.shift_factor(cov, "uninformed")
     slope, left = oracle.conditional(cov, [0, 2], [1])
     noise = rng.multivariate_normal([0, 0], left, size=400_000)
     logs = []
@@ -111,7 +111,7 @@ def test_three_records_by_simulated_draws():
             np.log([np.mean(np.exp(-np.abs(y - sums) / 2.0)) for y in (-3.0, -1.0, 1.0, 3.0)])
         )
     gaps = np.abs(logs[0] - logs[1])
-    assert gaps.max() == pytest.approx(found.value, abs=5e-3)
+    assert gaps.max() == pytest.approx(reached.value, abs=5e-3)
 
 
 def test_known_records_and_wrong_input():
@@ -134,17 +134,17 @@ def test_gaussian_noise_on_a_clipped_sum_is_never_above_its_curve():
         cov, mean = random_covariance(rng, 2), rng.normal(size=2)
         sigma, epsilon = float(rng.uniform(0.5, 4)), float(rng.uniform(0, 2))
         bound = gaussian_noise(Gaussian(covariance=cov.tolist()), sigma, 2.0, epsilon).delta
-        for one, other in ((-1.0, 1.0), (1.0, -1.0)):
-            assert _divergence(cov, mean, sigma, epsilon, one, other) <= bound + 1e-9
+        for item, other in ((-1.0, 1.0), (1.0, -1.0)):
+            assert _divergence(cov, mean, sigma, epsilon, item, other) <= bound + 1e-9
 
 
-def _divergence(cov, mean, sigma, epsilon, one, other):
+def _divergence(cov, mean, sigma, epsilon, item, other):
     slope, left = oracle.conditional(cov, [1], [0])
     z, weight = np.polynomial.hermite_e.hermegauss(120)
     weight = weight / weight.sum()
     y = np.linspace(-2 - 10 * sigma, 2 + 10 * sigma, 4001)
     densities = []
-    for value in (one, other):
+    for value in (item, other):
         draws = mean[1] + slope[0, 0] * (value - mean[0]) + math.sqrt(left[0, 0]) * z
         sums = value + np.clip(draws, -1, 1)
         densities.append(norm.pdf(y[:, None], sums, sigma) @ weight)
@@ -154,13 +154,13 @@ def _divergence(cov, mean, sigma, epsilon, one, other):
 
 def test_gaussian_noise_values_and_refusals():
     pair = Gaussian(covariance=[[1.0, 0.4483], [0.4483, 1.0]])
-    found = gaussian_noise(pair, 4.0, 1.0, 1.0)
-    assert found.delta == pytest.approx(normal_delta(1.4483 / 4.0, 1.0), rel=1e-9)
+    actual = gaussian_noise(pair, 4.0, 1.0, 1.0)
+    assert actual.delta == pytest.approx(normal_delta(1.4483 / 4.0, 1.0), rel=1e-9)
     assert gaussian_noise(pair, 4.0, 1.0, 1.0, adversary="informed").delta == pytest.approx(
         normal_delta(0.25, 1.0), rel=1e-9
     )
     fine = gaussian_noise(pair, 4096.0, 1024.0, 1.0, discrete=True)
-    assert found.delta < fine.delta < found.delta * 1.03
+    assert actual.delta < fine.delta < actual.delta * 1.03
     series = gaussian_noise(Autoregressive(coefficient=0.5, length=1000), 12.0, 1.0, 1.0)
     assert series.delta == pytest.approx(normal_delta(3.0 / 12.0, 1.0), rel=1e-6)
     with pytest.raises(UnsupportedError, match="Gaussian"):

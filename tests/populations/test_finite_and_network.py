@@ -160,7 +160,7 @@ def test_both_or_neither_form():
 
 def test_the_published_network():
     asia = load(str(EXAMPLES / "asia.toml"))
-    assert [one.name for one in asia.nodes] == [
+    assert [node.name for node in asia.nodes] == [
         "asia",
         "tub",
         "smoke",
@@ -178,7 +178,7 @@ def test_the_published_network():
         (0.0104, 0.055, 0.45, 0.064828, 0.11029, 0.4359706),
         strict=True,
     ):
-        axis = [one.name for one in asia.nodes].index(name)
+        axis = [node.name for node in asia.nodes].index(name)
         others = tuple(j for j in range(8) if j != axis)
         assert law.sum(axis=others)[0] == pytest.approx(chance, abs=1e-6), name
     # the spec needs no file any more
@@ -374,8 +374,8 @@ def test_pyagrum_reads_the_same():
         env={"PYTHONPATH": str(source)},
     )
     ours, theirs = read_bif(path), json.loads(done.stdout.splitlines()[-1])
-    law = multiplied([one | {"table": np.asarray(one["table"]).tolist()} for one in theirs])
-    assert [one["name"] for one in theirs] == [one["name"] for one in ours]
+    law = multiplied([their | {"table": np.asarray(their["table"]).tolist()} for their in theirs])
+    assert [their["name"] for their in theirs] == [our["name"] for our in ours]
     assert np.allclose(law, multiplied(ours), atol=1e-6)  # pyAgrum keeps single precision
 
 

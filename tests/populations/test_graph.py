@@ -226,10 +226,10 @@ def test_errors_name_the_line(tmp_path, content, line):
 
 
 def test_edges_are_equal_by_content():
-    one = Graph(records=6, edges=EDGES, table=ISING).edges
-    assert isinstance(one, Edges)
-    assert one == Graph(records=7, edges=EDGES, table=ISING).edges
-    assert one != Graph(records=6, edges=EDGES[:2], table=ISING).edges
+    item = Graph(records=6, edges=EDGES, table=ISING).edges
+    assert isinstance(item, Edges)
+    assert item == Graph(records=7, edges=EDGES, table=ISING).edges
+    assert item != Graph(records=6, edges=EDGES[:2], table=ISING).edges
 
 
 def test_words():

@@ -37,10 +37,10 @@ def test_rows_are_rescaled_and_arrays_accepted() -> None:
     ],
 )
 def test_there_and_back(population) -> None:
-    one = parse({"model": "markov", "length": 12} | population)
-    assert parse(one.spec()) == one
-    assert hash(parse(one.spec())) == hash(one)
-    assert "Markov chain" in one.describe()
+    item = parse({"model": "markov", "length": 12} | population)
+    assert parse(item.spec()) == item
+    assert hash(parse(item.spec())) == hash(item)
+    assert "Markov chain" in item.describe()
 
 
 def test_descriptions_say_what_is_known() -> None:

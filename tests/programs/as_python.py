@@ -73,7 +73,7 @@ class Log:
         """A released value: whole where the true one is, and never the true one."""
         shift = 1 + next(self.order) % 3
         self.given.append(value)
-        return value + shift if not isinstance(value, Vec) else Vec(one + shift for one in value)
+        return value + shift if not isinstance(value, Vec) else Vec(item + shift for item in value)
 
 
 @dataclass(frozen=True)
@@ -94,12 +94,12 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
     """The names of the language, as functions of plain values. `public` columns are public."""
 
     def total(rows: Any) -> Any:
-        rows = [Vec(one) if isinstance(one, tuple) else one for one in rows]
+        rows = [Vec(row) if isinstance(row, tuple) else row for row in rows]
         start = Vec((0,) * len(rows[0])) if rows and isinstance(rows[0], Vec) else 0
         return builtins.sum(rows, start)
 
     def count(rows: Rows) -> int:
-        if rows and all(isinstance(one, bool) for one in rows) and not rows.bare:
+        if rows and all(isinstance(row, bool) for row in rows) and not rows.bare:
             return builtins.sum(rows)
         return len(rows)
 
@@ -109,7 +109,7 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
         return Vec(int(i == at) for i in range(size))
 
     def cross(*parts: Any) -> Label:
-        sizes = [_place(one) for one in parts]
+        sizes = [_place(part) for part in parts]
         at = 0
         for size, place in sizes:
             at = at * size + place
@@ -120,36 +120,36 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
 
     def pairs_of(rows: Rows, by: str) -> list[Any]:
         labels = rows.labels[by]  # type: ignore[attr-defined]
-        found = []
+        actual = []
         for label in labels:
-            piece = Rows(one for one in rows if _text(getattr(one, by)) == label)
+            piece = Rows(row for row in rows if _text(getattr(row, by)) == label)
             piece.read, piece.labels = rows.read | {by}, rows.labels  # type: ignore[attr-defined]
-            found.append((label, piece))
-        return found
+            actual.append((label, piece))
+        return actual
 
     def pieces_of(rows: Rows, by: str) -> list[Any]:
         return [piece for _, piece in pairs_of(rows, by)]
 
     def listed(values: list[Any], over: Any, read: tuple[str, ...], bare: bool) -> Any:
-        found = Rows(values)
+        actual = Rows(values)
         if isinstance(over, Rows):
-            found.read, found.labels = over.read | set(read), over.labels  # type: ignore[attr-defined]
+            actual.read, actual.labels = over.read | set(read), over.labels  # type: ignore[attr-defined]
             single = bool(over) and not hasattr(over[0], "__dict__")
-            found.bare = single and bool(found.read) and bare and (over.bare or not over.read)
-        return found
+            actual.bare = single and bool(actual.read) and bare and (over.bare or not over.read)
+        return actual
 
     def quotient(a: Any, b: Any) -> Any:
         return a / b if isinstance(a, Vec) else Fraction(a) / b
 
     def fold(rows: Rows, start: Any, step: Any) -> Any:
-        for one in rows:
-            start = step(start, one)
+        for row in rows:
+            start = step(start, row)
         return start
 
     def statistics(model: Model) -> Any:
         kind = model.likelihood[0]
         if kind == "categorical":
-            return total([onehot(one) for one in model.rows])
+            return total([onehot(row) for row in model.rows])
         if kind == "linear_model":
             return total(
                 [
@@ -160,13 +160,13 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
         if kind == "poisson" or model.whole:
             return total(model.rows)
         if kind == "bernoulli":
-            return total([Vec((int(one), 1 - int(one))) for one in model.rows])
-        return total([Vec((1, one)) for one in model.rows])
+            return total([Vec((int(row), 1 - int(row))) for row in model.rows])
+        return total([Vec((1, row)) for row in model.rows])
 
     def parameters(model: Model) -> Any:
         kind = model.likelihood[0]
         rows = model.rows
-        hot = [onehot(one) if kind == "categorical" else Vec((int(one), 1 - one)) for one in rows]
+        hot = [onehot(row) if kind == "categorical" else Vec((int(row), 1 - row)) for row in rows]
         return Vec(model.prior[1]) + total(hot)
 
     def exponential(*, score: Any, candidates: Any, **_: Any) -> Any:
@@ -174,16 +174,16 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
             log.given.append(("model", statistics(score.posterior)))
             next(log.order)
             return ("released",)
-        log.given.append(Vec(score(one) for one in candidates))
+        log.given.append(Vec(score(candidate) for candidate in candidates))
         return candidates[next(log.order) % len(candidates)]
 
     def per_record(rows: Rows, *, score: Any, candidates: Any, epsilon: Any) -> Any:
-        log.given.append(Vec(score(row, one) for row in rows for one in candidates))
+        log.given.append(Vec(score(row, candidate) for row in rows for candidate in candidates))
         next(log.order)
         return ("noisy",)
 
     def answers(rows: Rows, *, epsilon: Any) -> Any:
-        log.given.append(Vec(_place(one)[1] for one in rows))
+        log.given.append(Vec(_place(row)[1] for row in rows))
         next(log.order)
         return ("noisy",)
 
@@ -273,15 +273,17 @@ class Plain(ast.NodeTransformer):
         target = ast.dump(first.target).replace("Store", "Load")
         bare = target == ast.dump(node.elt)
         read = {
-            one.attr
+            node.attr
             for test in first.ifs
-            for one in ast.walk(test)
-            if isinstance(one, ast.Attribute)
+            for node in ast.walk(test)
+            if isinstance(node, ast.Attribute)
         }
-        plain = [one for test in first.ifs for one in ast.walk(test) if isinstance(one, ast.Call)]
+        plain = [
+            node for test in first.ifs for node in ast.walk(test) if isinstance(node, ast.Call)
+        ]
         if first.ifs and (plain or not read):
             read.add("?")
-        columns = ast.Tuple([ast.Constant(one) for one in sorted(read)], ast.Load())
+        columns = ast.Tuple([ast.Constant(item) for item in sorted(read)], ast.Load())
         comp = ast.ListComp(node.elt, node.generators)
         over = first.iter if isinstance(first.iter, ast.Name) else ast.Constant(None)
         return ast.Call(
@@ -307,8 +309,8 @@ class Plain(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.decorator_list, node.returns = [], None
-        for one in (*node.args.args, *node.args.kwonlyargs):
-            one.annotation = None
+        for item in (*node.args.args, *node.args.kwonlyargs):
+            item.annotation = None
         self.generic_visit(node)
         return node
 
@@ -329,13 +331,13 @@ def run(text: str, name: str, rows: Rows, public: frozenset[str]) -> tuple[Any, 
     """What the program returns on these rows, and what its releases were given."""
     tree = ast.parse(text)
     kept = [
-        one
-        for one in tree.body
-        if isinstance(one, ast.FunctionDef)
-        or (isinstance(one, ast.Assign) and not _is_type(one.value))
+        statement
+        for statement in tree.body
+        if isinstance(statement, ast.FunctionDef)
+        or (isinstance(statement, ast.Assign) and not _is_type(statement.value))
     ]
     plain = Plain(text)
-    module = ast.Module([plain.visit(one) for one in kept], [])
+    module = ast.Module([plain.visit(item) for item in kept], [])
     log = Log()
     names = language(log, public)
     exec(compile(ast.fix_missing_locations(module), name, "exec"), names)  # the tests' own corpus

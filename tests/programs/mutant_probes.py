@@ -57,7 +57,7 @@ def released(body: str) -> Program:
 
 
 def pieces(by: str, body: str) -> Program:
-    inside = "\n".join(f"    {one}" for one in body.split("\n"))
+    inside = "\n".join(f"    {part}" for part in body.split("\n"))
     return of(f'for piece in partition(db, by="{by}"):\n{inside}\n0', "Int")
 
 
@@ -89,14 +89,17 @@ RATES = "grid_of(gamma, a=(1, 2), b=(1, 2))"
 
 
 def without_public(program: Program, **changes: bool) -> Program:
-    parts = [replace(one, public=True) if isinstance(one, Parts) else one for one in program.body]
+    parts = [
+        replace(statement, public=True) if isinstance(statement, Parts) else statement
+        for statement in program.body
+    ]
     return replace(program, body=tuple(parts))
 
 
 def piece_twice(program: Program) -> Program:
-    (one,) = (part for part in program.body if isinstance(part, Parts))
-    (first, (_, second), *_) = one.parts
-    return replace(program, body=(replace(one, parts=(first, (first[0], second))),))
+    (item,) = (part for part in program.body if isinstance(part, Parts))
+    (first, (_, second), *_) = item.parts
+    return replace(program, body=(replace(item, parts=(first, (first[0], second))),))
 
 
 def crossed() -> Program:
@@ -114,7 +117,7 @@ def crossed() -> Program:
             label = str(expr.args[1].data[0])
             changed = Expr("const", (), (names.get((column, label), label),))
             return Expr("eq", (expr.args[0], changed))
-        return Expr(expr.op, tuple(renamed(one) for one in expr.args), expr.data)
+        return Expr(expr.op, tuple(renamed(argument) for argument in expr.args), expr.data)
 
     release = program.body[0]
     assert isinstance(release, Release)
@@ -159,7 +162,7 @@ def observing(program: Program, place: int, changed: Expr) -> Program:
     release = program.body[0]
     score, candidates = release.args
     model = score.args[0].args[0]
-    args = tuple(changed if i == place else one for i, one in enumerate(model.args))
+    args = tuple(changed if i == place else item for i, item in enumerate(model.args))
     posterior = Expr("posterior", (Expr("observe", args),))
     new = replace(release, args=(Expr("hellinger", (posterior,)), candidates))
     return replace(program, body=(new,))

@@ -34,8 +34,8 @@ CHECKER = (
     *("sizes", "refine", "noise", "explain", "derive", "verdict"),
 )
 ORDER = (
-    *(f"bayesdp.kernel.programs.{one}" for one in RULES),
-    *(f"bayesdp.programs.check.{one}" for one in CHECKER),
+    *(f"bayesdp.kernel.programs.{rule}" for rule in RULES),
+    *(f"bayesdp.programs.check.{item}" for item in CHECKER),
 )
 
 
@@ -50,8 +50,8 @@ class Mutant(NamedTuple):
     @property
     def name(self) -> str:
         """The module's whole name."""
-        found = [one for one in ORDER if one.endswith(f".{self.module}")]
-        return found[0]
+        actual = [item for item in ORDER if item.endswith(f".{self.module}")]
+        return actual[0]
 
 
 @cache

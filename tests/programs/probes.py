@@ -28,7 +28,7 @@ def text(body: str, *, of: str = "Row", options: str = "", returns: str = "Real"
     """A file with one program over `db`. `body`: its statements; the last line is returned."""
     lines = dedent(body).strip("\n").split("\n")
     head = f"({options})" if options else ""
-    inside = "\n".join("    " + one for one in [*lines[:-1], f"return {lines[-1]}"])
+    inside = "\n".join("    " + item for item in [*lines[:-1], f"return {lines[-1]}"])
     return (
         f"from bayesdp.programs import {', '.join(sorted(SURFACE))}\n{RECORD}\n"
         f"@helper\ndef grown(so_far, row):\n    return clip(so_far + row.x / 2, 0, 10)\n\n"

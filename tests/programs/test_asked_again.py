@@ -32,7 +32,7 @@ def honest() -> dict[str, Any]:
 
 
 def signed(document: dict[str, Any]) -> dict[str, Any]:
-    inside = {key: one for key, one in document.items() if key not in ("digest", "signature")}
+    inside = {key: item for key, item in document.items() if key not in ("digest", "signature")}
     return {**document, "digest": digest(inside)}
 
 
@@ -51,25 +51,25 @@ def forged(honest: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_kernel_says_who_says_so(honest: dict[str, Any]) -> None:
-    (said,) = [one for one in kernel.check(honest).assuming if "z3" in one]
+    (said,) = [assumption for assumption in kernel.check(honest).assuming if "z3" in assumption]
     assert said.startswith(STATED)
     assert "asked again" not in said
 
 
 def test_an_honest_one_is_asked_again(honest: dict[str, Any]) -> None:
-    found = verify(honest)
-    assert found.verdict == "VALID ASSUMING"
-    (said,) = [one for one in found.assuming if "z3" in one]
+    verdict = verify(honest)
+    assert verdict.verdict == "VALID ASSUMING"
+    (said,) = [assumption for assumption in verdict.assuming if "z3" in assumption]
     assert said.startswith(STATED)
     assert said.endswith("; asked again here: z3 and cvc5 say the same")
 
 
 def test_a_forged_one_is_found(forged: dict[str, Any], tmp_path: Path) -> None:
     # The kernel asks no solver: this is what it assumes, and says whose word it is.
-    assert any(one.startswith(STATED) for one in kernel.check(forged).assuming)
-    found = verify(forged)
-    assert (found.verdict, found.step) == ("INVALID", "obligations")
-    assert "at most 1" in found.reason
+    assert any(assumption.startswith(STATED) for assumption in kernel.check(forged).assuming)
+    verdict = verify(forged)
+    assert (verdict.verdict, verdict.step) == ("INVALID", "obligations")
+    assert "at most 1" in verdict.reason
     path = tmp_path / "forged.json"
     path.write_text(json.dumps(forged), encoding="utf-8")
     told = CliRunner().invoke(app, ["verify", str(path)])
@@ -92,12 +92,12 @@ def test_the_text_that_is_asked_is_the_kernels(
         asked.append(text)
         return "unsat"
 
-    for one in honest["derivation"]["evidence"]["obligations"]:
-        one["text"] = one["text"].replace(" ", "  ")
+    for item in honest["derivation"]["evidence"]["obligations"]:
+        item["text"] = item["text"].replace(" ", "  ")
     monkeypatch.setattr(solvers, "_ASK", {"z3": noted, "cvc5": noted})
     assert verify(signed(honest)).verdict == "VALID ASSUMING"
     assert len(asked) == 4
-    assert not any("  " in one for one in asked)
+    assert not any("  " in case for case in asked)
 
 
 def test_without_a_solver_it_says_so(
@@ -109,9 +109,9 @@ def test_without_a_solver_it_says_so(
         "find_spec",
         lambda name, package=None: None if name in ("z3", "cvc5") else real(name, package),
     )
-    found = verify(forged)
-    assert found.verdict == "VALID ASSUMING"
-    (said,) = [one for one in found.assuming if "z3" in one]
+    verdict = verify(forged)
+    assert verdict.verdict == "VALID ASSUMING"
+    (said,) = [assumption for assumption in verdict.assuming if "z3" in assumption]
     assert "; not asked again: no solver is installed" in said
 
 
@@ -119,7 +119,7 @@ def test_one_that_does_not_decide_is_named(
     honest: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(solvers, "_ASK", {**solvers._ASK, "cvc5": lambda _: "unknown"})
-    (said,) = [one for one in verify(honest).assuming if "z3" in one]
+    (said,) = [assumption for assumption in verify(honest).assuming if "z3" in assumption]
     assert said.endswith("; asked again here: z3 says the same, cvc5 does not decide")
     monkeypatch.setattr(solvers, "_ASK", {**solvers._ASK, "cvc5": lambda _: "sat"})
     assert verify(honest).verdict == "INVALID"

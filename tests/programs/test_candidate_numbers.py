@@ -43,9 +43,9 @@ def verdict(
     try:
         return check(core_of(read_text(text(release, candidates, before), "t.py"), None, {}), n)
     except ProgramError as error:
-        found = error.diagnostic
+        actual = error.diagnostic
         return ProgramVerdict(
-            "REJECTED", code=found.code, reason=found.message, accepted=found.accepted
+            "REJECTED", code=actual.code, reason=actual.message, accepted=actual.accepted
         )
 
 
@@ -88,16 +88,16 @@ MANY = {
 
 @pytest.mark.parametrize("name", FEW)
 def test_there_may_be_too_few(name: str) -> None:
-    found = verdict(*FEW[name])
-    assert found.verdict == "REJECTED", found
-    assert found.code in ("arguments", "prior", "size")
-    assert found.accepted or "whole number" in found.reason
+    actual = verdict(*FEW[name])
+    assert actual.verdict == "REJECTED", actual
+    assert actual.code in ("arguments", "prior", "size")
+    assert actual.accepted or "whole number" in actual.reason
 
 
 @pytest.mark.parametrize("name", MANY)
 def test_there_may_be_too_many(name: str) -> None:
-    found = verdict(*MANY[name])
-    assert (found.verdict, found.code) == ("REJECTED", "size"), found
+    actual = verdict(*MANY[name])
+    assert (actual.verdict, actual.code) == ("REJECTED", "size"), actual
 
 
 @pytest.mark.parametrize(
@@ -112,9 +112,9 @@ def test_there_may_be_too_many(name: str) -> None:
 def test_a_number_of_points_is_whole(candidates: str) -> None:
     """Noise on a vector has one step for all entries, so counts beside a real sum aren't whole."""
     both = "v = laplace((count(r for r in db if r.b), sum(r.x for r in db)), epsilon=1)\n    "
-    found = verdict(NUMBER, candidates, RELEASED + both)
-    assert found.verdict == "REJECTED"
-    assert "whole number" in found.reason
+    actual = verdict(NUMBER, candidates, RELEASED + both)
+    assert actual.verdict == "REJECTED"
+    assert "whole number" in actual.reason
 
 
 ENOUGH = {
@@ -132,8 +132,8 @@ ENOUGH = {
 
 @pytest.mark.parametrize("name", ENOUGH)
 def test_enough(name: str) -> None:
-    found = verdict(*ENOUGH[name])
-    assert found.verdict == "ACCEPTED", found
+    actual = verdict(*ENOUGH[name])
+    assert actual.verdict == "ACCEPTED", actual
 
 
 def test_a_size_that_is_known_to_the_checker() -> None:
@@ -175,10 +175,10 @@ AT_RUN = {
 def test_what_follows_from_the_size_is_refused_before_the_debit(name: str, tmp_path: Path) -> None:
     release, candidates, before = AT_RUN[name]
     core = core_of(read_text(text(release, candidates, before), "t.py"), None, {})
-    found, noted = check(core), Noted()
-    assert found.verdict == "ACCEPTED", found
+    actual, noted = check(core), Noted()
+    assert actual.verdict == "ACCEPTED", actual
     with pytest.raises(InputError, match="candidates"):
-        run(core, found, TABLE, ledger=tmp_path / "l.db", dataset="d", dp_epsilon=9.0,
+        run(core, actual, TABLE, ledger=tmp_path / "l.db", dataset="d", dp_epsilon=9.0,
             samplers=noted)  # fmt: skip
     assert noted.seen == []
     assert not (tmp_path / "l.db").exists()

@@ -11,19 +11,21 @@ from bayesdp.programs.ir import Expr, Release
 from bayesdp.programs.source import core_of, read_text
 from tests.golden.corpus import ACCEPTED
 
-AXIS = Expr("linspace", tuple(Expr("const", (), (one,)) for one in (1, 5, 5)))
+AXIS = Expr("linspace", tuple(Expr("const", (), (item,)) for item in (1, 5, 5)))
 
 
 @pytest.mark.parametrize(("family", "verdict"), [("beta", "ACCEPTED"), ("normal", "REJECTED")])
 def test_distances_are_inside_one_family(family: str, verdict: str) -> None:
-    found = [
+    actual = [
         core_of(source, name, {})
         for example in ACCEPTED
         if "posteriors_of" in example.text
         for source in [read_text(example.text)]
         for name in source.programs
     ]
-    program = next(one for one in found if isinstance(one.body[0], Release) and len(one.body) == 1)
+    program = next(
+        item for item in actual if isinstance(item.body[0], Release) and len(item.body) == 1
+    )
     release = program.body[0]
     assert isinstance(release, Release)
     grid = Expr("grid-of", (AXIS, AXIS), (family,))

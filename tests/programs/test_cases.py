@@ -52,11 +52,11 @@ class Maker:
 
     def __init__(self, rng: Rng) -> None:
         self.rng = rng
-        names = [str(one) for one in rng.permutation(sorted(COLUMNS))[: int(rng.integers(2, 5))]]
+        names = [str(item) for item in rng.permutation(sorted(COLUMNS))[: int(rng.integers(2, 5))]]
         self.names = sorted({*names, "x"})
 
     def field(self, *names: str) -> Expr | None:
-        known = [one for one in names if one in self.names]
+        known = [name for name in names if name in self.names]
         return Expr("field", (), (pick(self.rng, known),)) if known else None
 
     def number(self, depth: int = 2) -> Expr:
@@ -71,9 +71,9 @@ class Maker:
             return Expr(op, tuple(parts))
         if chance < 0.75:
             return number(pick(self.rng, (0, 1, -1, 2, THIRD)))
-        found = self.field("x", "x", "q", "z", "b")
-        assert found is not None
-        return found
+        actual = self.field("x", "x", "q", "z", "b")
+        assert actual is not None
+        return actual
 
     def truth(self, depth: int = 1) -> Expr:
         chance = self.rng.random()
@@ -111,13 +111,13 @@ class Maker:
     def value(self) -> Expr:
         parts = []
         for _ in range(int(self.rng.integers(1, 4))):
-            one = self.summed()
+            item = self.summed()
             for _ in range(int(self.rng.integers(0, 3))):
-                other = self.summed() if self.rng.random() < 0.6 else one
+                other = self.summed() if self.rng.random() < 0.6 else item
                 if self.rng.random() < 0.3:
                     other = Expr("mul", (number(THIRD), other))
-                one = Expr(pick(self.rng, ("add", "sub")), (one, other))
-            parts.append(one)
+                item = Expr(pick(self.rng, ("add", "sub")), (item, other))
+            parts.append(item)
         return Expr("tuple", tuple(parts))
 
 
@@ -138,9 +138,9 @@ def context(adjacency: str) -> AdjacencyContext:
 
 
 def entries(value: Expr, at: AdjacencyContext) -> list[Entry]:
-    found = linear(value, at)
-    assert found is not None
-    return found
+    actual = linear(value, at)
+    assert actual is not None
+    return actual
 
 
 def by_oracle(value: Expr, norm: str, adjacency: str) -> Fraction | None:
@@ -162,13 +162,13 @@ def brute(value: Expr, names: list[str], adjacency: str, norm: str) -> float:
     groups: dict[tuple[Any, ...], set[tuple[float, ...]]] = {}
     made = program(value, adjacency)
     rest = {name: TRIED[name][0] for name in COLUMNS}
-    for values in product(*(TRIED[one] for one in names)):
+    for values in product(*(TRIED[name] for name in names)):
         row = rest | dict(zip(names, values, strict=True))
-        found = tuple(float(one) for one in Exact(made, [row]).value(value))
-        groups.setdefault((row["p"], row["q"]), set()).add(found)
+        actual = tuple(float(case) for case in Exact(made, [row]).value(value))
+        groups.setdefault((row["p"], row["q"]), set()).add(actual)
     worst = 0.0
-    for one in groups.values():
-        rows = np.array(sorted(one))
+    for item in groups.values():
+        rows = np.array(sorted(item))
         others = rows if adjacency == "replace-one" else np.zeros((1, rows.shape[1]))
         moves = np.abs(rows[:, None, :] - others[None, :, :])
         worst = max(worst, float((moves if norm == "l1" else moves**2).sum(-1).max()))
@@ -212,19 +212,19 @@ class Odd(Maker):
     """With numbers that doubles round, cancel and lose."""
 
     def number(self, depth: int = 2) -> Expr:
-        found = super().number(depth)
+        actual = super().number(depth)
         if depth and self.rng.random() < 0.3:
             op = pick(self.rng, ("add", "mul", "sub"))
-            found = Expr(op, (found, number(pick(self.rng, ODD))))
-        return found
+            actual = Expr(op, (actual, number(pick(self.rng, ODD))))
+        return actual
 
     def truth(self, depth: int = 1) -> Expr:
-        found = super().truth(depth)
-        if found.op in ("le", "gt", "lt", "ge") and self.rng.random() < 0.5:
-            left = Expr("mul", (found.args[0], number(Fraction(1, 10))))
-            right = Expr("mul", (found.args[1], number(Fraction(1, 10))))
-            return Expr(found.op, (left, right))
-        return found
+        actual = super().truth(depth)
+        if actual.op in ("le", "gt", "lt", "ge") and self.rng.random() < 0.5:
+            left = Expr("mul", (actual.args[0], number(Fraction(1, 10))))
+            right = Expr("mul", (actual.args[1], number(Fraction(1, 10))))
+            return Expr(actual.op, (left, right))
+        return actual
 
 
 def tables(rng: Rng, count: int = 12) -> Iterator[dict[str, Any]]:
@@ -240,8 +240,8 @@ def tables(rng: Rng, count: int = 12) -> Iterator[dict[str, Any]]:
 def summed(made: Program, rows: list[dict[str, Any]]) -> tuple[tuple[Fraction, ...], Fraction]:
     held = {name: np.array([row[name] for row in rows]) for name in COLUMNS}
     values = PublicValues(made, Rows(held, len(rows)))
-    found = PrivateValues(values).amount(values.filled(made.returns[0]))
-    return found.values, found.slack
+    actual = PrivateValues(values).amount(values.filled(made.returns[0]))
+    return actual.values, actual.slack
 
 
 @pytest.mark.prove
@@ -258,11 +258,11 @@ def test_what_is_summed_moves_no_further() -> None:
         made = program(value, "replace-one")
         some = list(tables(rng))
         other = some[0]
-        for one in some[1:]:
-            two = {**some[int(rng.integers(len(some)))], "p": one["p"], "q": one["q"]}
-            (a, slack), (b, _) = (summed(made, [row, other]) for row in (one, two))
+        for item in some[1:]:
+            two = {**some[int(rng.integers(len(some)))], "p": item["p"], "q": item["q"]}
+            (a, slack), (b, _) = (summed(made, [row, other]) for row in (item, two))
             moved = sum((abs(x - y) for x, y in zip(a, b, strict=True)), Fraction(0))
-            assert moved <= claimed + slack, (value, one, two)
+            assert moved <= claimed + slack, (value, item, two)
             compared += moved > 0
     assert compared > runs(1000)
 
@@ -307,9 +307,9 @@ PINNED = {
 def test_pinned(name: str) -> None:
     body, returns, expected = PINNED[name]
     made = core(body, returns=returns)
-    found = check(made)
-    assert found.verdict == "ACCEPTED", found.reason
-    moved = found.derivation["sequence"][0]["sensitivity"]
+    verdict = check(made)
+    assert verdict.verdict == "ACCEPTED", verdict.reason
+    moved = verdict.derivation["sequence"][0]["sensitivity"]
     assert moved["value"] == ["const", [], [{"number": str(expected)}]]
     assert moved["by"] == ("box" if name.startswith("tenths") else moved["by"])
 
@@ -320,19 +320,19 @@ def test_choices_are_one_number_and_few() -> None:
     for _ in range(runs(2000)):
         maker = Maker(rng)
         value = maker.number(3)
-        found = branches(value, COLUMNS)
-        assert 1 <= len(found) <= MOST_BRANCHES
+        actual = branches(value, COLUMNS)
+        assert 1 <= len(actual) <= MOST_BRANCHES
         for _ in range(5):
             row = {name: pick(rng, TRIED[name]) for name in COLUMNS}
             true = True_(program(value, "replace-one"), [row])
             held = [
                 chosen
-                for conditions, chosen in found
+                for conditions, chosen in actual
                 if all(bool(true.of_row(test, row)) == so for test, so in conditions)
             ]
             assert len(held) == 1
             assert Fraction(true.of_row(held[0], row)) == Fraction(true.of_row(value, row))
-            inside, around = (at.range(one) for one in (held[0], value))
+            inside, around = (at.range(item) for item in (held[0], value))
             assert around.low <= inside.low <= inside.high <= around.high
 
 
@@ -419,8 +419,8 @@ def test_a_number_lies_in_one_bin() -> None:
     both = of("tuple", total(number(1), of("le", number(near), column("x"))),
               total(number(1), of("le", column("x"), number(1))))  # fmt: skip
     assert claims(both)[0] == claims(both)[1]
-    one, two = (ROW | {"x": value} for value in (1.0, 3.0))
-    assert moved(both, one, two) <= claims(both)[0]  # type: ignore[operator]
+    item, two = (ROW | {"x": value} for value in (1.0, 3.0))
+    assert moved(both, item, two) <= claims(both)[0]  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("first", ["gt", "lt"])
@@ -439,7 +439,7 @@ def test_a_whole_number_lies_between_literals_of_one_double(first: str) -> None:
 def test_cases_of_ordered_ends_are_those_that_are() -> None:
     """Thresholds in any order, open and closed, weighed: the claim is the truth."""
     rng = random.Random(20261128)
-    points = [Fraction(one, 2) for one in range(-4, 7)]
+    points = [Fraction(item, 2) for item in range(-4, 7)]
     for _ in range(runs(300)):
         entries_, tests = [], []
         for _ in range(rng.randint(1, 3)):
@@ -466,9 +466,9 @@ def test_cases_of_ordered_ends_are_those_that_are() -> None:
             assert float(claimed) == truth
 
 
-def moved(value: Expr, one: dict[str, Any], two: dict[str, Any]) -> Fraction:
+def moved(value: Expr, item: dict[str, Any], two: dict[str, Any]) -> Fraction:
     made = program(value, "replace-one")
-    (a, slack), (b, _) = (summed(made, [row]) for row in (one, two))
+    (a, slack), (b, _) = (summed(made, [row]) for row in (item, two))
     assert slack == 0
     return sum((abs(x - y) for x, y in zip(a, b, strict=True)), Fraction(0))
 
@@ -520,7 +520,9 @@ TWO_WAYS = {
 @pytest.mark.parametrize("rest", ["", " + sum(p.x for p in db)"])
 def test_one_number_summed_in_two_ways_is_two(name: str, rest: str) -> None:
     """They differ by rounding (or more): noise is scaled by what a record moves in the machine."""
-    lines = "".join(f"    {one.strip()}\n" for one in TWO_WAYS[name].strip().splitlines())
+    lines = "".join(
+        f"    {splitline.strip()}\n" for splitline in TWO_WAYS[name].strip().splitlines()
+    )
     core, verdict = accepted(
         f"""
 @record
@@ -533,14 +535,14 @@ def f(db: Database[P]) -> Private[Real]:
 {lines}    return laplace(a - b{rest}, epsilon=1)
 """
     )
-    found = []
+    actual = []
     for i, x, w in ((0, 0.0, 5), (12345, 0.0, 5), (12345, 1.0, 2**53), (7, 0.25, 2**53)):
         table = {"i": [3, i], "x": [0.0, x], "w": [5, w]}
-        found.append(seen(core, verdict, table))
-    assert all(len(one) == 1 for one in found), "a private value without noise"
-    for (one,), (other,) in product(found, repeat=2):
-        assert one[2] == other[2]
-        assert abs(one[1][0] - other[1][0]) <= one[2]
+        actual.append(seen(core, verdict, table))
+    assert all(len(case) == 1 for case in actual), "a private value without noise"
+    for (item,), (other,) in product(actual, repeat=2):
+        assert item[2] == other[2]
+        assert abs(item[1][0] - other[1][0]) <= item[2]
 
 
 def test_vectors_with_factors_are_looked_up() -> None:
@@ -555,6 +557,6 @@ def f(db: Database[P]) -> Private[Vector]:
     return laplace(sum(p.i * onehot(p.c) - 2 * onehot(p.c) for p in db), epsilon=1)
 """
     )
-    one = seen(core, verdict, {"c": ["u", "v", "v"], "i": [3, 0, 1]})
+    item = seen(core, verdict, {"c": ["u", "v", "v"], "i": [3, 0, 1]})
     two = seen(core, verdict, {"c": ["u", "v", "u"], "i": [3, 0, 3]})
-    assert (one[0][1], two[0][1]) == ((1, -3), (2, -2))
+    assert (item[0][1], two[0][1]) == ((1, -3), (2, -2))

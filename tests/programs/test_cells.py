@@ -52,7 +52,7 @@ GOOD = [
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "cells", "place"), GOOD, ids=[f"{one[0]} {one[1]}" for one in GOOD]
+    ("kind", "value", "cells", "place"), GOOD, ids=[f"{item[0]} {item[1]}" for item in GOOD]
 )
 def test_whole_numbers_have_their_cells(kind: str, value: str, cells: int, place: object) -> None:
     core, verdict = accepted(TEXT.replace("TYPE", kind).replace("VALUE", value))
@@ -60,11 +60,11 @@ def test_whole_numbers_have_their_cells(kind: str, value: str, cells: int, place
     if kind == "Bool":
         rows = [True, False, True]
     else:
-        low, high = (int(one) for one in kind[4:-1].split(","))
+        low, high = (int(part) for part in kind[4:-1].split(","))
         rows = [low, high, *rng(3).integers(low, high + 1, 60).tolist()]
-    counted = Counter(place(one) for one in rows)  # type: ignore[operator]
-    found = done(core, verdict, rows).value
-    assert list(found) == [counted.get(i, 0) for i in range(cells)]
+    counted = Counter(place(row) for row in rows)  # type: ignore[operator]
+    actual = done(core, verdict, rows).value
+    assert list(actual) == [counted.get(i, 0) for i in range(cells)]
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,10 @@ def test_whole_numbers_have_their_cells(kind: str, value: str, cells: int, place
 def test_numbers_without_a_cell_are_refused(kind: str, value: str, code: str, said: str) -> None:
     text = IMPORTS + TEXT.replace("TYPE", kind).replace("VALUE", value)
     try:
-        found = check(core_of(read_text(text, "test"), None, {}))
-        assert found.verdict == "REJECTED"
-        assert found.where is not None
-        where = (found.code, f"{found.reason} {found.accepted}")
+        verdict = check(core_of(read_text(text, "test"), None, {}))
+        assert verdict.verdict == "REJECTED"
+        assert verdict.where is not None
+        where = (verdict.code, f"{verdict.reason} {verdict.accepted}")
     except ProgramError as error:
         where = (error.diagnostic.code, str(error))
     assert where[0] == code

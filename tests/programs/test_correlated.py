@@ -44,19 +44,19 @@ def source(tmp_path: Path) -> Path:
 
 
 def test_levels_are_those_of_the_cost(source: Path) -> None:
-    found = ProgramSource(source, "total").leakage(CHAIN)
-    assert isinstance(found, LeakageReport)
+    report = ProgramSource(source, "total").leakage(CHAIN)
+    assert isinstance(report, LeakageReport)
     # 3/10 is above the double 0.3.
-    assert Fraction(found.cost.dp_epsilon) >= Fraction(3, 10)
-    assert found.best.epsilon == pytest.approx(CHAIN.leakage(0.3).best.epsilon, rel=1e-12)
+    assert Fraction(report.cost.dp_epsilon) >= Fraction(3, 10)
+    assert report.best.epsilon == pytest.approx(CHAIN.leakage(0.3).best.epsilon, rel=1e-12)
     more = ProgramSource(source, "total").leakage(CHAIN, level=0.75, adversary="uninformed")
     assert isinstance(more, LeakageReport)
     assert (more.cost.dp_epsilon, more.adversary) == (0.75, "uninformed")
 
 
 def test_a_record_that_leaves_and_one_that_enters(source: Path) -> None:
-    found = ProgramSource(source, "entering").leakage(bdp.Clusters(size=3))
-    assert found.best.epsilon == pytest.approx(1.8)
+    report = ProgramSource(source, "entering").leakage(bdp.Clusters(size=3))
+    assert report.best.epsilon == pytest.approx(1.8)
 
 
 def test_a_lipschitz_program_under_gaussian_records(source: Path) -> None:
@@ -77,13 +77,13 @@ def test_a_lipschitz_program_under_gaussian_records(source: Path) -> None:
 
 def test_with_a_delta_levels_are_pairs(source: Path) -> None:
     pair = bdp.Clusters(size=2)
-    found = ProgramSource(source, "squares").leakage(pair)
-    assert isinstance(found, ApproximateReport)
-    one, other = (
-        found.best,
+    report = ProgramSource(source, "squares").leakage(pair)
+    assert isinstance(report, ApproximateReport)
+    item, other = (
+        report.best,
         approximate(Question(pair, "any", "bounded", 1.0), ApproxDP(0.5, 1e-6)).best,
     )
-    assert (one.epsilon, one.delta) == pytest.approx((other.epsilon, other.delta))
+    assert (item.epsilon, item.delta) == pytest.approx((other.epsilon, other.delta))
 
 
 def test_what_is_not_accepted_has_no_level(source: Path) -> None:

@@ -67,8 +67,8 @@ def test_a_private_filter_lets_a_record_add_nothing() -> None:
 )
 def test_what_may_be_0_divides_nothing(value: str) -> None:
     core = core_of(read_text(IMPORTS + TEXT.replace("VALUE", value), "test"), None, {})
-    found = check(core)
-    assert (found.verdict, found.code) == ("REJECTED", "division")
+    verdict = check(core)
+    assert (verdict.verdict, verdict.code) == ("REJECTED", "division")
 
 
 @pytest.mark.parametrize("value", ["p.y / p.own", "p.y / (p.prob * p.own)"])
@@ -80,6 +80,6 @@ def test_no_private_column_divides(value: str) -> None:
 
 def test_no_pair_of_tables_moves_it_farther() -> None:
     core, verdict = accepted(TEXT.replace("VALUE", "p.z / p.size"))
-    found = falsify(core, verdict, n_max=2)
-    assert not found.excess
-    assert found.largest("sensitivity") == 1
+    counterexample = falsify(core, verdict, n_max=2)
+    assert not counterexample.excess
+    assert counterexample.largest("sensitivity") == 1

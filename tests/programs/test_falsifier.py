@@ -38,22 +38,22 @@ def claiming(
     """The program's verdict with every release's claim changed."""
     import copy
 
-    found = check(program)
-    assert found.verdict == "ACCEPTED", found.reason
-    derivation = copy.deepcopy(found.derivation)
+    verdict = check(program)
+    assert verdict.verdict == "ACCEPTED", verdict.reason
+    derivation = copy.deepcopy(verdict.derivation)
     _each(derivation, change)
-    return replace(found, derivation=derivation, **costs)  # type: ignore[arg-type]
+    return replace(verdict, derivation=derivation, **costs)  # type: ignore[arg-type]
 
 
 def _each(node: Any, change: Callable[[dict[str, Any]], None]) -> None:
     if isinstance(node, dict):
         if "release" in node:
             change(node)
-        for one in node.values():
-            _each(one, change)
+        for value in node.values():
+            _each(value, change)
     elif isinstance(node, list):
-        for one in node:
-            _each(one, change)
+        for value in node:
+            _each(value, change)
 
 
 def sensitivity(value: object) -> Callable[[dict[str, Any]], None]:
@@ -63,8 +63,8 @@ def sensitivity(value: object) -> Callable[[dict[str, Any]], None]:
     return change
 
 
-def exceeded(found: Findings) -> set[str]:
-    return {one.obligation for one in found.excess}
+def exceeded(findings: Findings) -> set[str]:
+    return {item.obligation for item in findings.excess}
 
 
 # -- planted bugs ------------------------------------------------------------------------------
@@ -73,26 +73,26 @@ def exceeded(found: Findings) -> set[str]:
 def test_a_constant_that_hides_behind_the_slack_of_the_mechanism() -> None:
     """True sensitivity .4633, asserted .25: the loss is below 1, and the obligation shows it."""
     program = coin()
-    found = falsify(program, claiming(program, sensitivity("0.25")))
-    assert "distance" in exceeded(found)
-    assert found.worst["distance", "exponential_1"].ratio == pytest.approx(
+    counterexample = falsify(program, claiming(program, sensitivity("0.25")))
+    assert "distance" in exceeded(counterexample)
+    assert counterexample.worst["distance", "exponential_1"].ratio == pytest.approx(
         0.463251 / 0.25, abs=1e-4
     )
-    assert "law" not in exceeded(found)
-    assert 0.85 < found.tightness < 1
+    assert "law" not in exceeded(counterexample)
+    assert 0.85 < counterexample.tightness < 1
 
 
 def test_jeffreys_prior_with_the_uniform_priors_constant() -> None:
     program = coin("1 / 2", "1 / 2", GRID)
-    found = falsify(program, claiming(program, sensitivity("0.4632513752")))
-    assert exceeded(found) == {"distance"}
+    counterexample = falsify(program, claiming(program, sensitivity("0.4632513752")))
+    assert exceeded(counterexample) == {"distance"}
 
 
 def test_a_constant_rounded_down_in_its_tenth_digit() -> None:
     program = coin(candidates=GRID)
     assert not falsify(program, claiming(program, sensitivity("0.4632513752"))).excess
-    found = falsify(program, claiming(program, sensitivity("0.4632513751")))
-    assert exceeded(found) == {"distance"}
+    counterexample = falsify(program, claiming(program, sensitivity("0.4632513751")))
+    assert exceeded(counterexample) == {"distance"}
 
 
 def test_the_constant_of_a_hundred_tosses_for_any_number() -> None:
@@ -103,10 +103,10 @@ def test_the_constant_of_a_hundred_tosses_for_any_number() -> None:
 def test_one_coordinate_for_a_joint_release() -> None:
     body = "laplace(sum(onehot(r.c) for r in db), epsilon=1)"
     program = core(body, returns="Vector")
-    found = falsify(program, claiming(program, sensitivity(1)))
-    assert exceeded(found) >= {"sensitivity", "law"}
-    assert found.tightness == pytest.approx(2)
-    shown = found.worst["law", ""].witness
+    counterexample = falsify(program, claiming(program, sensitivity(1)))
+    assert exceeded(counterexample) >= {"sensitivity", "law"}
+    assert counterexample.tightness == pytest.approx(2)
+    shown = counterexample.worst["law", ""].witness
     assert shown is not None
     assert sum(a != b for a, b in zip(shown.left, shown.right, strict=True)) == 1
 
@@ -114,17 +114,17 @@ def test_one_coordinate_for_a_joint_release() -> None:
 def test_parallel_composition_over_a_private_partition() -> None:
     body = 'for piece in partition(db, by="c"):\n    noisy = laplace(count(piece), epsilon=1)\n0'
     program = core(body, returns="Int")
-    found = falsify(program, claiming(program, lambda _: None, dp_epsilon=F(1)))
-    assert exceeded(found) == {"law"}
-    assert found.tightness == pytest.approx(2)
+    counterexample = falsify(program, claiming(program, lambda _: None, dp_epsilon=F(1)))
+    assert exceeded(counterexample) == {"law"}
+    assert counterexample.tightness == pytest.approx(2)
 
 
 def test_the_width_where_a_record_enters() -> None:
     body = "laplace(sum(clip(r.x, 2, 8) for r in db if r.b), epsilon=1)"
     program = core(body)
-    found = falsify(program, claiming(program, sensitivity(6)))
-    assert exceeded(found) >= {"sensitivity", "law"}
-    assert found.tightness == pytest.approx(8 / 6)
+    counterexample = falsify(program, claiming(program, sensitivity(6)))
+    assert exceeded(counterexample) >= {"sensitivity", "law"}
+    assert counterexample.tightness == pytest.approx(8 / 6)
 
 
 def test_a_cost_of_entering_that_is_too_small() -> None:
@@ -145,8 +145,8 @@ def test_replace_one_at_the_price_of_add_remove() -> None:
 def test_two_releases_billed_as_one() -> None:
     body = "a = laplace(sum(r.x for r in db), epsilon=1)\nlaplace(sum(r.y for r in db), epsilon=1)"
     program = core(body)
-    found = falsify(program, claiming(program, lambda _: None, dp_epsilon=F(1)))
-    assert exceeded(found) == {"law"}
+    counterexample = falsify(program, claiming(program, lambda _: None, dp_epsilon=F(1)))
+    assert exceeded(counterexample) == {"law"}
 
 
 def test_the_cheaper_side_of_a_branch() -> None:
@@ -160,8 +160,8 @@ def test_the_cheaper_side_of_a_branch() -> None:
     """
     program = core(body)
     assert not falsify(program, check(program), n_max=2).excess
-    found = falsify(program, claiming(program, lambda _: None, dp_epsilon=F(2)), n_max=2)
-    assert exceeded(found) == {"law"}
+    counterexample = falsify(program, claiming(program, lambda _: None, dp_epsilon=F(2)), n_max=2)
+    assert exceeded(counterexample) == {"law"}
 
 
 def test_gaussian_noise_for_one_coordinate() -> None:
@@ -170,14 +170,14 @@ def test_gaussian_noise_for_one_coordinate() -> None:
     honest = falsify(program, check(program))
     assert not honest.excess
     assert honest.tightness == pytest.approx(1, abs=1e-3)
-    found = falsify(program, claiming(program, sensitivity(1)))
-    assert exceeded(found) >= {"sensitivity", "law"}
+    counterexample = falsify(program, claiming(program, sensitivity(1)))
+    assert exceeded(counterexample) >= {"sensitivity", "law"}
 
 
 def test_a_delta_claimed_too_small() -> None:
     program = core("gaussian(sum(r.b for r in db), epsilon=1, delta=1e-5)")
-    found = falsify(program, claiming(program, lambda _: None, dp_delta=F(1, 10**6)))
-    assert exceeded(found) == {"law"}
+    counterexample = falsify(program, claiming(program, lambda _: None, dp_delta=F(1, 10**6)))
+    assert exceeded(counterexample) == {"law"}
 
 
 def test_sigma_of_the_continuous_curve_on_whole_numbers() -> None:
@@ -210,16 +210,16 @@ def test_a_kind_that_does_not_hold() -> None:
 
     assert exceeded(falsify(program, claiming(program, lipschitz))) == {"lipschitz"}
     honest = core("laplace(sum(clip(r.x, 0, 5) for r in db), epsilon=1)")
-    found = falsify(honest, check(honest))
-    assert not found.excess
-    assert found.worst["lipschitz", "laplace_1"].ratio == 1
+    counterexample = falsify(honest, check(honest))
+    assert not counterexample.excess
+    assert counterexample.worst["lipschitz", "laplace_1"].ratio == 1
 
 
 def test_a_private_value_that_is_called_public() -> None:
     program = core("laplace(sum(r.b for r in db), epsilon=1)")
     leaked = program.body[0].args[0]
-    found = falsify(replace(program, returns=(leaked,)), check(program))
-    assert exceeded(found) == {"public"}
+    counterexample = falsify(replace(program, returns=(leaked,)), check(program))
+    assert exceeded(counterexample) == {"public"}
     assert not falsify(replace(program, returns=(_sum("z"),)), check(program)).excess
 
 
@@ -234,8 +234,8 @@ def test_an_exception_in_a_row() -> None:
     hidden = Expr("div", (Expr("field", (), ("x",)), Expr("field", (), ("y",))))
     data = Expr("data", (Expr("const", (), (True,)), hidden), ((),))
     release = replace(program.body[0], args=(Expr("sum", (data,)),))
-    found = falsify(replace(program, body=(release,)), verdict)
-    assert "row can't fail" in exceeded(found)
+    counterexample = falsify(replace(program, body=(release,)), verdict)
+    assert "row can't fail" in exceeded(counterexample)
 
 
 def test_answers_of_a_private_filter_tell_how_many_there_are() -> None:
@@ -244,23 +244,25 @@ def test_answers_of_a_private_filter_tell_how_many_there_are() -> None:
     release = program.body[0]
     data = release.args[0]
     filtered = Expr("data", (Expr("field", (), ("b",)), data.args[1]), data.data)
-    found = falsify(replace(program, body=(replace(release, args=(filtered,)),)), check(program))
-    assert found.tightness == inf
+    counterexample = falsify(
+        replace(program, body=(replace(release, args=(filtered,)),)), check(program)
+    )
+    assert counterexample.tightness == inf
 
 
 def test_a_fold_whose_rows_come_in_an_order() -> None:
     program = core("laplace(fold(db, 0, grown), epsilon=1)")
     verdict = check(program)
-    found = falsify(program, verdict, n_max=3)
-    assert not found.excess
-    assert found.largest("sensitivity") == 1
+    counterexample = falsify(program, verdict, n_max=3)
+    assert not counterexample.excess
+    assert counterexample.largest("sensitivity") == 1
     assert "sensitivity" in exceeded(falsify(program, claiming(program, sensitivity(4)), n_max=3))
 
 
 def test_databases_of_the_sizes_that_are_admitted() -> None:
     program = core("require(db.size >= 7)\nlaplace(sum(r.b for r in db) / db.size, epsilon=1)")
-    found = falsify(program, check(program))
-    witness = found.worst["sensitivity", "laplace_1"].witness
+    counterexample = falsify(program, check(program))
+    witness = counterexample.worst["sensitivity", "laplace_1"].witness
     assert witness is not None
     assert len(witness.left) == 7
     seven = replace(coin(candidates=GRID), requires=program.requires)
@@ -362,11 +364,11 @@ def _random(generator: random.Random, depth: int) -> Expr:
     ],
 )
 def test_distances_by_quadrature(a: Any, b: Any) -> None:
-    def density(one: Any) -> Any:
-        x, y = map(float, one[1])
-        if one[0] == "normal":
+    def density(item: Any) -> Any:
+        x, y = map(float, item[1])
+        if item[0] == "normal":
             return stats.norm(x, sqrt(y)).pdf
-        return stats.gamma(x, scale=1 / y).pdf if one[0] == "gamma" else stats.beta(x, y).pdf
+        return stats.gamma(x, scale=1 / y).pdf if item[0] == "gamma" else stats.beta(x, y).pdf
 
     low, high = (-15, 15) if a[0] == "normal" else (0, 1 if a[0] == "dirichlet" else 30)
     p, q = density(a), density(b)
@@ -381,11 +383,11 @@ def test_losses_of_transcripts() -> None:
     assert two.pure == pytest.approx(2.0)
     assert two.delta(2.0) == 0
     # Laplace noise moved by t has delta 1 - exp((epsilon - t) / 2) at epsilon.
-    one = laws.laplace([1.5], 1.0)
+    item = laws.laplace([1.5], 1.0)
     for epsilon in (0.0, 0.5, 1.0):
         exact = 1 - exp((epsilon - 1.5) / 2)
-        assert one.delta(epsilon) == pytest.approx(exact, abs=0.03)
-        assert one.delta(epsilon) <= exact + 1e-12
+        assert item.delta(epsilon) == pytest.approx(exact, abs=0.03)
+        assert item.delta(epsilon) <= exact + 1e-12
     both = laws.together([laws.gaussian(1, 2.0), laws.gaussian(4, 4.0)])
     assert both.delta(1.0) == pytest.approx(laws.gaussian(2, 2.0).delta(1.0))
     mixed = laws.together([laws.gaussian(1, 2.0), laws.laplace([1.0], 2.0)])
@@ -409,10 +411,10 @@ def test_nothing_private_is_read_twice_or_skipped() -> None:
     laplace(statistics(second) + noisy, epsilon=1)
     """
     program = core(body)
-    found = falsify(program, check(program))
-    assert not found.skipped
-    assert not found.excess
-    assert sum(1 for one in nodes(program.body[1].args[0]) if one.op == "sum") == 1
+    counterexample = falsify(program, check(program))
+    assert not counterexample.skipped
+    assert not counterexample.excess
+    assert sum(1 for node in nodes(program.body[1].args[0]) if node.op == "sum") == 1
 
 
 @pytest.mark.parametrize(
@@ -421,7 +423,7 @@ def test_nothing_private_is_read_twice_or_skipped() -> None:
 def test_claims_that_are_sharp_are_seen_to_be(name: str) -> None:
     """An evaluator that moves too little would find no excess anywhere."""
     program = PROBES[name]().program
-    found = falsify(program, check(program))
-    assert found.largest("sensitivity", "distance") == pytest.approx(1, abs=1e-8)
+    counterexample = falsify(program, check(program))
+    assert counterexample.largest("sensitivity", "distance") == pytest.approx(1, abs=1e-8)
     if name not in ("coin", "rate", "mean"):
-        assert found.tightness == pytest.approx(1)
+        assert counterexample.tightness == pytest.approx(1)

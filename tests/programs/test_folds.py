@@ -37,9 +37,9 @@ def _text(kind: str, start: str, step: str) -> str:
 def test_whole_steps(kind: str, start: str, step: str, rows: list[int], total: int) -> None:
     core, verdict = accepted(_text(kind, start, step))
     assert confirmed(core, verdict).verdict == "ACCEPTED"
-    found = done(core, verdict, rows, Noted(shift=1)).value
-    assert type(found) is int
-    assert found == total + 1
+    value = done(core, verdict, rows, Noted(shift=1)).value
+    assert type(value) is int
+    assert value == total + 1
 
 
 @pytest.mark.parametrize(

@@ -76,18 +76,18 @@ def test_odd_files_have_a_verdict_or_no_program(name: str) -> None:
         with pytest.raises(InputError, match="a file with a @program function"):
             verdict_on(DEEP[name])
         return
-    found = verdict_on(DEEP[name])
-    if found.verdict != "ACCEPTED":
-        assert found.code in CODES
-        assert found.reason
-        assert found.line is not None
-        assert len(found.shown) < 1000
+    verdict = verdict_on(DEEP[name])
+    if verdict.verdict != "ACCEPTED":
+        assert verdict.code in CODES
+        assert verdict.reason
+        assert verdict.line is not None
+        assert len(verdict.shown) < 1000
 
 
 def laplace_of(text: str) -> Release:
     program = core_of(read_text(text), None, {})
-    (one,) = (found for found in program.body if isinstance(found, Release))
-    return one
+    (item,) = (statement for statement in program.body if isinstance(statement, Release))
+    return item
 
 
 @pytest.mark.parametrize(
@@ -125,25 +125,25 @@ def test_places_count_characters() -> None:
     text = HEAD + "Größe = 'äöü'; X = nowhere\n"
     with pytest.raises(ProgramError) as caught:
         read_text(text, "ä.py")
-    found = caught.value.diagnostic
-    assert found.where is not None
-    line = text.splitlines()[found.where.line - 1]
-    assert line[found.where.column - 1 : found.where.end - 1] == "nowhere"
+    actual = caught.value.diagnostic
+    assert actual.where is not None
+    line = text.splitlines()[actual.where.line - 1]
+    assert line[actual.where.column - 1 : actual.where.end - 1] == "nowhere"
     assert str(caught.value).endswith(" " * (4 + line.index("nowhere")) + "^^^^^^^")
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
 def test_lines_are_counted_as_editors_count_them(ends: str) -> None:
     text = program_of(NOISY, before='    x = "a\x0cb"\n    y = nowhere\n')
-    found = verdict_on(text.replace("\n", ends))
-    assert (found.code, found.line) == ("name", 7)
-    assert found.shown.splitlines()[-2].strip() == "y = nowhere"
+    verdict = verdict_on(text.replace("\n", ends))
+    assert (verdict.code, verdict.line) == ("name", 7)
+    assert verdict.shown.splitlines()[-2].strip() == "y = nowhere"
 
 
 def test_a_sensitivity_and_its_message_are_exact() -> None:
     text = program_of("laplace(sum(obs) / 3, epsilon=1, sensitivity=0.3333333333)")
-    found = verdict_on(text)
-    assert found.code == "sensitivity"
+    verdict = verdict_on(text)
+    assert verdict.code == "sensitivity"
     again = verdict_on(text.replace("0.3333333333", "1 / 3"))
     assert again.verdict == "ACCEPTED"
 
@@ -190,10 +190,10 @@ def test_what_nobody_sees_is_refused(name: str, where: str) -> None:
         "name": text.replace("laplace(", f"lapl{letter}ace("),
         "before": letter + text,
     }[where]
-    found = verdict_on(changed)
-    assert (found.verdict, found.code) == ("REJECTED", "syntax")
-    assert f"U+{ord(letter):04X}" in found.reason
-    assert letter not in found.shown
+    verdict = verdict_on(changed)
+    assert (verdict.verdict, verdict.code) == ("REJECTED", "syntax")
+    assert f"U+{ord(letter):04X}" in verdict.reason
+    assert letter not in verdict.shown
 
 
 def test_what_everybody_sees_is_read() -> None:
@@ -214,7 +214,7 @@ def test_arguments_have_as_many_digits_as_literals(value: object) -> None:
 
 
 def test_shown_numbers_never_understate() -> None:
-    assert [decimal(Fraction(one)) for one in ("1/2", "3", "1/3", "-1/8", "1/1000000")] == [
+    assert [decimal(Fraction(item)) for item in ("1/2", "3", "1/3", "-1/8", "1/1000000")] == [
         "0.5", "3", "1/3", "-0.125", "0.000001",
     ]  # fmt: skip
     for value in (Fraction(1, 3), Fraction(3, 10), Fraction(2, 3), Fraction(1, 7)):
@@ -275,10 +275,10 @@ def test_half_a_character_is_no_label() -> None:
             '    return laplace(count(x for x in db if x == "b"), epsilon=1)\n',
             program_of(NOISY).replace("\n", f'\nWORD = "{written}"\n', 1),
         ):
-            found = verdict_on(text)
-            assert (found.verdict, found.code) == ("REJECTED", "syntax")
-            assert "half a character" in found.reason
-            found.shown.encode()
+            verdict = verdict_on(text)
+            assert (verdict.verdict, verdict.code) == ("REJECTED", "syntax")
+            assert "half a character" in verdict.reason
+            verdict.shown.encode()
 
 
 CHOSEN = (
@@ -291,19 +291,19 @@ CHOSEN = (
 
 
 def numbers_of(prior: Expr) -> list[object]:
-    return [one.data[0] for one in prior.args]
+    return [argument.data[0] for argument in prior.args]
 
 
 def test_what_follows_a_branch_is_derived_inside_it_from_each_side_s_own_model() -> None:
     side = "noisy = laplace(statistics(observe(obs, bernoulli, prior=beta({}, 2))), epsilon=1)"
     text = CHOSEN.format(side.format(1), side.format(5), "noise_aware(noisy)")
     program = core_of(read_text(text), "f", {})
-    (branch,) = (one for one in program.body if isinstance(one, Branch))
+    (branch,) = (statement for statement in program.body if isinstance(statement, Branch))
     joined = []
     for commands, a in ((branch.then, 1), (branch.otherwise, 5)):
-        release = next(one for one in commands if isinstance(one, Release))
-        derived = [one for one in commands if isinstance(one, Derive)]
-        (posterior,) = (one for one in derived if one.value.op == "noise-aware")
+        release = next(command for command in commands if isinstance(command, Release))
+        derived = [command for command in commands if isinstance(command, Derive)]
+        (posterior,) = (step for step in derived if step.value.op == "noise-aware")
         noisy, model = posterior.value.args
         assert noisy == Expr("public", (), (release.name,))
         assert numbers_of(model.args[2]) == [a, 2]
@@ -323,7 +323,7 @@ def test_a_condition_chooses_between_the_numbers_of_priors() -> None:
     assert (prior.op, prior.data) == ("prior", ("beta",))
     a, b = prior.args
     assert a.op == "if"
-    assert [one.data[0] for one in a.args[1:]] == [1, 3]
+    assert [argument.data[0] for argument in a.args[1:]] == [1, 3]
     assert (b.op, b.data) == ("const", (2,))
 
 
@@ -334,7 +334,7 @@ def test_a_private_choice_is_called_private_and_a_public_one_is_not() -> None:
         "p = (1, 2)": "a beta prior or a tuple of 2",
     }
     for other, words in said.items():
-        found = verdict_on(CHOSEN.format("p = beta(1, 1)", other, "p"))
-        assert found.verdict == "REJECTED"
-        assert words in found.reason, found.reason
-        assert ("private" in found.reason) == (words == "private values")
+        verdict = verdict_on(CHOSEN.format("p = beta(1, 1)", other, "p"))
+        assert verdict.verdict == "REJECTED"
+        assert words in verdict.reason, verdict.reason
+        assert ("private" in verdict.reason) == (words == "private values")

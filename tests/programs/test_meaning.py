@@ -35,46 +35,46 @@ class Meaning:
         self.order = numbers()
 
     def commands(self, body: Any) -> None:
-        for one in body:
-            if isinstance(one, Release):
-                self.env[one.name] = self.release(one)
-            elif isinstance(one, Derive):
-                after = one.value.op in AFTER
-                self.env[one.name] = ("released",) if after else self.value(one.value)
-            elif isinstance(one, Branch):
-                self.commands(one.then if self.value(one.test) else one.otherwise)
+        for statement in body:
+            if isinstance(statement, Release):
+                self.env[statement.name] = self.release(statement)
+            elif isinstance(statement, Derive):
+                after = statement.value.op in AFTER
+                self.env[statement.name] = ("released",) if after else self.value(statement.value)
+            elif isinstance(statement, Branch):
+                self.commands(statement.then if self.value(statement.test) else statement.otherwise)
             else:
-                assert isinstance(one, Parts)
-                for _, part in one.parts:
+                assert isinstance(statement, Parts)
+                for _, part in statement.parts:
                     self.commands(part)
 
-    def release(self, one: Release) -> Any:
+    def release(self, item: Release) -> Any:
         at = next(self.order)
-        if one.op in ("laplace", "gaussian"):
-            value = self.value(one.args[0])
+        if item.op in ("laplace", "gaussian"):
+            value = self.value(item.args[0])
             self.given.append(value)
             shift = 1 + at % 3
             return Vec(x + shift for x in value) if isinstance(value, Vec) else value + shift
-        if one.op == "exponential" and one.args[0].op == "hellinger":
-            self.given.append(("model", one.args[0].args[0].args[0]))
+        if item.op == "exponential" and item.args[0].op == "hellinger":
+            self.given.append(("model", item.args[0].args[0].args[0]))
             return ("released",)
-        if one.op == "posterior-sample":
-            self.given.append(("model", one.args[0]))
-            grid = self.candidates(one.args[1])
+        if item.op == "posterior-sample":
+            self.given.append(("model", item.args[0]))
+            grid = self.candidates(item.args[1])
             return grid[at % len(grid)]
-        if one.op == "exponential":
-            listed = self.candidates(one.args[1])
-            body, variable = one.args[0].args[0], str(one.args[0].data[0])
+        if item.op == "exponential":
+            listed = self.candidates(item.args[1])
+            body, variable = item.args[0].args[0], str(item.args[0].data[0])
             self.given.append(Vec(self.with_name(body, variable, c) for c in listed))
             return listed[at % len(listed)]
-        if one.op == "randomized-response":
-            kept, value = one.args[0].args
+        if item.op == "randomized-response":
+            kept, value = item.args[0].args
             self.given.append(
                 Vec(self.place(value, row) for row in self.rows if self.value(kept, row))
             )
             return ("noisy",)
-        assert one.op == "per-record-exponential"
-        data, score, candidates = one.args
+        assert item.op == "per-record-exponential"
+        data, score, candidates = item.args
         self.given.append(
             Vec(
                 self.with_name(score.args[0], str(score.data[0]), c, row)
@@ -90,9 +90,9 @@ class Meaning:
         return self.value(body, row)
 
     def candidates(self, expr: Expr) -> list[Any]:
-        parts = [self.value(one) for one in expr.args]
+        parts = [self.value(argument) for argument in expr.args]
         if expr.op == "range":
-            return list(range(*(int(one) for one in parts)))
+            return list(range(*(int(part) for part in parts)))
         if expr.op == "linspace":
             low, high, k = parts
             return [low + (high - low) * Fraction(i, int(k) - 1) for i in range(int(k))]
@@ -124,8 +124,8 @@ class Meaning:
             return self.sum_of(e.args[0])
         if op == "fold":
             start = e.data[0]
-            for one in self.kept(e.args[0]):
-                start = self.value(e.args[1], one, start)
+            for item in self.kept(e.args[0]):
+                start = self.value(e.args[1], item, start)
             return start
         if op == "if":
             return self.value(e.args[1 if self.value(e.args[0], row, acc) else 2], row, acc)
@@ -133,14 +133,14 @@ class Meaning:
             at = self.place(e.args[0], row)
             return Vec(int(i == at) for i in range(int(e.data[0])))  # type: ignore[arg-type]
         if op == "cross":
-            return "|".join(str(self.value(one, row, acc)) for one in e.args)
-        return self.computed(op, [self.value(one, row, acc) for one in e.args], e)
+            return "|".join(str(self.value(argument, row, acc)) for argument in e.args)
+        return self.computed(op, [self.value(argument, row, acc) for argument in e.args], e)
 
     def sum_of(self, data: Expr) -> Any:
         total: Any = 0
         rows = self.kept(data)
-        for one in rows:
-            total = self.value(data.args[1], one) + total
+        for row in rows:
+            total = self.value(data.args[1], row) + total
         if not rows and data.args[1].op in ("tuple", "onehot", "moments"):
             raise LookupError("an empty sum of vectors")
         return total
@@ -155,10 +155,10 @@ class Meaning:
         if e.op == "field":
             return list(self.kinds[str(e.data[0])].labels) or ["False", "True"]
         if e.op == "cross":
-            found = [""]
-            for one in e.args:
-                found = [f"{a}|{b}" if a else b for a in found for b in self.labels(one)]
-            return found
+            actual = [""]
+            for argument in e.args:
+                actual = [f"{a}|{b}" if a else b for a in actual for b in self.labels(argument)]
+            return actual
         return ["False", "True"]
 
     def computed(self, op: str, args: list[Any], e: Expr) -> Any:
@@ -210,9 +210,9 @@ def as_rows(program: Program, table: list[dict[str, Any]]) -> Rows:
         return Label(value, kinds[name].labels) if kinds[name].kind == "category" else value
 
     if program.scalar:
-        rows = Rows(cell("", one[""]) for one in table)
+        rows = Rows(cell("", item[""]) for item in table)
     else:
-        rows = Rows(SimpleNamespace(**{k: cell(k, v) for k, v in one.items()}) for one in table)
+        rows = Rows(SimpleNamespace(**{k: cell(k, v) for k, v in item.items()}) for item in table)
     rows.labels = {k: v.labels or ("False", "True") for k, v in kinds.items()}  # type: ignore[attr-defined]
     return rows
 
@@ -252,21 +252,21 @@ def compare(text: str, rng: random.Random, size: int) -> None:
     meaning = Meaning(program, table)
     try:
         meaning.commands(program.body)
-        returned = [meaning.value(one) for one in program.returns]
+        returned = [meaning.value(item) for item in program.returns]
     except (LookupError, ZeroDivisionError):
         return
     rows = as_rows(program, table)
     if program.adjacency == "add-remove":
         rows.read = frozenset({"?"})
-    found, given = run(text, program.name, rows, public)
+    actual, given = run(text, program.name, rows, public)
     assert len(given) == len(meaning.given)
     for x, y in zip(given, meaning.given, strict=True):
         assert same(meaning, x, y), (x, y, table)
-    results = list(found) if isinstance(found, (tuple, list)) and len(returned) > 1 else [found]
-    if found == ("released",):
-        results = [found]
+    results = list(actual) if isinstance(actual, (tuple, list)) and len(returned) > 1 else [actual]
+    if actual == ("released",):
+        results = [actual]
     if program.return_types == ("Matrix",):
-        results = [[entry for row in found for entry in row]]
+        results = [[entry for row in actual for entry in row]]
     assert len(results) == len(returned)
     for x, y in zip(results, returned, strict=True):
         if isinstance(x, tuple) and x and isinstance(x[0], str):

@@ -88,9 +88,9 @@ def told(text: str) -> ProgramVerdict | None:
 
 def tokens(text: str) -> list[str]:
     return [
-        one.string
-        for one in tokenize.generate_tokens(io.StringIO(text).readline)
-        if one.string.strip() and one.type != tokenize.COMMENT
+        generate_token.string
+        for generate_token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if generate_token.string.strip() and generate_token.type != tokenize.COMMENT
     ]
 
 
@@ -98,17 +98,17 @@ def with_tokens_changed(text: str, rng: random.Random) -> str:
     """Between one and three changes in the text of a program."""
     for _ in range(rng.randint(1, 3)):
         try:
-            found = tokens(text)
+            actual = tokens(text)
         except (tokenize.TokenError, SyntaxError):
             return text
         start = max(text.find("@program"), 0) if rng.random() < 0.9 else 0
-        inside = [one for one in found if text.find(one, start) >= 0]
+        inside = [case for case in actual if text.find(case, start) >= 0]
         if not inside:
             return text
-        one, other = rng.choice(inside), rng.choice([*inside, *rng.choices(OTHERS, k=20)])
-        at = rng.choice([i for i in range(start, len(text)) if text.startswith(one, i)])
-        new = rng.choice(["", other, f"{one} {other}", f"{other}({one})"])
-        text = text[:at] + new + text[at + len(one) :]
+        item, other = rng.choice(inside), rng.choice([*inside, *rng.choices(OTHERS, k=20)])
+        at = rng.choice([i for i in range(start, len(text)) if text.startswith(item, i)])
+        new = rng.choice(["", other, f"{item} {other}", f"{other}({item})"])
+        text = text[:at] + new + text[at + len(item) :]
     return text
 
 
@@ -118,25 +118,25 @@ def with_nodes_changed(text: str, rng: random.Random) -> str:
         tree = ast.parse(text)
     except SyntaxError:
         return text
-    body = [one for one in tree.body if isinstance(one, ast.FunctionDef)]
+    body = [statement for statement in tree.body if isinstance(statement, ast.FunctionDef)]
     places = [
         (node, name, i)
         for function in body
         for statement in function.body
         for node in ast.walk(statement)
         for name, value in ast.iter_fields(node)
-        for i, one in enumerate(value if isinstance(value, list) else [value])
-        if isinstance(one, ast.expr)
+        for i, item in enumerate(value if isinstance(value, list) else [value])
+        if isinstance(item, ast.expr)
     ]
     if not places:
         return text
-    pool = [one for part in body for one in ast.walk(part) if isinstance(one, ast.expr)]
+    pool = [node for part in body for node in ast.walk(part) if isinstance(node, ast.expr)]
     for _ in range(rng.randint(1, 2)):
         node, name, i = rng.choice(places)
         old = getattr(node, name)
         there = getattr(node, name)
         now = there[i] if isinstance(there, list) else there
-        alike = [one for one in pool if type(one) is type(now)]
+        alike = [item for item in pool if type(item) is type(now)]
         new = rng.choice(alike if rng.random() < 0.6 and alike else pool)
         if rng.random() < 0.1:
             new = ast.Name(rng.choice(sorted(SURFACE | BUILTINS)), ast.Load())
@@ -161,19 +161,19 @@ def test_a_changed_program_has_a_verdict(change, seed: int) -> None:
     for _ in range(runs(600)):
         text = change(rng.choice(TEXTS), rng)
         try:
-            found = told(text)
+            actual = told(text)
         except Exception as error:
             raise AssertionError(f"{type(error).__name__}: {error}\n{text}") from error
-        if found is None:
+        if actual is None:
             continue
-        if found.verdict == "ACCEPTED":
+        if actual.verdict == "ACCEPTED":
             accepted += 1
             # Where it has no meaning in Python itself, there is nothing to compare.
             with suppress(NameError, TypeError, AttributeError):
                 compare(text, rng, rng.randint(2, 5))
             continue
-        assert found.verdict in ("REJECTED", "UNKNOWN")
-        assert found.code in CODES
-        assert found.reason
-        assert found.line is not None, text
+        assert actual.verdict in ("REJECTED", "UNKNOWN")
+        assert actual.code in CODES
+        assert actual.reason
+        assert actual.line is not None, text
     assert accepted or change is with_tokens_changed

@@ -63,13 +63,13 @@ def test_a_parameter_that_may_be_0_or_less_is_refused(name: str) -> None:
         "db.size - 1",
         "sum(r.shift for r in db)",
     ):
-        found = _checked(MODELS[name], value)
+        actual = _checked(MODELS[name], value)
         if name == "exposure" and value in ("a * a", "db.size - 1"):
-            assert found.verdict == "ACCEPTED"  # at least 0, and without any the prior stays
+            assert actual.verdict == "ACCEPTED"  # at least 0, and without any the prior stays
             continue
-        assert (found.verdict, found.code) == ("REJECTED", "prior"), value
-        assert "max(x, " in found.accepted
-        assert found.where is not None
+        assert (actual.verdict, actual.code) == ("REJECTED", "prior"), value
+        assert "max(x, " in actual.accepted
+        assert actual.where is not None
 
 
 @pytest.mark.parametrize("name", MODELS)

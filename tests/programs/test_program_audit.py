@@ -26,10 +26,10 @@ def test_no_excess(name: str) -> None:
     program = ALL[name]
     verdict = check(program)
     assert verdict.verdict == "ACCEPTED", verdict.reason
-    found = falsify(program, verdict, 4 if STRIDE == 1 else 2, 6000 if STRIDE == 1 else 40)
-    assert not found.excess
-    assert found.pairs > 0
-    assert found.tightness <= 1 + 1e-9
+    counterexample = falsify(program, verdict, 4 if STRIDE == 1 else 2, 6000 if STRIDE == 1 else 40)
+    assert not counterexample.excess
+    assert counterexample.pairs > 0
+    assert counterexample.tightness <= 1 + 1e-9
 
 
 def test_the_page_lists_every_accepted_program() -> None:
@@ -57,10 +57,10 @@ def calls(program: Program, n: int) -> tuple[int, str]:
 
     sys.setprofile(seen)
     try:
-        found = check(program, n)
+        verdict = check(program, n)
     finally:
         sys.setprofile(None)
-    return count, found.verdict
+    return count, verdict.verdict
 
 
 def test_imports_are_done() -> None:
@@ -95,10 +95,10 @@ def test_checking_loads_no_heavy_library() -> None:
         "'cvc5', 'duckdb', 'ibis', 'sqlalchemy'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )
-    found = subprocess.run(
+    outcome = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
     )
-    assert found.stdout.strip() == "[]"
+    assert outcome.stdout.strip() == "[]"
 
 
 def test_every_ratio_below_1_has_its_reason_on_the_page() -> None:
@@ -108,5 +108,5 @@ def test_every_ratio_below_1_has_its_reason_on_the_page() -> None:
     for name, line in stored().items():
         if float(line.split("|")[3]) > 0.99:
             continue
-        ops = {one.op for one in flat(ALL[name].body) if isinstance(one, Release)}
+        ops = {item.op for item in flat(ALL[name].body) if isinstance(item, Release)}
         assert ops & chooses or f"`{name.split(':')[0]}`" in prose, name

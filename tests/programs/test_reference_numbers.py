@@ -35,9 +35,9 @@ F = Fraction
 
 
 def derived(program: object, n: int | None = None) -> Expr:
-    found = check(program, n)  # type: ignore[arg-type]
-    assert found.verdict == "ACCEPTED", found.reason
-    return expression(found.derivation["sequence"][-1]["sensitivity"]["value"])
+    verdict = check(program, n)  # type: ignore[arg-type]
+    assert verdict.verdict == "ACCEPTED", verdict.reason
+    return expression(verdict.derivation["sequence"][-1]["sensitivity"]["value"])
 
 
 def number(expr: Expr) -> float:
@@ -73,9 +73,9 @@ def test_the_supremum_over_priors_of_at_least_1() -> None:
 
 
 def test_jeffreys_prior_has_its_own_constant() -> None:
-    found = number(derived(coin("1 / 2", "1 / 2", GRID)))
-    assert found == pytest.approx(sqrt(1 - 2 / pi), abs=1e-9)
-    assert found == pytest.approx(0.602810, abs=1e-6)
+    actual = number(derived(coin("1 / 2", "1 / 2", GRID)))
+    assert actual == pytest.approx(sqrt(1 - 2 / pi), abs=1e-9)
+    assert actual == pytest.approx(0.602810, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -213,13 +213,13 @@ def test_beta_2_1_against_beta_1_2() -> None:
     apart, _ = quad(lambda x: abs(2 * x - 2 * (1 - x)) / 2, 0, 1)
     kl, _ = quad(lambda x: 2 * x * log(x / (1 - x)), 0, 1)
     assert (apart, kl) == (pytest.approx(0.5), pytest.approx(1, abs=1e-6))
-    one, other = single("beta", 2, 1), single("beta", 1, 2)
-    assert one.divergence(other, "statistical") == pytest.approx(0.5, abs=1e-6)
-    assert one.divergence(other, "kl") == pytest.approx(1, abs=1e-6)
-    assert one.divergence(other, "skew", 1.0) == pytest.approx(0.268941, abs=1e-6)
-    squared = one.divergence(other, "squared-hellinger")
+    item, other = single("beta", 2, 1), single("beta", 1, 2)
+    assert item.divergence(other, "statistical") == pytest.approx(0.5, abs=1e-6)
+    assert item.divergence(other, "kl") == pytest.approx(1, abs=1e-6)
+    assert item.divergence(other, "skew", 1.0) == pytest.approx(0.268941, abs=1e-6)
+    squared = item.divergence(other, "squared-hellinger")
     assert squared == pytest.approx(1 - pi / 4, abs=1e-6)
-    assert one.divergence(one, "statistical") == 0.0
+    assert item.divergence(item, "statistical") == 0.0
 
 
 def test_the_variance_of_a_normal_posterior_does_not_move() -> None:
@@ -230,16 +230,16 @@ def test_the_variance_of_a_normal_posterior_does_not_move() -> None:
     exponential(score=hellinger(infer(model)), candidates=several, epsilon=1)
     """
     program = core(body, of="Real[-5, 5]", returns="Normal")
-    (release,) = (one for one in program.body if isinstance(one, Release))
+    (release,) = (statement for statement in program.body if isinstance(statement, Release))
     model = release.args[0].args[0].args[0]
     for n in (1, 9):
-        found = []
+        actual = []
         for last in (0.0, 0.25, 1.0, 4.0):
             rows = load(program, {program.database: [0.5] * (n - 1) + [last]})
             (mean, variance), _ = exact_posterior(model, PrivateValues(PublicValues(program, rows)))
-            found.append(variance)
+            actual.append(variance)
             assert mean == pytest.approx(((n - 1) / 2 + min(last, 1.0)) / (1 + n))
-        assert set(found) == {F(1, 1 + n)}
+        assert set(actual) == {F(1, 1 + n)}
 
 
 def of_masses(
@@ -278,8 +278,8 @@ def test_the_hellinger_mechanism_for_three_tosses() -> None:
         candidates = [beta(1 + k, 4 - k) for k in range(4)]
         return laws.softmax([-distance(c, beta(a, b)) / (2 * sensitivity) for c in candidates])
 
-    found = [exp(one) for one in channel(3, 2, 0.463251375)]
-    assert found == pytest.approx([0.174178, 0.243102, 0.351343, 0.231377], abs=1e-6)
+    actual = [exp(item) for item in channel(3, 2, 0.463251375)]
+    assert actual == pytest.approx([0.174178, 0.243102, 0.351343, 0.231377], abs=1e-6)
 
     def worst(sensitivity: float) -> float:
         neighbours = [((1 + k, 4 - k), (2 + k, 3 - k)) for k in range(3)]
@@ -297,24 +297,24 @@ def test_permute_and_flip_has_its_own_numbers() -> None:
     from itertools import permutations
 
     def chances(scores: list[float], scale: float) -> list[float]:
-        best, found = max(scores), [0.0] * len(scores)
+        best, outcome = max(scores), [0.0] * len(scores)
         orders = list(permutations(range(len(scores))))
         for order in orders:
             left = 1.0
-            for one in order:
-                taken = exp((scores[one] - best) / scale)
-                found[one] += left * taken / len(orders)
+            for item in order:
+                taken = exp((scores[item] - best) / scale)
+                outcome[item] += left * taken / len(orders)
                 left *= 1 - taken
-        return found
+        return outcome
 
     candidates = [beta(1 + k, 4 - k) for k in range(4)]
-    scores = [-distance(one, beta(3, 2)) for one in candidates]
-    found = chances(scores, 2 * 0.463251375)
-    assert found == pytest.approx([0.155116, 0.231672, 0.395469, 0.217742], abs=1e-6)
-    other = [-distance(one, beta(2, 3)) for one in candidates]
+    scores = [-distance(candidate, beta(3, 2)) for candidate in candidates]
+    actual = chances(scores, 2 * 0.463251375)
+    assert actual == pytest.approx([0.155116, 0.231672, 0.395469, 0.217742], abs=1e-6)
+    other = [-distance(candidate, beta(2, 3)) for candidate in candidates]
     pairs = [(scores, other)]
-    pairs.append((scores, [-distance(one, beta(4, 1)) for one in candidates]))
-    pairs.append((other, [-distance(one, beta(1, 4)) for one in candidates]))
+    pairs.append((scores, [-distance(candidate, beta(4, 1)) for candidate in candidates]))
+    pairs.append((other, [-distance(candidate, beta(1, 4)) for candidate in candidates]))
     worst = max(
         abs(log(p / q))
         for x, y in pairs
@@ -350,8 +350,8 @@ def test_the_classical_formula_is_wrong_at_ten() -> None:
 
 
 def test_the_continuous_curve_is_not_that_of_whole_numbers() -> None:
-    found = gaussian_delta(F("3.73063"), F(1), F(1), True)
-    assert float(found) == pytest.approx(1.03457e-5, rel=1e-5)
+    actual = gaussian_delta(F("3.73063"), F(1), F(1), True)
+    assert float(actual) == pytest.approx(1.03457e-5, rel=1e-5)
     assert laws.discrete_delta(3.73063, 1, 1.0) == pytest.approx(1.03457e-5, rel=1e-5)
     body = "gaussian(sum(r.b for r in db), epsilon=1, delta=1e-5, sigma={})"
     assert check(core(body.format("3.73063"))).code == "noise"
@@ -362,10 +362,10 @@ def test_the_continuous_curve_is_not_that_of_whole_numbers() -> None:
 @pytest.mark.parametrize("shift", [1, 2, 5])
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "3"])
 def test_the_discrete_sum_is_an_upper_bound_and_near(sigma: str, shift: int, epsilon: str) -> None:
-    found = float(gaussian_delta(F(sigma), F(shift * shift), F(epsilon), True))
+    actual = float(gaussian_delta(F(sigma), F(shift * shift), F(epsilon), True))
     true = laws.discrete_delta(float(F(sigma)), shift, float(F(epsilon)))
-    assert found >= true * (1 - 1e-9)
-    assert found <= true * (1 + 1e-6) + 1e-15
+    assert actual >= true * (1 - 1e-9)
+    assert actual <= true * (1 + 1e-6) + 1e-15
     loose = float(gaussian_delta(F(sigma), F(shift * shift), F(epsilon), False))
     assert loose >= true * (1 - 1e-9)
 
@@ -381,18 +381,22 @@ def test_noise_at_the_edges() -> None:
 
 
 @pytest.mark.parametrize("d", range(1, 7))
-@pytest.mark.parametrize("one", [True, False])
-def test_moments(d: int, one: bool) -> None:
-    rows = (["1"] if one else ["clip(r.x / 8, -1, 1)"]) + ["clip(r.x, -1, 1)"] * (d - 1)
+@pytest.mark.parametrize("constant", [True, False])
+def test_moments(d: int, constant: bool) -> None:
+    rows = (["1"] if constant else ["clip(r.x / 8, -1, 1)"]) + ["clip(r.x, -1, 1)"] * (d - 1)
     program = core("laplace(sum(r.b for r in db), epsilon=1)")
     wide = core(f"laplace(sum(({', '.join(rows)},) for r in db), epsilon=1)", returns="Vector")
     data = wide.body[0].args[0].args[0]
     moments = Expr("moments", (data.args[1],))
     total = Expr("sum", (Expr("data", (data.args[0], moments), data.data),))
     triangle = d * (d + 1) / 2
-    corners = 1 if d == 1 and not one else 4 * (d * d // 4)
+    corners = 1 if d == 1 and not constant else 4 * (d * d // 4)
     for adjacency, l1, l2 in (
-        ("replace-one", 0 if d == 1 and one else triangle, 0 if d == 1 and one else corners),
+        (
+            "replace-one",
+            0 if d == 1 and constant else triangle,
+            0 if d == 1 and constant else corners,
+        ),
         ("add-remove", triangle, triangle),
     ):
         for op, options, value in (
@@ -410,6 +414,6 @@ def test_moments(d: int, one: bool) -> None:
 
 def test_sizes() -> None:
     both = [F(1), F(1)]
-    replaced, entered = (float(distances.of_labels(both, one)) for one in (True, False))
+    replaced, entered = (float(distances.of_labels(both, item)) for item in (True, False))
     assert replaced == float(distances.traded(F(1), F(1)))
     assert entered == float(distances.gained(F(1)))

@@ -24,18 +24,18 @@ from tests.programs.probes import core
 PAIRS = 150
 
 
-def pinned(probe: Probe, found: Any) -> bool:
+def pinned(probe: Probe, actual: Any) -> bool:
     """Whether the verdict is the one that is written down, or dearer."""
-    if found.verdict != probe.verdict:
+    if actual.verdict != probe.verdict:
         return False
     if probe.verdict != "ACCEPTED":
         return True
-    return bool(found.dp_epsilon >= probe.cost and found.kind == probe.kind)
+    return bool(actual.dp_epsilon >= probe.cost and actual.kind == probe.kind)
 
 
 def excess(program: Program, verdict: Any, pairs: int = PAIRS) -> set[str]:
-    found = falsify(program, verdict, n_max=3, most_pairs=pairs)
-    return {one.obligation for one in found.excess}
+    counterexample = falsify(program, verdict, n_max=3, most_pairs=pairs)
+    return {item.obligation for item in counterexample.excess}
 
 
 def caught(mutant: Mutant) -> bool:
@@ -55,21 +55,23 @@ def _runs(probe: Probe) -> bool:
         *("counts below 0", "a grid of one point", "as many points as noise says"),
         *("too many points", "a clip that is too wide"),
     )
-    return probe.program not in [PROBES[one]().program for one in odd]
+    return probe.program not in [PROBES[item]().program for item in odd]
 
 
 @pytest.mark.parametrize("name", PROBES)
 def test_probes_have_their_verdicts_and_no_excess(name: str) -> None:
     probe = PROBES[name]()
-    found = check(probe.program)
-    assert (found.verdict, found.kind) == (probe.verdict, probe.kind), found.reason
-    if found.verdict == "ACCEPTED":
+    verdict = check(probe.program)
+    assert (verdict.verdict, verdict.kind) == (probe.verdict, probe.kind), verdict.reason
+    if verdict.verdict == "ACCEPTED":
         # Rounded up where the cost is a quotient of constants.
-        assert probe.cost <= found.dp_epsilon <= probe.cost * Fraction(7, 5)
-        assert not excess(probe.program, found)
+        assert probe.cost <= verdict.dp_epsilon <= probe.cost * Fraction(7, 5)
+        assert not excess(probe.program, verdict)
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=[f"{one.module}-{one.probe}" for one in MUTANTS])
+@pytest.mark.parametrize(
+    "mutant", MUTANTS, ids=[f"{mutant.module}-{mutant.probe}" for mutant in MUTANTS]
+)
 def test_mutants_are_caught(mutant: Mutant) -> None:
     assert caught(mutant)
 
@@ -81,20 +83,20 @@ def rewritten(program: Program, change: Callable[[Expr], Expr]) -> Program:
     """Every expression of the program's commands changed, from the inside out."""
 
     def deep(expr: Expr) -> Expr:
-        return change(Expr(expr.op, tuple(deep(one) for one in expr.args), expr.data))
+        return change(Expr(expr.op, tuple(deep(argument) for argument in expr.args), expr.data))
 
-    def command(one: Command) -> Command:
-        if isinstance(one, Release):
-            options = tuple((name, deep(value)) for name, value in one.options)
-            return replace(one, args=tuple(deep(arg) for arg in one.args), options=options)
-        if isinstance(one, Branch):
-            return replace(one, then=commands(one.then), otherwise=commands(one.otherwise))
-        if isinstance(one, Parts):
-            return replace(one, parts=tuple((k, commands(part)) for k, part in one.parts))
-        return one
+    def command(item: Command) -> Command:
+        if isinstance(item, Release):
+            options = tuple((name, deep(value)) for name, value in item.options)
+            return replace(item, args=tuple(deep(arg) for arg in item.args), options=options)
+        if isinstance(item, Branch):
+            return replace(item, then=commands(item.then), otherwise=commands(item.otherwise))
+        if isinstance(item, Parts):
+            return replace(item, parts=tuple((k, commands(part)) for k, part in item.parts))
+        return item
 
     def commands(some: tuple[Command, ...]) -> tuple[Command, ...]:
-        return tuple(command(one) for one in some)
+        return tuple(command(item) for item in some)
 
     return replace(program, body=commands(program.body))
 
@@ -121,9 +123,9 @@ def moved_pieces(program: Program) -> Program:
         return Expr("data", expr.args, (pieces,))
 
     changed = operation("data", data)(program)
-    (one,) = (part for part in changed.body if isinstance(part, Parts))
-    parts = tuple((labels[label], part) for label, part in one.parts)
-    return replace(changed, body=(replace(one, column="b", public=False, parts=parts),))
+    (item,) = (part for part in changed.body if isinstance(part, Parts))
+    parts = tuple((labels[label], part) for label, part in item.parts)
+    return replace(changed, body=(replace(item, column="b", public=False, parts=parts),))
 
 
 def asserted() -> Probe:
@@ -142,8 +144,8 @@ def sample(ends: str) -> Callable[[], Probe]:
 PROGRAM_MUTANTS: dict[str, tuple[str | Callable[[], Probe], Callable[[Program], Program]]] = {
     "four times the sum": ("two sums", operation("sum", fourfold)),
     "a wider clip": ("clipped", constant(5, 7)),
-    "no clip": ("filtered", operation("clip", lambda one: one.args[0])),
-    "no filter's clip": ("at 2, entering", operation("clip", lambda one: fourfold(one.args[0]))),
+    "no clip": ("filtered", operation("clip", lambda item: item.args[0])),
+    "no filter's clip": ("at 2, entering", operation("clip", lambda item: fourfold(item.args[0]))),
     "Jeffreys prior": ("coin", constant(1, "1/2")),
     "Jeffreys prior behind a filter": ("coin behind a filter", constant(1, "1/2")),
     "a vaguer prior of a mean": ("mean", constant(3, 30)),
@@ -202,5 +204,5 @@ def test_equivalent_mutants_change_nothing() -> None:
 def test_there_are_enough_and_none_twice() -> None:
     assert len(MUTANTS) + len(PROGRAM_MUTANTS) >= 100
     assert len(set(MUTANTS)) == len(MUTANTS)
-    assert {one.probe for one in MUTANTS} == set(PROBES)
-    assert all(source(one.name).count(one.old) == 1 for one in MUTANTS)
+    assert {mutant.probe for mutant in MUTANTS} == set(PROBES)
+    assert all(source(mutant.name).count(mutant.old) == 1 for mutant in MUTANTS)

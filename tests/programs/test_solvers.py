@@ -28,29 +28,29 @@ def says(step: str) -> ProgramVerdict:
 
 
 def test_both_solvers_agree() -> None:
-    found = says("grown")
-    assert (found.verdict, found.solvers) == ("ACCEPTED", ("z3", "cvc5"))
-    assert any("z3 and cvc5 agree" in one for one in found.trusted)
-    value = found.derivation["sequence"][0]["sensitivity"]["value"]
+    sentence = says("grown")
+    assert (sentence.verdict, sentence.solvers) == ("ACCEPTED", ("z3", "cvc5"))
+    assert any("z3 and cvc5 agree" in item for item in sentence.trusted)
+    value = sentence.derivation["sequence"][0]["sensitivity"]["value"]
     assert Fraction(value[2][0]["number"]) == 5  # half of x in [-2, 8]
-    assert not falsify(core(FOLD.format("grown")), found, n_max=2).excess
+    assert not falsify(core(FOLD.format("grown")), sentence, n_max=2).excess
 
 
 def test_the_largest_so_far() -> None:
-    found = says("kept")
-    assert found.verdict == "ACCEPTED"
-    assert Fraction(found.derivation["sequence"][0]["sensitivity"]["value"][2][0]["number"]) == 3
+    sentence = says("kept")
+    assert sentence.verdict == "ACCEPTED"
+    assert Fraction(sentence.derivation["sequence"][0]["sensitivity"]["value"][2][0]["number"]) == 3
 
 
 def test_a_step_that_widens_gaps() -> None:
-    found = says("doubled")
-    assert (found.verdict, found.code) == ("UNKNOWN", "unproved")
+    sentence = says("doubled")
+    assert (sentence.verdict, sentence.code) == ("UNKNOWN", "unproved")
 
 
 def test_labels_of_two_columns_in_different_orders_have_no_common_places() -> None:
-    found = says("labelled")
-    assert found.verdict == "UNKNOWN"
-    assert "labels" in found.reason.lower()
+    sentence = says("labelled")
+    assert sentence.verdict == "UNKNOWN"
+    assert "labels" in sentence.reason.lower()
 
 
 def absent(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
@@ -64,16 +64,16 @@ def absent(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
 
 def test_z3_alone_works_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     absent(monkeypatch, "cvc5")
-    found = says("grown")
-    assert (found.verdict, found.solvers) == ("ACCEPTED", ("z3",))
-    assert any("z3 alone says" in one for one in found.trusted)
+    sentence = says("grown")
+    assert (sentence.verdict, sentence.solvers) == ("ACCEPTED", ("z3",))
+    assert any("z3 alone says" in item for item in sentence.trusted)
 
 
 def test_no_solver_is_no_proof_and_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     absent(monkeypatch, "cvc5", "z3")
-    found = says("grown")
-    assert found.verdict == "UNKNOWN"
-    assert "extra 'programs'" in found.reason
+    sentence = says("grown")
+    assert sentence.verdict == "UNKNOWN"
+    assert "extra 'programs'" in sentence.reason
     # Nothing else needs a solver, preconditions on the size included.
     body = "require(db.size >= 10)\nlaplace(sum(r.x for r in db), epsilon=1)"
     assert check(core(body)).verdict == "ACCEPTED"
@@ -86,8 +86,8 @@ def test_one_solver_that_does_not_say_unsat(
     monkeypatch: pytest.MonkeyPatch, word: str, which: str, body: str
 ) -> None:
     monkeypatch.setattr(solvers, "_ASK", {**solvers._ASK, which: lambda _: word})
-    found = check(core(body))
-    assert found.verdict == "UNKNOWN"  # a disagreement is nobody's proof, nor a counterexample
+    verdict = check(core(body))
+    assert verdict.verdict == "UNKNOWN"  # a disagreement is nobody's proof, nor a counterexample
 
 
 def test_a_solver_that_runs_out_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,9 +106,9 @@ def test_a_solver_that_runs_out_of_time(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_solver_that_can_not_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cvc5", None)
     monkeypatch.setattr(solvers, "solvers_present", lambda: ("z3", "cvc5"))
-    found = says("grown")
-    assert found.verdict == "UNKNOWN"
-    assert "cvc5 says an error" in found.reason
+    sentence = says("grown")
+    assert sentence.verdict == "UNKNOWN"
+    assert "cvc5 says an error" in sentence.reason
 
 
 @pytest.mark.parametrize("name", ["z3", "cvc5"])
@@ -126,8 +126,8 @@ def test_z3_errors_are_no_answers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_was_asked_is_what_was_meant() -> None:
     """Negated obligations: unsatisfiable as they are, satisfiable with a smaller bound."""
-    found = says("grown")
-    last = found.obligations[-1]
+    sentence = says("grown")
+    last = sentence.obligations[-1]
     assert last["what"] == "one record moves the fold by at most 5"
     text = str(last["text"])
     smaller = text.replace(" 5.0))", " 4.0))")
@@ -157,6 +157,6 @@ def test_the_command_line_says_unknown_and_ends_with_status_1(
     runner = CliRunner()
     assert runner.invoke(app, ["program", "check", str(path)]).exit_code == 0
     monkeypatch.setattr(solvers, "_ASK", {"z3": lambda _: word, "cvc5": lambda _: word})
-    found = runner.invoke(app, ["program", "check", str(path), "--json"])
-    assert found.exit_code == 1
-    assert json.loads(found.stdout)["verdict"] == "UNKNOWN"
+    outcome = runner.invoke(app, ["program", "check", str(path), "--json"])
+    assert outcome.exit_code == 1
+    assert json.loads(outcome.stdout)["verdict"] == "UNKNOWN"

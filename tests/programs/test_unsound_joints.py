@@ -15,9 +15,9 @@ from tests.programs.probes import core
 
 def node(program: Program, place: int = 0) -> dict:
     """The derivation's node of one command; the program is accepted."""
-    found = check(program)
-    assert found.verdict == "ACCEPTED", found.reason
-    return found.derivation["sequence"][place]
+    verdict = check(program)
+    assert verdict.verdict == "ACCEPTED", verdict.reason
+    return verdict.derivation["sequence"][place]
 
 
 def moved(body: str, place: int = 0, **options: str) -> object:
@@ -83,8 +83,8 @@ def test_two_cells_of_one_name() -> None:
     kinds = dict(program.record)
     kinds["c"] = replace(kinds["c"], labels=("u", "u|v", "w"))
     kinds["d"] = replace(kinds["d"], labels=("v|w", "w", "x"))
-    found = check(replace(program, record=tuple(kinds.items())))
-    assert (found.verdict, found.code) == ("REJECTED", "type")
+    verdict = check(replace(program, record=tuple(kinds.items())))
+    assert (verdict.verdict, verdict.code) == ("REJECTED", "type")
 
 
 # -- private numbers ---------------------------------------------------------------------------
@@ -128,8 +128,8 @@ def test_other_kinds(value: str) -> None:
 
 
 def test_lipschitz_kinds() -> None:
-    found = says("laplace(3 * sum(clip(r.x, 0, 5) for r in db) / db.size, epsilon=1)")
-    assert (found.kind, found.column, found.interval) == ("lipschitz", "x", (0, 5))
+    sentence = says("laplace(3 * sum(clip(r.x, 0, 5) for r in db) / db.size, epsilon=1)")
+    assert (sentence.kind, sentence.column, sentence.interval) == ("lipschitz", "x", (0, 5))
     mixed = """
     first = laplace(sum(r.x for r in db), epsilon=1)
     laplace(sum(r.y for r in db), epsilon=1)
@@ -283,8 +283,8 @@ def test_costs_of_a_sequence_and_of_a_branch() -> None:
         shown = gaussian(sum(r.x for r in db), epsilon=1, delta=1e-6)
     shown
     """
-    found = says(body)
-    assert (found.dp_epsilon, found.dp_delta) == (3, Fraction(1, 10**6))
+    sentence = says(body)
+    assert (sentence.dp_epsilon, sentence.dp_delta) == (3, Fraction(1, 10**6))
 
 
 def test_vacuous_and_false_preconditions() -> None:

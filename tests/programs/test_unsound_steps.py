@@ -23,9 +23,9 @@ from tests.programs.probes import GRID, coin, core
 
 def node(program: Program, place: int = 0) -> dict:
     """The derivation's node of one command; the program is accepted."""
-    found = check(program)
-    assert found.verdict == "ACCEPTED", found.reason
-    return found.derivation["sequence"][place]
+    verdict = check(program)
+    assert verdict.verdict == "ACCEPTED", verdict.reason
+    return verdict.derivation["sequence"][place]
 
 
 def moved(body: str, place: int = 0, **options: str) -> object:
@@ -108,8 +108,8 @@ def test_one_private_number_added_to_a_private_vector_counts_for_each_entry() ->
     laplace(sum(onehot(r.c) for r in db) + clip(sum(r.b for r in db), 0, 5), epsilon=1)
     """
     assert moved(body, returns="Vector") == 2 + 3
-    found = core(body, returns="Vector")
-    assert not falsify(found, check(found)).excess
+    actual = core(body, returns="Vector")
+    assert not falsify(actual, check(actual)).excess
 
 
 def test_a_vector_of_factors_is_refused() -> None:
@@ -184,8 +184,8 @@ def test_sizes_of_pieces_are_not_the_size_of_the_database() -> None:
     assert float(value) == pytest.approx(0.463251375, abs=1e-9)
     whole = coin(candidates=GRID)
     large = replace(whole, requires=(Expr("ge", (named("db.size"), number(100))),))
-    found = Fraction(node(large)["sensitivity"]["value"][2][0]["number"])
-    assert float(found) == pytest.approx(0.338940, abs=1e-6)
+    actual = Fraction(node(large)["sensitivity"]["value"][2][0]["number"])
+    assert float(actual) == pytest.approx(0.338940, abs=1e-6)
 
 
 def test_a_posterior_mean_behind_a_private_filter_has_no_bound() -> None:
@@ -194,16 +194,16 @@ def test_a_posterior_mean_behind_a_private_filter_has_no_bound() -> None:
     several = grid_of(normal, a=(0, 1), b=(1, 2))
     exponential(score=hellinger(posterior), candidates=several, epsilon=1)
     """
-    found = says(body, returns="Normal")
-    assert (found.verdict, found.code) == ("UNKNOWN", "unproved")
+    sentence = says(body, returns="Normal")
+    assert (sentence.verdict, sentence.code) == ("UNKNOWN", "unproved")
 
 
 def test_one_answer_for_each_record_of_a_private_filter_tells_how_many() -> None:
     program = core("laplace(sum(r.b for r in db), epsilon=1)")
     data = Expr("data", (Expr("field", (), ("b",)), Expr("field", (), ("b",))), ((),))
     answers = Release("answers", "randomized-response", (data,), (("epsilon", number(1)),))
-    found = check(replace(program, body=(answers,), returns=(), return_types=()))
-    assert (found.verdict, found.code) == ("REJECTED", "private-output")
+    verdict = check(replace(program, body=(answers,), returns=(), return_types=()))
+    assert (verdict.verdict, verdict.code) == ("REJECTED", "private-output")
 
 
 # -- partitions --------------------------------------------------------------------------------
@@ -230,9 +230,9 @@ def loop(by: str, value: str, adjacency: str = "") -> Program:
 )
 def test_partitions(by: str, value: str, cost: object) -> None:
     program = loop(by, value)
-    found = check(program)
-    assert (found.verdict, found.dp_epsilon) == ("ACCEPTED", cost)
-    assert not falsify(program, found, most_pairs=600).excess
+    verdict = check(program)
+    assert (verdict.verdict, verdict.dp_epsilon) == ("ACCEPTED", cost)
+    assert not falsify(program, verdict, most_pairs=600).excess
 
 
 def test_under_add_remove_a_record_is_in_one_piece() -> None:
@@ -252,9 +252,9 @@ def test_a_private_partition_with_branches_takes_two_of_the_dearest() -> None:
     0
     """
     program = core(body, returns="Int")
-    found = check(program)
-    assert found.dp_epsilon == 1 + 2 * 2
-    assert not falsify(program, found, n_max=2, most_pairs=300).excess
+    verdict = check(program)
+    assert verdict.dp_epsilon == 1 + 2 * 2
+    assert not falsify(program, verdict, n_max=2, most_pairs=300).excess
 
 
 def test_the_same_partition_twice_costs_twice() -> None:
@@ -276,9 +276,9 @@ def test_nested_partitions_by_one_private_column() -> None:
     0
     """
     program = core(body, returns="Int")
-    found = check(program)
-    assert found.dp_epsilon == 2
-    assert not falsify(program, found, most_pairs=300).excess
+    verdict = check(program)
+    assert verdict.dp_epsilon == 2
+    assert not falsify(program, verdict, most_pairs=300).excess
 
 
 def test_answers_inside_a_private_partition_are_refused() -> None:
@@ -304,13 +304,13 @@ def test_a_fold_inside_a_private_partition_has_no_known_cost_of_entering() -> No
 
 
 def test_a_fold_under_add_remove_is_not_the_fold_of_replaced_rows() -> None:
-    found = says("laplace(fold(db, 0, grown), epsilon=1)", options='adjacency="add-remove"')
-    assert found.verdict == "UNKNOWN"
+    sentence = says("laplace(fold(db, 0, grown), epsilon=1)", options='adjacency="add-remove"')
+    assert sentence.verdict == "UNKNOWN"
 
 
 def test_nothing_is_public_under_add_remove() -> None:
-    found = says("laplace(sum(r.z for r in db), epsilon=1)", options='adjacency="add-remove"')
-    assert found.derivation["sequence"][0]["sensitivity"]["value"][2] == [{"number": "3"}]
+    sentence = says("laplace(sum(r.z for r in db), epsilon=1)", options='adjacency="add-remove"')
+    assert sentence.derivation["sequence"][0]["sensitivity"]["value"][2] == [{"number": "3"}]
     # The size has no value there, whatever a program's text was turned into.
     program = core("laplace(sum(r.b for r in db), epsilon=1)", options='adjacency="add-remove"')
     assert check(replace(program, returns=(named("db.size"),))).code == "name"
@@ -337,14 +337,14 @@ def test_add_remove_costs_are_not_those_of_replacing() -> None:
 
 def test_parts_of_the_derivation_are_where_commands_are() -> None:
     program = loop("p", "sum(r.x for r in piece)")
-    parts = [one for one in program.body if isinstance(one, Parts)]
-    found = check(program).derivation["sequence"][program.body.index(parts[0])]["parts"]
-    assert (found["public"], found["confined"], len(found["of"])) == (True, True, 2)
+    parts = [statement for statement in program.body if isinstance(statement, Parts)]
+    actual = check(program).derivation["sequence"][program.body.index(parts[0])]["parts"]
+    assert (actual["public"], actual["confined"], len(actual["of"])) == (True, True, 2)
 
 
 def test_a_piece_is_there_once_and_public_only_if_its_column_is() -> None:
     program = loop("c", "count(piece)")
-    (parts,) = (one for one in program.body if isinstance(one, Parts))
+    (parts,) = (statement for statement in program.body if isinstance(statement, Parts))
     twice = replace(parts, parts=(parts.parts[0], parts.parts[0]))
     for changed in (twice, replace(parts, public=True), replace(parts, column="x")):
         assert (

@@ -133,8 +133,8 @@ def run(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if "kill" in job:
             time.sleep(job["kill"])
             os.kill(process, signal.SIGKILL)
-        for one in running:
-            status = os.waitstatus_to_exitcode(os.waitpid(one, 0)[1])
+        for item in running:
+            status = os.waitstatus_to_exitcode(os.waitpid(item, 0)[1])
             ended.append({"status": status, "seconds": time.time() - began})
     return ended
 

@@ -82,12 +82,12 @@ def study(
         **more,
     }
     where = [
-        {**one, "program": str(folder / one["program"])} if "program" in one else one
-        for one in queries
+        {**query, "program": str(folder / query["program"])} if "program" in query else query
+        for query in queries
     ]
     return Study(pd.DataFrame(TABLE if table is None else table), queries=where, **given)
 
 
 def changed(**columns: Any) -> dict[str, Any]:
     """The columns with some of them declared otherwise, or (None) not at all."""
-    return {name: one for name, one in (COLUMNS | columns).items() if one is not None}
+    return {name: item for name, item in (COLUMNS | columns).items() if item is not None}

@@ -172,9 +172,9 @@ def test_no_neighbour_moves_the_sums_by_more_than_the_plan_says(seed: int) -> No
         ]
 
     def totals(records: list[list[tuple]]):
-        cells = list(zip(*[row for one in records for row in one], strict=True))
+        cells = list(zip(*[row for record in records for row in record], strict=True))
         types = [pa.int64(), pa.float64(), pa.string(), pa.bool_(), pa.string(), pa.float64()]
-        arrays = [pa.array(list(one), kind) for one, kind in zip(cells, types, strict=True)]
+        arrays = [pa.array(list(case), kind) for case, kind in zip(cells, types, strict=True)]
         table = pa.table(arrays, names=["id", "x", "s", "b", "g", "h"])
         queries = [query.table_query() for query in plan.queries]
         expected = replace(structure_of(study.spec), n=5)
@@ -186,14 +186,14 @@ def test_no_neighbour_moves_the_sums_by_more_than_the_plan_says(seed: int) -> No
         place = int(rng.integers(5))
         other = totals([*records[:place], record(place), *records[place + 1 :]])
         for query in plan.queries:
-            one, two = base[query.shape.spec.name], other[query.shape.spec.name]
+            item, two = base[query.shape.spec.name], other[query.shape.spec.name]
             moved = sum(
                 abs(x - y)
-                for k in one.values
-                for x, y in zip(one.values[k], two.values[k], strict=True)
+                for k in item.values
+                for x, y in zip(item.values[k], two.values[k], strict=True)
             )
             assert moved <= query.sensitivity, (bounds, query.shape.spec)
-            assert not rows or one.sizes == two.sizes
+            assert not rows or item.sizes == two.sizes
     for bad in (math.nan, math.inf, -math.inf):
         with pytest.raises(TableMismatchError):
             totals([*records[:2], record(2, bad), *records[3:]])
@@ -279,7 +279,7 @@ def test_every_bad_cell_is_refused_with_the_same_words(cell: str, folder: Path) 
     # Nothing is spent, and the refusal leaves its trace.
     shown = json.loads(ask("ledger", "show", "--json").stdout)
     assert shown["datasets"] == []
-    assert [one["study"] for one in shown["refusals"]] == ["study.toml"]
+    assert [line["study"] for line in shown["refusals"]] == ["study.toml"]
     assert "Refused once" in ask("ledger", "show").stdout
 
 
@@ -448,8 +448,11 @@ def test_no_single_change_of_a_number_makes_a_stronger_certificate(folder: Path)
         for factor in (0.5, 1 - 1e-9, -1, 0):
             bad = json.loads(json.dumps(good))
             bad[place[0]][place[1]] *= factor
-            found = verify(sealed(bad))
-            assert (found.verdict, found.step == "digest") == ("INVALID", False), (place, factor)
+            verdict = verify(sealed(bad))
+            assert (verdict.verdict, verdict.step == "digest") == ("INVALID", False), (
+                place,
+                factor,
+            )
 
 
 @pytest.mark.parametrize("name", [" people", "people ", "peo\u200bple", "peo\tple", " "])
@@ -469,7 +472,7 @@ def test_bins_have_labels_of_their_own(folder: Path) -> None:
     histogram = MEAN.replace('"mean"', '"histogram"') + close + "\n"
     write((MEAN, histogram))
     result = ask("release", "study.toml", "--certificate", "c.json", "--json")
-    cells = [one["cell"] for one in json.loads(result.stdout)["results"]]
+    cells = [load["cell"] for load in json.loads(result.stdout)["results"]]
     assert len(set(cells)) == 4
     assert "[150.0000001, 150.0000002)" in cells
     assert ask("verify", "c.json").exit_code == 0
@@ -534,9 +537,9 @@ def test_nothing_is_written_over_what_is_not_ours(option: str, path: str, folder
     Path("diary.json").write_text('{"format": "diary"}')
     Path("other.html").write_text("<!doctype html>\n<p>mine")
     Path("link").symlink_to("ledger.db")
-    before = {one.name: one.read_bytes() for one in folder.iterdir() if one.exists()}
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.exists()}
     assert ask("release", "study.toml", option, path).exit_code == 2
-    assert {one.name: one.read_bytes() for one in folder.iterdir() if one.exists()} == before
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if path.exists()} == before
     assert Path("/dev/null").is_char_device()
 
 
@@ -597,10 +600,10 @@ def test_large_and_small_numbers_are_released(kind: str, bounds: str, folder: Pa
 
 
 @pytest.mark.parametrize(
-    ("one", "two"), [("weight = 1e-300", "weight = 1e300"), ("", "error = 5e-324")]
+    ("first", "two"), [("weight = 1e-300", "weight = 1e300"), ("", "error = 5e-324")]
 )
-def test_a_share_of_nothing_names_the_query(one: str, two: str, folder: Path) -> None:
-    other = MEAN.replace("mean height", "other") + one
+def test_a_share_of_nothing_names_the_query(first: str, two: str, folder: Path) -> None:
+    other = MEAN.replace("mean height", "other") + first
     write((MEAN, f"{MEAN}{two}\n[[query]]\n{other}\n"))
     refused = ask("check", "study.toml")
     assert refused.exit_code in (1, 2)
@@ -677,6 +680,6 @@ def test_a_step_that_is_no_number_is_no_work(folder: Path) -> None:
 
 def test_a_search_for_noise_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bayesdp.calibration.MOST_LEVELS", 0.0)
-    found = ask("calibrate", CHAIN, "--target", "1", "--delta", "1e-6")
-    assert found.exit_code == 2
-    assert "more seconds" in found.stderr
+    answer = ask("calibrate", CHAIN, "--target", "1", "--delta", "1e-6")
+    assert answer.exit_code == 2
+    assert "more seconds" in answer.stderr

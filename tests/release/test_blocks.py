@@ -36,8 +36,8 @@ def study(ledger: Path, *wheres: str | None, total: float = 1.0, **other: Any) -
         "x": {"bounds": [0.0, 10.0]},
     } | other.pop("columns", {})
     queries = [
-        {"name": f"q{i}", "kind": "sum", "column": "x"} | ({"where": one} if one else {})
-        for i, one in enumerate(wheres)
+        {"name": f"q{i}", "kind": "sum", "column": "x"} | ({"where": item} if item else {})
+        for i, item in enumerate(wheres)
     ]
     population = {"model": "clusters", "size": 2, "covers": ["x"], "source": "made up"}
     return Study(
@@ -68,7 +68,7 @@ def test_disjoint_blocks_in_one_study_cost_the_largest(ledger: Path) -> None:
     (alone,) = costs(study(ledger, "region == 'north'"))
     both = costs(study(ledger, "region == 'north'", "region == 'south'"))
     assert both == pytest.approx([alone, alone], rel=1e-6)
-    wheres = [f"region == '{one}'" for one in ("north", "south", "west")]
+    wheres = [f"region == '{item}'" for item in ("north", "south", "west")]
     assert costs(study(ledger, *wheres)) == pytest.approx([alone] * 3, rel=1e-6)
     shared = costs(study(ledger, "region == 'north'", "region in ['north', 'south']"))
     assert shared == pytest.approx([alone / 2, alone / 2], rel=1e-6)
@@ -87,7 +87,7 @@ def test_disjoint_blocks_of_two_studies_cost_the_largest(ledger: Path) -> None:
     for release in (north, south, west):
         verdict = kernel.check(release.certificate.to_dict())
         assert verdict.verdict == "VALID ASSUMING", verdict
-        assert any("disjoint values" in one for one in verdict.assuming)
+        assert any("disjoint values" in assumption for assumption in verdict.assuming)
     assert west.certificate.body["data_set"]["level"] == pytest.approx(0.5, rel=1e-6)
     # Everybody pays for a query on all records.
     everyone = study(ledger, None).release()
@@ -116,7 +116,7 @@ def test_a_study_that_protects_the_column_is_refused(ledger: Path) -> None:
 )
 def test_where_in_doubt_costs_add_up(ledger: Path, region: dict, where: str) -> None:
     """Private, without declared states, imputed, or not decided by the column: no blocks."""
-    wheres = [where.format(one) for one in ("north", "south")]
+    wheres = [where.format(item) for item in ("north", "south")]
     made = study(ledger, *wheres, columns={"region": region})
     assert [query.spend.block for query in make_plan(made.spec).queries] == [None, None]
     assert sum(costs(made)) == pytest.approx(0.25, rel=1e-6)

@@ -171,7 +171,7 @@ def test_without_a_delta_noise_is_laplace(tmp_path: Path) -> None:
 
 def test_wanted_errors_are_kept_by_both_and_may_decide(tmp_path: Path) -> None:
     """Thirty counts within an error that only Gaussian noise can pay for."""
-    asked = [one | {"error": 240.0} for one in counts(30)]
+    asked = [count | {"error": 240.0} for count in counts(30)]
     plan = study("clusters", tmp_path / "l.db", asked, spend=1.0).check().plan
     assert plan.noise == "gaussian"
     assert plan.choice is not None
@@ -182,7 +182,7 @@ def test_wanted_errors_are_kept_by_both_and_may_decide(tmp_path: Path) -> None:
     few = study("clusters", tmp_path / "l.db", asked[:1], spend=1.0).check().plan
     assert few.noise == "laplace"  # both reach it, and Laplace noise needs no delta
     with pytest.raises(BudgetExceededError, match="wanted errors alone"):
-        study("clusters", tmp_path / "l.db", [one | {"error": 30.0} for one in asked]).check()
+        study("clusters", tmp_path / "l.db", [item | {"error": 30.0} for item in asked]).check()
 
 
 def test_weights_share_rho(tmp_path: Path) -> None:
@@ -326,10 +326,10 @@ def changes(document: dict[str, Any]) -> dict[str, Any]:
         "assumptions": lambda: document["assumptions"].pop(),
     }
     asked = evidence["query"]["name"]
-    mine = [one for one in document["results"] if one["query"] == asked]
+    mine = [item for item in document["results"] if item["query"] == asked]
 
     def quieter() -> None:
-        for part in (evidence, *(one["noise"] for one in mine)):
+        for part in (evidence, *(item["noise"] for item in mine)):
             part["scale"] *= 0.999
 
     made["less noise at the same cost"] = quieter
@@ -379,9 +379,9 @@ def test_two_releases_on_one_ledger_with_certificates_that_hold(kind: str, tmp_p
     for _ in range(2):
         done = made.release(again=True)
         document = json.loads(done.certificate.to_json())
-        found = check(document)
-        assert found.verdict == "VALID ASSUMING", found
-        assert any("discrete Gaussian sampler" in said for said in found.assuming)
+        actual = check(document)
+        assert actual.verdict == "VALID ASSUMING", actual
+        assert any("discrete Gaussian sampler" in said for said in actual.assuming)
         assert (done.delta, done.dp_epsilon) == (DELTA, 0.0)
         assert 0 < done.level <= 0.4
         for result in done:
@@ -418,8 +418,8 @@ def test_random_studies_with_a_delta(case: int, tmp_path: Path) -> None:
         except (BudgetExceededError, TableMismatchError):
             break  # wanted errors cost too much, or a mean of no rows
         document = json.loads(done.certificate.to_json())
-        found = check(document)
-        assert found.verdict == "VALID ASSUMING", found
+        actual = check(document)
+        assert actual.verdict == "VALID ASSUMING", actual
         assert done.delta in (0.0, delta)
         for share in (0.9, 1 - 1e-6):
             wrong = copy.deepcopy(document)
@@ -511,7 +511,7 @@ def test_check_says_which_noise_and_why(tmp_path: Path) -> None:
     assert document["noise"]["chosen"] == "gaussian"
     assert document["noise"]["error_ratio"] < 0.7
     assert document["claim"]["delta"] == DELTA
-    (error,) = {one["error"]["value"] for one in document["queries"]}
+    (error,) = {item["error"]["value"] for item in document["queries"]}
     assert document["noise"]["other_errors"]["q0"] > error
     assert document["queries"][0]["noise"]["distribution"] == "discrete-gaussian"
     assert "dp_epsilon" not in document["queries"][0]

@@ -82,10 +82,10 @@ def test_the_same_member_written_in_two_ways(tmp_path):
     columns = parse_columns(
         {"family": {"role": "cluster"}, "who": {"role": "member", "states": [1, 2]}}
     )
-    for second, found in (("2", set()), ("1.0", {"duplicate-member"})):
+    for second, actual in (("2", set()), ("1.0", {"duplicate-member"})):
         (tmp_path / "t.csv").write_text(f"family,who\na,1\na,{second}\nb,1\n")
         table = open_table("t.csv", tmp_path)
-        assert {one.code for one in inspect(table, columns, Structure(n=3))} == found
+        assert {problem.code for problem in inspect(table, columns, Structure(n=3))} == actual
 
 
 def test_members_are_released_verified_and_told(tmp_path):
@@ -151,8 +151,10 @@ def test_a_precision_of_all_records(tmp_path):
     assert release.certificate.derivation.premises[0].rule == "gaussian-walk-summable"
     assert 1 / 2.5 < release.dp_epsilon < 1 / 2.3
     assert any("which row is which" in said for said in release.certificate.body["assumptions"])
-    found = verify(release.certificate)  # the kernel reads no files: it says so, and proves nothing
-    assert (found.verdict, "file" in found.reason) == ("UNKNOWN", True)
+    verdict = verify(
+        release.certificate
+    )  # the kernel reads no files: it says so, and proves nothing
+    assert (verdict.verdict, "file" in verdict.reason) == ("UNKNOWN", True)
 
 
 def test_more_records_than_the_precision_has_rows(tmp_path):
@@ -199,7 +201,7 @@ def test_two_columns_are_priced_released_and_verified(tmp_path):
     # Kronecker: the regression of one record on another is half the identity in each column.
     assert plan.dp_epsilon == pytest.approx(1 / 1.5, rel=1e-3)
     cost = cost_for(plan.reading, plan.spends)
-    assert {one.column for one in cost.by_column} == {"height", "weight"}
+    assert {item.column for item in cost.by_column} == {"height", "weight"}
     assert cost.lipschitz == 0.0
     assert plan.level <= 1.0
     release = study.release()
@@ -231,7 +233,7 @@ def test_the_level_of_two_studies_together(tmp_path):
     """A second release on the other column is counted in the same sum."""
     first = [{"name": "h", "kind": "mean", "column": "height", "error": 400}]
     second = [{"name": "w", "kind": "mean", "column": "weight", "error": 400}]
-    one = people(tmp_path, first).release()
+    item = people(tmp_path, first).release()
     two = people(tmp_path, second).release()
     level = two.certificate.body["data_set"]["level"]
-    assert level == pytest.approx(1.5 * (one.dp_epsilon + two.dp_epsilon), rel=1e-3)
+    assert level == pytest.approx(1.5 * (item.dp_epsilon + two.dp_epsilon), rel=1e-3)

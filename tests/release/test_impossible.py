@@ -58,7 +58,7 @@ def refusal(made: Study) -> str:
     return str(error.value)
 
 
-def found(made: Study) -> str:
+def findings(made: Study) -> str:
     """What the curator is told, of a table that everybody else is refused in the usual words."""
     (finding,) = made.inspect()
     assert finding.code == "impossible"
@@ -83,7 +83,7 @@ def test_a_possible_table_is_released_with_its_gaps(tmp_path: Path) -> None:
 def test_what_a_chain_excludes(tmp_path: Path, row: int, state: str, words: str) -> None:
     table = GOOD.copy()
     table.loc[row, "state"] = state
-    assert words in found(study(tmp_path, table, DIES, **SERIES))
+    assert words in findings(study(tmp_path, table, DIES, **SERIES))
 
 
 def test_the_order_column_counts_and_not_that_of_the_file(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_states_that_are_derived_of_two_columns_and_of_persons(tmp_path: Path) -
     columns = {key: SERIES[key] for key in ("who", "day")} | {"steps": {"bounds": [0, 10]}}
     assert study(tmp_path, table, DIES, **columns, level=level).inspect() == []
     down = table.assign(steps=[0.0, 3.0, 1.0, 4.0, 8.0])
-    assert "0 2 steps after 1" in found(study(tmp_path, down, DIES, **columns, level=level))
+    assert "0 2 steps after 1" in findings(study(tmp_path, down, DIES, **columns, level=level))
 
     turns = {"model": "markov", "length": 4, "transition": np.eye(4)[[3, 0, 1, 2]].tolist()}
     both = pd.DataFrame({"id": [7, 8, 9], "day": [1, 2, 3], "x": [0, 1, 1], "y": ["b", "b", "a"]})
@@ -131,16 +131,16 @@ def test_what_a_finite_law_excludes(tmp_path: Path) -> None:
     member = {"m": {"role": "member", "states": ["b", "a"]}}
     swapped = COUPLE.assign(m=["b", "a", "b"])
     assert study(tmp_path, COUPLE, named, **FAMILY, **member, **state).inspect() == []
-    words = found(study(tmp_path, swapped, named, **FAMILY, **member, **state))
+    words = findings(study(tmp_path, swapped, named, **FAMILY, **member, **state))
     assert "population: the states of 1 cluster together." in words
     # Without names the records of the table may stand for those of the law either way.
     assert study(tmp_path, swapped, TWINS, **FAMILY, **state).inspect() == []
     alike = {"model": "finite", "probabilities": [[0.5, 0.0], [0.0, 0.5]]}
-    assert "1 cluster together" in found(study(tmp_path, COUPLE, alike, **FAMILY, **state))
+    assert "1 cluster together" in findings(study(tmp_path, COUPLE, alike, **FAMILY, **state))
     same = COUPLE.assign(s=[1, 1, 0])
     assert study(tmp_path, same, alike, **FAMILY, **state).inspect() == []
     alone = {"model": "finite", "probabilities": [1.0, 0.0]}
-    assert "1 cluster together" in found(study(tmp_path, COUPLE, alone, **state))
+    assert "1 cluster together" in findings(study(tmp_path, COUPLE, alone, **state))
     assert study(tmp_path, COUPLE.assign(s=0), alone, **state).inspect() == []
 
 
@@ -156,10 +156,10 @@ def test_what_a_graph_excludes(tmp_path: Path) -> None:
     state = {"s": {"states": ["no", "yes"]}}
     table = pd.DataFrame({"s": ["yes", "no", "yes"]})
     assert study(tmp_path, table, tree, **state).inspect() == []
-    words = found(study(tmp_path, table.assign(s="yes"), tree, **state))
+    words = findings(study(tmp_path, table.assign(s="yes"), tree, **state))
     assert "'yes', which 2 records can have (3 times)" in words
     grid = {"model": "graph", "grid": [1, 3], "table": [[1, 0], [0, 0]]}
-    words = found(study(tmp_path, table, grid, **state))
+    words = findings(study(tmp_path, table, grid, **state))
     assert "'yes', which no records can have (2 times)" in words
 
 
@@ -169,7 +169,7 @@ def test_a_family_is_left_only_where_all_its_members_are(tmp_path: Path) -> None
     back = GOOD.assign(**{"state": ["well", "ill", "well", "ill", "ill"]})
     assert study(tmp_path, back, family, **SERIES).inspect() == []
     mixed = GOOD.assign(**{"state": ["well", "ill", "well", "ill", "dead"]})
-    assert "every member of the family" in found(study(tmp_path, mixed, family, **SERIES))
+    assert "every member of the family" in findings(study(tmp_path, mixed, family, **SERIES))
 
 
 def test_other_faults_come_first(tmp_path: Path) -> None:

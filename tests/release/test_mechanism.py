@@ -47,9 +47,9 @@ def without(population: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return {k: v for k, v in (population | changes).items() if v is not None}
 
 
-def population_of(one: Study) -> dict[str, Any]:
-    assert one.spec.population is not None
-    return one.spec.population.spec()
+def population_of(study: Study) -> dict[str, Any]:
+    assert study.spec.population is not None
+    return study.spec.population.spec()
 
 
 def test_a_count_on_an_alternating_chain_costs_no_more_than_on_independent_records(
@@ -67,8 +67,8 @@ def test_a_count_on_an_alternating_chain_costs_no_more_than_on_independent_recor
 
 def test_the_certificate_says_so_and_verifies(tmp_path: Path) -> None:
     done = study(tmp_path).release()
-    found = verify(done.certificate)
-    assert found.verdict == "VALID ASSUMING", found
+    verdict = verify(done.certificate)
+    assert verdict.verdict == "VALID ASSUMING", verdict
     assert done.certificate.derivation.premises[0].rule == "markov-count"
     text = done.certificate.to_json()
     assert "complete series of 40" in text

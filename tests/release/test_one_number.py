@@ -27,8 +27,8 @@ KINDS = sorted({kind for kinds in ABOUT.values() for kind in kinds}, key=lambda 
 
 def verified(certificate: Certificate) -> Certificate:
     read = Certificate.from_dict(json.loads(certificate.to_json()))
-    found = verify(read)
-    assert found.verdict == "VALID ASSUMING", found
+    verdict = verify(read)
+    assert verdict.verdict == "VALID ASSUMING", verdict
     return read
 
 
@@ -47,9 +47,11 @@ def test_leakage_and_calibrate_show_what_a_certificate_claims() -> None:
         cost = float(10 ** rng.uniform(-3, 0.7))
         case = (population.spec(), options, cost)
         if rng.random() < 0.3:
-            found = calibrate(population, cost, **options)
-            report = population.leakage(found.dp_epsilon, **options)
-            assert level_words(report.best.epsilon) == level_words(found.certified_epsilon), case
+            calibration = calibrate(population, cost, **options)
+            report = population.leakage(calibration.dp_epsilon, **options)
+            assert level_words(report.best.epsilon) == level_words(calibration.certified_epsilon), (
+                case
+            )
         else:
             report = population.leakage(cost, **options)
         read = verified(conversion_certificate(population, report))

@@ -123,8 +123,8 @@ def test_a_family_of_panels_is_held_against_each(tmp_path: Any) -> None:
         return {"model": "family", "members": members, "covers": ["ill"]}
 
     for shapes, codes in (([(2, 6), (3, 3)], ["panel-size"]), ([(2, 6), (3, 4)], [])):
-        found = study(table(), tmp_path, population=family(*shapes)).inspect()
-        assert [finding.code for finding in found] == codes
+        inspection = study(table(), tmp_path, population=family(*shapes)).inspect()
+        assert [finding.code for finding in inspection] == codes
 
 
 @pytest.mark.parametrize("role", ["household", "person", "day"])

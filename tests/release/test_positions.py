@@ -52,8 +52,8 @@ def study(folder: Path, *queries: dict[str, Any], table: Any = TABLE, **columns:
 
 
 def document(made: Study) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(made.release().certificate.to_json())
-    return found
+    read_back: dict[str, Any] = json.loads(made.release().certificate.to_json())
+    return read_back
 
 
 def verdict(document: dict[str, Any]) -> str:
@@ -65,10 +65,10 @@ def test_a_number_for_each(by: str, keys: list[str], tmp_path: Path) -> None:
     made = study(tmp_path, ILL | {"by": by})
     whole = study(tmp_path, ILL)
     assert made.check().plan.dp_epsilon == whole.check().plan.dp_epsilon
-    found = document(made)
-    assert [result["group"] for result in found["results"]] == keys
-    assert verdict(found) == "VALID ASSUMING"
-    assert "not protected, because declared public: person, date" in found["assumptions"]
+    shown = document(made)
+    assert [result["group"] for result in shown["results"]] == keys
+    assert verdict(shown) == "VALID ASSUMING"
+    assert "not protected, because declared public: person, date" in shown["assumptions"]
 
 
 def test_days_apart_cost_the_dearest(tmp_path: Path) -> None:
@@ -76,10 +76,10 @@ def test_days_apart_cost_the_dearest(tmp_path: Path) -> None:
     apart = study(tmp_path, *(ILL | {"where": f"ill == 1 and date == '{day}'"} for day in DAYS))
     whole = study(tmp_path, ILL)
     assert apart.check().plan.dp_epsilon == pytest.approx(whole.check().plan.dp_epsilon, rel=1e-6)
-    found = document(apart)
-    assert verdict(found) == "VALID ASSUMING"
-    assert found["public_blocks"] == ["date"]
-    wider = copy.deepcopy(found)
+    shown = document(apart)
+    assert verdict(shown) == "VALID ASSUMING"
+    assert shown["public_blocks"] == ["date"]
+    wider = copy.deepcopy(shown)
     asked = wider["derivation"]["premises"][0]["premises"][0]["premises"][0]["evidence"]["query"]
     asked["where"] = "ill == 1"
     assert verdict(wider) == "INVALID"
@@ -98,14 +98,14 @@ def test_an_order_of_dates_makes_no_block(tmp_path: Path) -> None:
 
 
 def test_the_kernel_refuses_groups_that_are_not_declared(tmp_path: Path) -> None:
-    found = document(study(tmp_path, ILL | {"by": "date"}))
+    shown = document(study(tmp_path, ILL | {"by": "date"}))
     for change in (
         lambda d: d["columns"]["date"].pop("states"),
         lambda d: d["columns"]["date"]["states"].pop(),
         lambda d: d["columns"]["date"].pop("role"),
         lambda d: d["results"][0].update(group="2026-02-04"),
     ):
-        changed = copy.deepcopy(found)
+        changed = copy.deepcopy(shown)
         change(changed)
         assert verdict(changed) == "INVALID"
 
@@ -118,9 +118,9 @@ def test_a_day_that_is_not_there_counts_0_and_one_that_is_not_declared_is_refuse
         study(tmp_path, ILL | {"by": "date"}, date=more | {"states": DAYS[:2]}).release()
     made = study(tmp_path, ILL | {"by": "date"}, date=more)
     assert made.inspect() == []
-    found = document(made)
-    assert [result["group"] for result in found["results"]] == more["states"]
-    assert verdict(found) == "VALID ASSUMING"
+    shown = document(made)
+    assert [result["group"] for result in shown["results"]] == more["states"]
+    assert verdict(shown) == "VALID ASSUMING"
 
 
 def test_series_that_begin_on_different_days(tmp_path: Path) -> None:
@@ -128,8 +128,8 @@ def test_series_that_begin_on_different_days(tmp_path: Path) -> None:
     days = [*DAYS, "2026-02-04"]
     later = TABLE.assign(date=[*DAYS, *days[1:]])
     column = {"role": "order", "step": "1 day", "states": days}
-    found = document(study(tmp_path, ILL | {"by": "date"}, table=later, date=column))
-    assert verdict(found) == "VALID ASSUMING"
+    shown = document(study(tmp_path, ILL | {"by": "date"}, table=later, date=column))
+    assert verdict(shown) == "VALID ASSUMING"
 
 
 def test_a_number_for_each_quarter(tmp_path: Path) -> None:
@@ -144,12 +144,12 @@ def test_a_number_for_each_quarter(tmp_path: Path) -> None:
     )
     assert made.inspect() == []
     assert declared_columns(made.spec)["public"] == ["person", "quarter", "year"]
-    found = document(made)
-    assert [result["group"] for result in found["results"]] == quarters
-    assert found["columns"]["date"] == {"role": "order", **step, "states": quarters}
-    assert verdict(found) == "VALID ASSUMING"
-    found["columns"]["year"] = {"bounds": [2000, 2100]}
-    assert verdict(found) == "INVALID"
+    shown = document(made)
+    assert [result["group"] for result in shown["results"]] == quarters
+    assert shown["columns"]["date"] == {"role": "order", **step, "states": quarters}
+    assert verdict(shown) == "VALID ASSUMING"
+    shown["columns"]["year"] = {"bounds": [2000, 2100]}
+    assert verdict(shown) == "INVALID"
 
 
 def test_positions_without_states_say_what_to_declare(tmp_path: Path) -> None:

@@ -119,8 +119,8 @@ def test_replacing_a_record_moves_the_integers_by_no_more_than_is_paid_for(
             frame = pd.DataFrame({**places, "s": records})
             asked = here(frame, columns=columns, queries=[query])
             plan = asked.plan_fit(dp_epsilon=300.0, column="s", order=order, length=9)
-            found, windows = exact_counts(plan, open_table(frame))
-            assert found == plan.released.values(counts)
+            actual, windows = exact_counts(plan, open_table(frame))
+            assert actual == plan.released.values(counts)
         values[records] = plan.released.values(counts)
         public.add(windows)
     assert plan.released.sensitivity == sensitivity

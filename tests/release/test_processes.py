@@ -81,7 +81,7 @@ def releases(folder: Path) -> list[dict[str, Any]]:
         datasets = []
     else:
         datasets = Ledger(folder / "ledger.db", level=level).show()
-    kept = {one["id"]: one for dataset in datasets for one in dataset["releases"]}
+    kept = {item["id"]: item for dataset in datasets for item in dataset["releases"]}
     out = []
     for file in folder.glob("*.certificate.json"):
         try:
@@ -106,7 +106,7 @@ def releases(folder: Path) -> list[dict[str, Any]]:
         assert verify(certificate).verdict == "VALID ASSUMING"
     if datasets:
         (dataset,) = datasets
-        spent = sum(spend["dp_epsilon"] for one in kept.values() for spend in one["spends"])
+        spent = sum(spend["dp_epsilon"] for value in kept.values() for spend in value["spends"])
         assert dataset["spent"] >= spent * (1 - 1e-12)
         (reading,) = dataset["readings"]
         assert reading["level"] <= reading["total"] == 3.0
@@ -122,16 +122,16 @@ def test_death_at_every_point_of_a_release(tmp_path: Path) -> None:
     # After the death, the same study again: nothing is locked, and what was debited is gone.
     again = [{"folder": job["folder"], "study": "s.toml"} for job in jobs]
     ended = run([*jobs])
-    assert [one["status"] for one in ended] == [137] * len(jobs)
+    assert [job["status"] for job in ended] == [137] * len(jobs)
     for point, folder in folders.items():
-        assert [one["status"] for one in releases(folder)] == [
+        assert [release["status"] for release in releases(folder)] == [
             s for s in [POINTS[point]] if s is not None
         ], point
         whole = len(list(folder.glob("*.certificate.json")))
         assert whole == (point in FILES or point == "half of the file"), point
         shown = (folder / "s.toml.out").read_text()
         assert bool(shown) == (point == "after printing"), point
-    assert [one["status"] for one in run(again)] == [0] * len(jobs)
+    assert [item["status"] for item in run(again)] == [0] * len(jobs)
     for point, folder in folders.items():
         kept = releases(folder)
         assert len(kept) == 1 + (POINTS[point] is not None)
@@ -153,7 +153,7 @@ def test_death_at_any_moment(tmp_path: Path) -> None:
         share = 0.2 + 0.9 * (i + rng.random()) / number
         jobs.append({"folder": str(folder), "study": "s.toml", "kill": share * timed["seconds"]})
     rng.shuffle(jobs)
-    ended = {one["status"] for one in run(jobs)}
+    ended = {item["status"] for item in run(jobs)}
     assert ended <= {0, 1, -9}
     assert -9 in ended
     for folder in {job["folder"] for job in jobs}:
@@ -177,9 +177,9 @@ def test_releases_at_once_never_spend_more_than_the_total(tmp_path: Path, at_onc
         for old in [*folder.glob("ledger*"), *folder.glob("*.json"), *folder.glob("*.out")]:
             old.unlink()
         ended = run([{"folder": str(folder), "study": name, "start": 0} for name in names])
-        assert sorted(one["status"] for one in ended) == [0] * fits + [1]
+        assert sorted(job["status"] for job in ended) == [0] * fits + [1]
         kept = releases(folder)
-        assert [one["status"] for one in kept] == [RELEASED] * fits
+        assert [item["status"] for item in kept] == [RELEASED] * fits
         said = [json.loads((folder / f"{name}.out").read_text()) for name in names]
-        (refused,) = [one for one in said if "error" in one]
+        (refused,) = [sentence for sentence in said if "error" in sentence]
         assert "Nothing was released and nothing was spent" in refused["error"]

@@ -151,7 +151,7 @@ def test_a_program_that_changed_after_the_check_is_not_released(tmp_path: Path) 
 
 
 def test_fields_may_have_other_names_in_the_table(tmp_path: Path) -> None:
-    renamed = {"smokes" if name != "smokes" else "cigarettes": one for name, one in TABLE.items()}
+    renamed = {"smokes" if name != "smokes" else "cigarettes": item for name, item in TABLE.items()}
     del renamed["smokes"]
     renamed |= {"height": TABLE["height"], "region": TABLE["region"], "home": TABLE["home"]}
     columns = changed(smokes=None) | {"cigarettes": COLUMNS["smokes"]}

@@ -93,8 +93,8 @@ def test_arguments_that_are_the_defaults_may_be_left_out(both: dict[str, Any]) -
 
 
 def result(document: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = document["results"][-1]
-    return found
+    actual: dict[str, Any] = document["results"][-1]
+    return actual
 
 
 def output(place: int, **more: Any) -> Any:
@@ -117,8 +117,8 @@ def failed(*before: Any, words: str = FAILED) -> Any:
     def change(document: dict[str, Any]) -> None:
         query, names = result(document)["query"], [*result(document)["releases"], "more", "yet"]
         released = [
-            {"type": "released", "value": one, "name": f"{query}, {name}"}
-            for name, one in zip(names, before, strict=False)
+            {"type": "released", "value": item, "name": f"{query}, {name}"}
+            for name, item in zip(names, before, strict=False)
         ]
         result(document)["outputs"] = [*released, {"type": "failure", "value": words}]
 
@@ -168,8 +168,8 @@ def test_a_failure_tells_what_was_released(chosen: dict[str, Any]) -> None:
 def test_a_release_of_the_other_side_may_be_missing(chosen: dict[str, Any]) -> None:
     """Which side was taken is not computed anew."""
     releases = result(chosen)["releases"]
-    (inside,) = [one for one in of_program(chosen)["program"]["body"] if "if" in one]
-    of_a_side = {one.get("release") for side in ("then", "else") for one in inside[side]} - {None}
+    (inside,) = [item for item in of_program(chosen)["program"]["body"] if "if" in item]
+    of_a_side = {item.get("release") for side in ("then", "else") for item in inside[side]} - {None}
     assert of_a_side
     assert len(set(releases) - of_a_side) == 2
     for name in of_a_side & set(releases):
@@ -178,7 +178,11 @@ def test_a_release_of_the_other_side_may_be_missing(chosen: dict[str, Any]) -> N
 
 
 def test_what_the_interpreter_computes_is_said_to_be_unchecked(chosen: dict[str, Any]) -> None:
-    said = [one for one in kernel.check(chosen).assuming if "no number of it is checked" in one]
+    said = [
+        assumption
+        for assumption in kernel.check(chosen).assuming
+        if "no number of it is checked" in assumption
+    ]
     assert len(said) == 1
 
 
@@ -205,7 +209,7 @@ def test_a_columns_values_are_those_of_the_record(northern: dict[str, Any], lie:
     column = {"region": {"public": True}, "smokes": {}}[name] | more
 
     def change(document: dict[str, Any]) -> None:
-        given = {key: one for key, one in column.items() if one is not None}
+        given = {key: item for key, item in column.items() if item is not None}
         document["columns"][name] = given
 
     said = told(northern, change)

@@ -40,8 +40,8 @@ def step_of(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def cheaper(document: dict[str, Any]) -> None:
-    for one in (step_of(document)["evidence"]["spends"][0], step_of(document)["conclusion"]):
-        one["dp_epsilon" if "dp_epsilon" in one else "epsilon"] *= 0.999
+    for item in (step_of(document)["evidence"]["spends"][0], step_of(document)["conclusion"]):
+        item["dp_epsilon" if "dp_epsilon" in item else "epsilon"] *= 0.999
 
 
 def of_program(document: dict[str, Any]) -> dict[str, Any]:

@@ -42,6 +42,6 @@ def test_a_protected_column_is_not_public_for_being_returned_only(tmp_path: Path
         study(tmp_path, asks("leak"), text=text).release()
     ledger = tmp_path / "ledger.db"
     if ledger.exists():
-        found = sqlite3.connect(ledger)
-        assert found.execute("select count(*) from spends").fetchone() == (0,)
-        found.close()
+        actual = sqlite3.connect(ledger)
+        assert actual.execute("select count(*) from spends").fetchone() == (0,)
+        actual.close()

@@ -117,8 +117,8 @@ def test_what_is_exact_scales_the_error_and_keeps_the_unit(tmp_path: Path) -> No
 def test_what_is_made_of_two_noisy_numbers_has_no_error(tmp_path: Path) -> None:
     answer = released(tmp_path, "spread_out")["spread_out"]
     cells, share, much, difference = answer.error(0.95)
-    one = DiscreteLaplace(6.0).quantile(0.95)  # l1 3, at epsilon 1/2
-    assert (cells, share, difference) == ((one, one), None, None)
+    item = DiscreteLaplace(6.0).quantile(0.95)  # l1 3, at epsilon 1/2
+    assert (cells, share, difference) == ((item, item), None, None)
     assert much is None  # which side was taken depends on its own noise
     with pytest.raises(UnsupportedError, match="outputs"):
         answer.interval()
@@ -134,30 +134,30 @@ def test_a_release_in_a_branch_keeps_its_error(tmp_path: Path) -> None:
 
 def study_frame(answer: ProgramAnswer) -> list[dict[str, Any]]:
     return [
-        {"name": one.name, "cell": cell, "value": value, "error": error}
-        for one in answer.each()
-        for cell, value, error, _ in one.rows()
+        {"name": case.name, "cell": cell, "value": value, "error": error}
+        for case in answer.each()
+        for cell, value, error, _ in case.rows()
     ]
 
 
 def test_pieces_are_named_by_their_labels(tmp_path: Path) -> None:
     done = released(tmp_path, "by_region")
     answer = done["by_region"]
-    assert [one.name for one in answer.each()] == [
+    assert [case.name for case in answer.each()] == [
         "by_region, north, 1",
         "by_region, north, 2",
         "by_region, south, 1",
         "by_region, south, 2",
     ]
-    assert [one.unit for one in answer.each()] == ["", "cm", "", "cm"]
+    assert [case.unit for case in answer.each()] == ["", "cm", "", "cm"]
     rows = done.to_pandas()
     assert rows["group"].tolist() == ["north, 1", "north, 2", "south, 1", "south, 2"]
     numbers = rows["error_95"].notna()  # the others are posteriors
     assert numbers.tolist() == [False, True, False, True]
     assert rows["error_95"][numbers].tolist() == pytest.approx([320 * 2.9957] * 2, rel=1e-3)
-    assert rows["value"][~numbers].tolist() == [one.mean for one in answer.outputs[::2]]
-    assert [one["name"] for one in answer.to_dict()["outputs"]] == [
-        one.name for one in answer.each()
+    assert rows["value"][~numbers].tolist() == [output.mean for output in answer.outputs[::2]]
+    assert [item["name"] for item in answer.to_dict()["outputs"]] == [
+        case.name for case in answer.each()
     ]
 
 

@@ -45,7 +45,7 @@ def through(study_text: str, folder: Path) -> dict[str, Any]:
     assert explained.exit_code == 0, explained.output
     assert "Returned by programs" in report.read_text(encoding="utf-8")
     shown = Study.load(path).ledger().show()[0]
-    assert [one["status"] for one in shown["releases"]] == ["released"]
+    assert [line["status"] for line in shown["releases"]] == ["released"]
     document: dict[str, Any] = json.loads(done.stdout)
     return document
 

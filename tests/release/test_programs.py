@@ -49,13 +49,13 @@ def test_the_programs_have_their_own_cost_and_the_others_share_the_rest(tmp_path
     ]
     made = study(tmp_path, counts[0], asks("smokers"), counts[1], asks("height"))
     plan = make_plan(made.spec)
-    assert [one.dp_epsilon for one in plan.programs] == [0.25, 0.5]
-    shares = [one.dp_epsilon for one in plan.queries]
+    assert [program.dp_epsilon for program in plan.programs] == [0.25, 0.5]
+    shares = [query.dp_epsilon for query in plan.queries]
     assert shares[1] == pytest.approx(3 * shares[0])
     # Clusters of two: the level is twice the sum, and all of the budget is used.
     assert sum(shares) + 0.75 == pytest.approx(2.0, rel=1e-6)
     assert 3.99 < plan.level <= 4.0
-    assert {one.query for one in plan.spends} == {"tall", "smoke", "smokers", "height"}
+    assert {spend.query for spend in plan.spends} == {"tall", "smoke", "smokers", "height"}
 
 
 def test_programs_that_cost_more_than_the_study_may_spend_are_refused(tmp_path: Path) -> None:
@@ -131,7 +131,9 @@ def coin(obs: Database[Bool]) -> Private[Int]:
     assert program.verdict.n is None
     done = study(tmp_path, query, text=text, n="from data").release()
     assert done.certificate.body["n"] == 8
-    assert any("has exactly 8 records" in one for one in done.certificate.body["assumptions"])
+    assert any(
+        "has exactly 8 records" in statement for statement in done.certificate.body["assumptions"]
+    )
     with pytest.raises(ProgramRefusedError, match=r"never true|precondition"):
         study(tmp_path, query, text=text.replace(">= 2", ">= 9")).check()
 
@@ -154,7 +156,7 @@ def test_a_release_with_programs_end_to_end(tmp_path: Path) -> None:
     count = {"name": "tall", "kind": "count", "where": "height > 175"}
     made = study(tmp_path, asks("smokers"), count, asks("height"), asks("northern"))
     done = made.release()
-    assert [one.query for one in done] == ["tall", "smokers", "height", "northern"]
+    assert [item.query for item in done] == ["tall", "smokers", "height", "northern"]
     answer = done["smokers"]
     low, high = answer.interval(0.9)
     assert 0 < low < answer.mean < high < 1
@@ -168,17 +170,20 @@ def test_a_release_with_programs_end_to_end(tmp_path: Path) -> None:
         _ = done["northern"].mean
     verdict = kernel.check(json.loads(done.certificate.to_json()))
     assert verdict.verdict == "VALID ASSUMING", verdict
-    assert any("of the program 'smokers': the program's text" in one for one in verdict.assuming)
+    assert any(
+        "of the program 'smokers': the program's text" in assumption
+        for assumption in verdict.assuming
+    )
     shown = made.ledger().show()[0]
     (release,) = shown["releases"]
     assert release["status"] == "released"
-    assert {one["query"]: one["reads"] for one in release["spends"]} == {
+    assert {item["query"]: item["reads"] for item in release["spends"]} == {
         "tall": ["height"],
         "smokers": ["smokes"],
         "height": ["height"],
         "northern": ["smokes"],
     }
-    assert {one["mechanism"] for one in release["spends"]} == {"discrete-laplace", "program"}
+    assert {item["mechanism"] for item in release["spends"]} == {"discrete-laplace", "program"}
     json.dumps(done.to_dict(), allow_nan=False)
     with pytest.raises(BudgetExceededError):  # all of the budget is spent
         made.release(again=True)
@@ -219,14 +224,17 @@ def test_gaussian_and_laplace_releases_are_two_spends(tmp_path: Path) -> None:
         budget={"epsilon": 8.0, "delta": 1e-5, "noise": "laplace"},
     )
     plan = make_plan(made.spec)
-    pure, rho = (one for one in plan.spends if one.query == "both")
+    pure, rho = (spend for spend in plan.spends if spend.query == "both")
     assert (pure.dp_epsilon, pure.rho, pure.kind) == (0.25, 0.0, "any")
     assert rho.dp_epsilon == 0.0
     # (0.75, 1e-7) by the conversion of rho, the best of whole curves: pinned from both sides.
     assert 0.008 < rho.rho < 0.75**2 / 2
     done = made.release()
     assert kernel.check(json.loads(done.certificate.to_json())).verdict == "VALID ASSUMING"
-    assert any("has a variance of at least" in one for one in done.certificate.body["assumptions"])
+    assert any(
+        "has a variance of at least" in statement
+        for statement in done.certificate.body["assumptions"]
+    )
     assert done.dp_rho == rho.rho
     with pytest.raises(Refusal, match="State a delta"):
         study(tmp_path, asks("both"), budget={"epsilon": 8.0}).check()
@@ -426,7 +434,7 @@ def test_a_posterior_that_fails_loses_nothing_that_was_released(
     failed = done["height"]
     assert "ValueError: no such posterior" in failed.failure
     assert failed.outputs == (*failed.releases.values(), failed.failure)
-    assert all(isinstance(one, float | int) for one in failed.releases.values())
+    assert all(isinstance(value, float | int) for value in failed.releases.values())
     assert failed.releases
     for ask in (lambda: failed.value, lambda: failed.mean):
         with pytest.raises(UnsupportedError, match="no such posterior"):
@@ -479,7 +487,7 @@ def test_an_interrupted_release_keeps_what_was_drawn(
 
 def test_a_death_between_debit_and_result_loses_budget_and_shows_nothing(tmp_path: Path) -> None:
     study(tmp_path, asks("smokers"))
-    rows = ["smokes"] + [str(one).lower() for one in TABLE["smokes"]]
+    rows = ["smokes"] + [str(item).lower() for item in TABLE["smokes"]]
     (tmp_path / "people.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     (tmp_path / "s.toml").write_text(
         '[data]\nsource = "people.csv"\ndataset = "people"\nn = 8\n'
@@ -493,7 +501,7 @@ def test_a_death_between_debit_and_result_loses_budget_and_shows_nothing(tmp_pat
     assert dead["status"] == 137
     assert (tmp_path / "s.toml.out").read_text() == ""
     shown = Study.load(tmp_path / "s.toml").ledger().show()[0]
-    assert [one["status"] for one in shown["releases"]] == ["debited"]
+    assert [line["status"] for line in shown["releases"]] == ["debited"]
     assert shown["spent"] == 0.25
 
 
@@ -509,8 +517,8 @@ def test_a_wrong_parameter_is_named_with_its_value(
     tmp_path: Path, given: dict[str, Any], key: str, value: object, expected: str
 ) -> None:
     made = study(tmp_path, asks("smokers"), asks("both", parameters=given))
-    with pytest.raises(InputError) as found:
+    with pytest.raises(InputError) as refusal:
         made.check()
-    assert found.value.key == f"query[1].parameters.{key}"
-    assert found.value.value == value
-    assert found.value.expected == expected
+    assert refusal.value.key == f"query[1].parameters.{key}"
+    assert refusal.value.value == value
+    assert refusal.value.expected == expected

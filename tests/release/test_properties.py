@@ -74,8 +74,8 @@ def test_a_release_verifies(tmp_path: Path) -> None:
             assert planned.level == release.level, case
             assert planned.report is None or planned.report.best.epsilon == release.level, case
             text = release.certificate.to_json()
-            found = verify(Certificate.from_dict(json.loads(text)))
-            assert found.verdict == "VALID ASSUMING", (found, case)
+            verdict = verify(Certificate.from_dict(json.loads(text)))
+            assert verdict.verdict == "VALID ASSUMING", (verdict, case)
             state = release.certificate.body["data_set"]
             assert state["level"] <= study.spec.budget.epsilon
             assert len(state["earlier_spends"]) == earlier * len(study.spec.queries)

@@ -31,7 +31,7 @@ def study(folder: Path, *queries: dict[str, Any], table: Any = TABLE, **changes:
 
 
 def releases(made: Any) -> list[str]:
-    return [one["id"] for kept in made.ledger().show() for one in kept["releases"]]
+    return [item["id"] for kept in made.ledger().show() for item in kept["releases"]]
 
 
 def test_running_a_cell_again_spends_nothing_and_says_what_was_released(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_running_a_cell_again_spends_nothing_and_says_what_was_released(tmp_path
     assert releases(again) == [first.id]
     assert again.ledger().refusals() == []  # a slip, and not an attempt on the budget
     kept = again.ledger().release(first.id)["result"]["results"]
-    assert [one["value"] for one in kept] == [result.value for result in first]
+    assert [item["value"] for item in kept] == [result.value for result in first]
     second = again.release(again=True)
     assert releases(again) == [first.id, second.id]
     with pytest.raises(bdp.Refusal, match=second.id):  # the last of them is told

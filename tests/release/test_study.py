@@ -82,13 +82,13 @@ def test_a_frame_is_as_good_as_a_file(kind: str, tmp_path: Path) -> None:
     assert study.inspect() == []
     # The exact integers under the noise are the same, and so is the ledger that they share.
     exact = [
-        run(one._open(), one.spec.columns, [q.table_query() for q in one.check().plan.queries])
-        for one in (study, file)
+        run(case._open(), case.spec.columns, [q.table_query() for q in case.check().plan.queries])
+        for case in (study, file)
     ]
     assert exact[0].totals == exact[1].totals
     assert exact[0].rows == exact[1].rows == 6
-    for one in (study, file):
-        one.release(again=True)
+    for item in (study, file):
+        item.release(again=True)
     (shown,) = study.ledger().show()
     assert len(shown["releases"]) == 2
     assert len(shown["readings"]) == 1

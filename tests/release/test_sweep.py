@@ -83,10 +83,10 @@ def test_a_target_that_cannot_be_met_is_a_row_that_says_why(tmp_path: Path) -> N
     assert str(low).startswith("0.1: refused: The wanted errors")
     assert high.check is not None
     assert high.refusal == ""
-    tiny, one = study(tmp_path, MEAN).sweep([1e-300, 1])
+    tiny, item = study(tmp_path, MEAN).sweep([1e-300, 1])
     assert tiny.check is None
     assert "Use weights closer to each other, or a larger budget" in tiny.refusal
-    assert one.refusal == ""
+    assert item.refusal == ""
 
 
 def test_what_is_spent_counts_and_nothing_is_written(tmp_path: Path) -> None:

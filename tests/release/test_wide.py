@@ -167,8 +167,8 @@ def test_clusters_of_one_row_each_are_a_hint_for_the_curator(tmp_path: Path) -> 
     assert "Each 'pair'" not in done.stdout
     assert json.loads(run(app, ["check", str(file), "--data", "--json"]).stdout)["hints"] == [hint]
     file.write_text(text.replace("n = 3", "n = 4"))
-    found = json.loads(run(app, ["check", str(file), "--data", "--json"]).stdout)
-    assert (len(found["findings"]), found["hints"]) == (1, [])
+    read_back = json.loads(run(app, ["check", str(file), "--data", "--json"]).stdout)
+    assert (len(read_back["findings"]), read_back["hints"]) == (1, [])
 
 
 def test_the_command_warns_with_data_and_without(tmp_path: Path) -> None:

@@ -40,9 +40,9 @@ STUDIES = {
 PRIORS = (0.01, 0.1, 0.5)
 
 
-def lines(found: Explanation) -> str:
+def lines(explanation: Explanation) -> str:
     """The text on one line, so that line breaks don't matter."""
-    return " ".join(found.text().split())
+    return " ".join(explanation.text().split())
 
 
 def certificate(name: str, folder: Path) -> dict[str, Any]:
@@ -72,10 +72,10 @@ def test_the_texts_are_golden(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", STUDIES)
 def test_numbers_are_those_of_the_claim(name: str, tmp_path: Path) -> None:
     document = certificate(name, tmp_path)
-    found = explain(document)
-    facts, epsilon = found.facts, document["claim"]["epsilon"]
-    assert found.verdict == "VALID ASSUMING"
-    assert found.holds
+    explanation = explain(document)
+    facts, epsilon = explanation.facts, document["claim"]["epsilon"]
+    assert explanation.verdict == "VALID ASSUMING"
+    assert explanation.holds
     assert facts["level"] == facts["this_release"]["level"] == epsilon
     assert facts["odds_factor"] == pytest.approx(math.exp(epsilon), rel=1e-12)
     for row, b in zip(facts["beliefs"], PRIORS, strict=True):
@@ -89,7 +89,7 @@ def test_numbers_are_those_of_the_claim(name: str, tmp_path: Path) -> None:
     assert facts["limit"]["delta"] == 0.0
     assert facts["assumptions"] == document["assumptions"]
     ten = facts["beliefs"][1]
-    words = lines(found)
+    words = lines(explanation)
     assert f"at most {math.ceil(1000 * ten['at_most']) / 10:g} % likely" in words
     assert f"at least {math.floor(1000 * ten['at_least']) / 10:g} % likely" in words
     assert f"adversary '{facts['adversary']}'" in words or name == "dp"
@@ -107,7 +107,7 @@ def test_a_study_is_explained_as_its_certificate_will_be(name: str, tmp_path: Pa
         differ = {key for key in before.facts if before.facts[key] != certified.facts[key]}
         assert differ == {"subject", "verdict", "assumptions"}
         more = set(certified.facts["assumptions"]) - set(before.facts["assumptions"])
-        assert [one.split(" '")[0] for one in more] == ["the release"]
+        assert [item.split(" '")[0] for item in more] == ["the release"]
     assert certified.facts["earlier_queries"] == 1
 
 
@@ -165,26 +165,26 @@ def test_a_study_is_explained_without_data_and_without_a_trace(tmp_path: Path) -
 
     study = chain_study(tmp_path)
     study._table = Guarded()
-    found = explain(study)
-    assert "no data were read" in lines(found)
+    explanation = explain(study)
+    assert "no data were read" in lines(explanation)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_study_over_its_budget_is_not_promised(tmp_path: Path) -> None:
     study = family_study(tmp_path)
     study.release()
-    found = explain(study)
-    assert found.verdict == "REFUSED"
-    assert not found.holds
-    assert "NOT PROMISED" in found.text()
-    assert "(claimed only)" in found.section("promise").title
+    explanation = explain(study)
+    assert explanation.verdict == "REFUSED"
+    assert not explanation.holds
+    assert "NOT PROMISED" in explanation.text()
+    assert "(claimed only)" in explanation.section("promise").title
 
 
 # -- what must be named --------------------------------------------------------------------
 
 
-def items(found: Explanation) -> str:
-    return " ".join(found.section("not_promised").items)
+def items(explanation: Explanation) -> str:
+    return " ".join(explanation.section("not_promised").items)
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -208,43 +208,43 @@ def test_what_is_not_promised_is_said(name: str, tmp_path: Path) -> None:
 
 
 def test_a_dp_level_speaks_of_related_records(tmp_path: Path) -> None:
-    found = explain(dp_study(tmp_path))
-    level = found.facts["level"]
-    for told, size in zip(found.facts["related_records"], (2, 5), strict=True):
+    explanation = explain(dp_study(tmp_path))
+    level = explanation.facts["level"]
+    for told, size in zip(explanation.facts["related_records"], (2, 5), strict=True):
         assert told["records"] == size
         assert told["level"] == pytest.approx(size * level, rel=1e-12)
         assert told["level"] >= size * level
-    assert found.facts["scope"] == "all populations"
-    assert found.facts["adversary"] == "informed"
+    assert explanation.facts["scope"] == "all populations"
+    assert explanation.facts["adversary"] == "informed"
     # e^2 / (9 + e^2) = 0.4509 and e^5 / (9 + e^5) = 0.9429, up; 1 / (1 + 9 e^2) = 0.0148, down.
     # 1 / (1 + 9 e^5) = 0.000748, down; 1 / (1 + e^2) = 0.1192 and 1 / (1 + e^5) = 0.00669, down.
-    assert [row[1:3] for row in found.section("related").table[1:]] == [
+    assert [row[1:3] for row in explanation.section("related").table[1:]] == [
         ("1.4 % to 45.1 %", "11.9 % to 88.1 %"),
         ("0.074 % to 94.3 %", "0.6 % to 99.4 %"),
     ]
-    assert "more than these limits" in lines(found)
+    assert "more than these limits" in lines(explanation)
 
 
 def test_secrets_outside_the_interval_have_a_level_of_their_own(tmp_path: Path) -> None:
-    found = explain(gaussian_study(tmp_path).release())
-    assert found.facts["secrets"] == [
+    explanation = explain(gaussian_study(tmp_path).release())
+    assert explanation.facts["secrets"] == [
         {"column": "height", "interval": [120.0, 220.0], "unit": "cm"}
     ]
-    assert "from 120 to 220 cm" in lines(found)
-    outside = found.facts["outside"]["level"]
-    assert outside == pytest.approx(3 * found.facts["if_independent"]["level"], rel=1e-12)
+    assert "from 120 to 220 cm" in lines(explanation)
+    outside = explanation.facts["outside"]["level"]
+    assert outside == pytest.approx(3 * explanation.facts["if_independent"]["level"], rel=1e-12)
     most = math.exp(outside) / (9 + math.exp(outside))
     assert f"at most {math.ceil(1000 * most) / 10:g} %" in " ".join(
-        found.section("secrets").paragraphs
+        explanation.section("secrets").paragraphs
     )
 
 
 def test_unbounded_secrets_need_no_interval(tmp_path: Path) -> None:
-    found = explain(gaussian_study(tmp_path, secrets="unbounded").release())
-    assert found.facts["secrets"] == []
-    assert found.facts["outside"] is None
-    assert "of one record, whatever its value" in lines(found)
-    assert "secrets" not in [section.key for section in found.sections]
+    explanation = explain(gaussian_study(tmp_path, secrets="unbounded").release())
+    assert explanation.facts["secrets"] == []
+    assert explanation.facts["outside"] is None
+    assert "of one record, whatever its value" in lines(explanation)
+    assert "secrets" not in [section.key for section in explanation.sections]
 
 
 def test_vectors_have_an_interval_for_each_column() -> None:
@@ -253,7 +253,7 @@ def test_vectors_have_an_interval_for_each_column() -> None:
     while made.document["claim"]["adversary"] == "informed":
         made = honest.conversion_by(rng, "gaussian-vector")
     facts = explain(made.document).facts
-    assert [one["interval"] for one in facts["secrets"]] == [[0.0, 2.0], [1.0, 6.5]]
+    assert [fact["interval"] for fact in facts["secrets"]] == [[0.0, 2.0], [1.0, 6.5]]
     size = made.document["population"]["size"]
     assert facts["outside"]["level"] == pytest.approx(
         size * made.document["claim"]["dp_epsilon"], rel=1e-12
@@ -261,16 +261,16 @@ def test_vectors_have_an_interval_for_each_column() -> None:
 
 
 def test_facts_about_a_whole_series_have_a_level(tmp_path: Path) -> None:
-    found = explain(chain_study(tmp_path).release())
-    assert found.facts["related_at_most"] == 7
-    assert found.facts["joint"]["level"] == pytest.approx(
-        7 * found.facts["if_independent"]["level"], rel=1e-12
+    explanation = explain(chain_study(tmp_path).release())
+    assert explanation.facts["related_at_most"] == 7
+    assert explanation.facts["joint"]["level"] == pytest.approx(
+        7 * explanation.facts["if_independent"]["level"], rel=1e-12
     )
     for key in ("protected", "short"):
-        said = " ".join(found.section(key).paragraphs)
+        said = " ".join(explanation.section(key).paragraphs)
         assert "all rows with the same 'patient' (at most 7 rows)" in said
     # e^(7 * 0.5227...) at the DP level: the person's own figures stand in the summary.
-    joint = math.exp(found.facts["joint"]["level"])
+    joint = math.exp(explanation.facts["joint"]["level"])
     assert f"10 % can become at most {math.ceil(1000 * joint / (9 + joint)) / 10:g} %" in said
 
 
@@ -285,12 +285,12 @@ def test_facts_about_a_whole_series_have_a_level(tmp_path: Path) -> None:
 def test_adversaries_in_words(
     adversary: str, words: str, missing: str | None, tmp_path: Path
 ) -> None:
-    found = explain(chain_study(tmp_path, adversary=adversary))
-    assert found.facts["adversary"] == adversary
-    assert words in " ".join(found.section("attackers").paragraphs)
-    said = items(found)
-    for one in ("knows one or more of the other records", "does not know all the other records"):
-        assert (one in said) == (one == missing)
+    explanation = explain(chain_study(tmp_path, adversary=adversary))
+    assert explanation.facts["adversary"] == adversary
+    assert words in " ".join(explanation.section("attackers").paragraphs)
+    said = items(explanation)
+    for item in ("knows one or more of the other records", "does not know all the other records"):
+        assert (item in said) == (item == missing)
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -307,10 +307,10 @@ def test_the_summary_says_what_it_depends_on(name: str, tmp_path: Path) -> None:
 
 
 def test_the_family_is_a_family(tmp_path: Path) -> None:
-    found = explain(family_study(tmp_path))
-    assert found.facts["scope"] == "a family of 2 populations"
-    assert "sure of one of them, whichever that is" in lines(found)
-    assert "no/no 56 %, no/yes 14 %, yes/no 14 %, yes/yes 16 %" in lines(found)
+    explanation = explain(family_study(tmp_path))
+    assert explanation.facts["scope"] == "a family of 2 populations"
+    assert "sure of one of them, whichever that is" in lines(explanation)
+    assert "no/no 56 %, no/yes 14 %, yes/no 14 %, yes/yes 16 %" in lines(explanation)
     single = explain(chain_study(tmp_path))
     assert single.facts["scope"] == "this population"
 
@@ -324,13 +324,13 @@ def test_who_vouches_is_quoted_as_one_line(tmp_path: Path) -> None:
     # What comes past that check is quoted in one line all the same.
     changed = study.spec.population.model_copy(update={"source": source})
     study.spec = study.spec.model_copy(update={"population": changed})
-    found = explain(study)
-    text = found.text()
+    explanation = explain(study)
+    text = explanation.text()
     assert "\x1b" not in text
-    assert '"me?[2J VERIFIED <b>by' in lines(found)
+    assert '"me?[2J VERIFIED <b>by' in lines(explanation)
     assert "x" * 400 not in text.replace("\n", "")
-    assert "<b>" not in found.html()
-    assert "&lt;b&gt;" in found.html()
+    assert "<b>" not in explanation.html()
+    assert "&lt;b&gt;" in explanation.html()
     study.spec = study.spec.model_copy(update={"population": parse({**population, "source": ""})})
     assert "Nobody is named who stated this" in lines(explain(study))
 
@@ -358,14 +358,14 @@ def test_an_invalid_certificate_is_not_explained(
     name: str, mutate: Callable[[dict[str, Any]], dict[str, Any]], tmp_path: Path
 ) -> None:
     document = certificate(name, tmp_path)
-    found = explain(mutate(document))
-    assert found.verdict == "INVALID"
-    assert not found.holds
-    assert set(found.facts) == {"verdict", "step", "reason"}
-    assert [section.key for section in found.sections] == ["status"]
-    assert "does not hold" in lines(found)
+    explanation = explain(mutate(document))
+    assert explanation.verdict == "INVALID"
+    assert not explanation.holds
+    assert set(explanation.facts) == {"verdict", "step", "reason"}
+    assert [section.key for section in explanation.sections] == ["status"]
+    assert "does not hold" in lines(explanation)
     for words in ("%", "at most", "odds", "What is promised"):
-        assert words not in found.text()
+        assert words not in explanation.text()
 
 
 def test_a_certificate_in_memory_is_checked_too(tmp_path: Path) -> None:
@@ -379,14 +379,14 @@ def test_a_certificate_in_memory_is_checked_too(tmp_path: Path) -> None:
 
 def test_an_unknown_certificate_is_a_claim_only(tmp_path: Path) -> None:
     document = certificate("chain", tmp_path)
-    found = explain(resealed(document | {"rounding": "by hand"}))
-    assert found.verdict == "UNKNOWN"
-    assert not found.holds
-    assert "NOT CHECKED" in found.text()
-    assert "claims to promise" in found.title
+    explanation = explain(resealed(document | {"rounding": "by hand"}))
+    assert explanation.verdict == "UNKNOWN"
+    assert not explanation.holds
+    assert "NOT CHECKED" in explanation.text()
+    assert "claims to promise" in explanation.title
     for key in ("short", "promise"):
-        assert "(claimed only)" in found.section(key).title
-    assert "was checked just now" not in lines(found)
+        assert "(claimed only)" in explanation.section(key).title
+    assert "was checked just now" not in lines(explanation)
 
 
 @pytest.mark.parametrize(
@@ -401,9 +401,9 @@ def test_an_unknown_certificate_is_a_claim_only(tmp_path: Path) -> None:
 )
 def test_an_unknown_certificate_may_say_anything(change: dict[str, Any], tmp_path: Path) -> None:
     document = certificate("family", tmp_path) | change
-    found = explain(resealed(document))
-    assert not found.holds
-    assert found.verdict in ("UNKNOWN", "INVALID")
+    explanation = explain(resealed(document))
+    assert not explanation.holds
+    assert explanation.verdict in ("UNKNOWN", "INVALID")
 
 
 def test_other_kinds_of_claims_are_refused_and_not_misread(monkeypatch: Any) -> None:
@@ -453,24 +453,24 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         ("unknown", "UNKNOWN"),
         ("other", "INVALID"),
     ):
-        found = run(f"{name}.json", "--json")
-        assert found.exit_code == 1
-        assert json.loads(found.stdout)["verdict"] == verdict
+        outcome = run(f"{name}.json", "--json")
+        assert outcome.exit_code == 1
+        assert json.loads(outcome.stdout)["verdict"] == verdict
         assert run(f"{name}.json").exit_code == 1
     for name in ("missing.json", "missing.toml"):
-        found = run(name, "--json")
-        assert found.exit_code == 2
-        assert json.loads(found.stdout)["status"] == 2
-        assert found.stderr.startswith("Error: ")
+        outcome = run(name, "--json")
+        assert outcome.exit_code == 2
+        assert json.loads(outcome.stdout)["status"] == 2
+        assert outcome.stderr.startswith("Error: ")
 
 
 def test_a_program_file_is_checked_before_it_is_explained(tmp_path: Path) -> None:
     path = tmp_path / "heights.py"
     path.write_text("import bayesdp\n")
-    found = CliRunner().invoke(app, ["explain", str(path), "--json"])
-    assert found.exit_code == 2
+    outcome = CliRunner().invoke(app, ["explain", str(path), "--json"])
+    assert outcome.exit_code == 2
     remedy = f"`bayesdp program check {path} --certificate OUT`, then `bayesdp explain OUT`"
-    assert remedy in json.loads(found.stdout)["error"]
+    assert remedy in json.loads(outcome.stdout)["error"]
 
 
 def test_a_study_file_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -481,9 +481,9 @@ def test_a_study_file_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         '[population]\nmodel = "independent"\ncovers = ["ill"]\n[budget]\nepsilon = 0.5\n'
         '[[query]]\nname = "ill"\nkind = "count"\nwhere = "ill == 1"\n'
     )
-    found = CliRunner().invoke(app, ["explain", "study.toml", "--json"])
-    assert found.exit_code == 0
-    told = json.loads(found.stdout)
+    outcome = CliRunner().invoke(app, ["explain", "study.toml", "--json"])
+    assert outcome.exit_code == 0
+    told = json.loads(outcome.stdout)
     assert told["verdict"] == "BEFORE RELEASE"
     assert told["facts"]["level"] == pytest.approx(0.5, rel=1e-6)
     assert [path.name for path in tmp_path.iterdir()] == ["study.toml"]

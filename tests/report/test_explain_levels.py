@@ -29,9 +29,9 @@ STUDIES = {
 }
 
 
-def lines(found: Explanation) -> str:
+def lines(explanation: Explanation) -> str:
     """The text on one line, so that line breaks don't matter."""
-    return " ".join(found.text().split())
+    return " ".join(explanation.text().split())
 
 
 KINDS = {kind.__name__: kind for kinds in honest.ABOUT.values() for kind in kinds}
@@ -39,8 +39,8 @@ KINDS = {kind.__name__: kind for kinds in honest.ABOUT.values() for kind in kind
 
 def test_every_model_is_among_the_kinds() -> None:
     rng = np.random.default_rng(1)
-    found = {kind(rng)["model"] for kind in KINDS.values() for _ in range(20)}
-    assert found == set(MODELS)
+    actual = {kind(rng)["model"] for kind in KINDS.values() for _ in range(20)}
+    assert actual == set(MODELS)
 
 
 @pytest.mark.parametrize("name", sorted(KINDS))
@@ -52,25 +52,30 @@ def test_conversions_of_every_population(name: str) -> None:
         for kind in ("any", "lipschitz") if gaussian else ("any",):
             report = population.leakage(0.25, adversary=adversary, kind=kind, seconds=1.0)
             document = json.loads(conversion_certificate(population, report).to_json())
-            found = explain(document)
-            assert found.verdict == "VALID ASSUMING"
+            explanation = explain(document)
+            assert explanation.verdict == "VALID ASSUMING"
             epsilon = document["claim"]["epsilon"]
-            assert found.facts["level"] == epsilon >= 0.25 == found.facts["if_independent"]["level"]
-            assert found.facts["odds_factor"] == pytest.approx(math.exp(epsilon), rel=1e-12)
-            assert "population of the model" not in lines(found)  # the words of last resort
+            assert (
+                explanation.facts["level"]
+                == epsilon
+                >= 0.25
+                == explanation.facts["if_independent"]["level"]
+            )
+            assert explanation.facts["odds_factor"] == pytest.approx(math.exp(epsilon), rel=1e-12)
+            assert "population of the model" not in lines(explanation)  # the words of last resort
             # Theorems about secrets in an interval are the Gaussian ones, wherever they are used.
             rules = {document["derivation"]["rule"]}
-            rules |= {one["rule"] for one in document["derivation"]["premises"]}
+            rules |= {item["rule"] for item in document["derivation"]["premises"]}
             bounded = any(r.startswith("gaussian-") or r == "autoregressive" for r in rules)
-            assert bool(found.facts["secrets"]) == (bounded and adversary != "informed")
-            if found.facts["secrets"]:
+            assert bool(explanation.facts["secrets"]) == (bounded and adversary != "informed")
+            if explanation.facts["secrets"]:
                 size = population.group_size
-                assert found.facts["outside"]["level"] == pytest.approx(size * 0.25, rel=1e-9)
+                assert explanation.facts["outside"]["level"] == pytest.approx(size * 0.25, rel=1e-9)
             same = explain(report, population=population)
             assert same.verdict == "COMPUTED"
             assert same.facts["level"] == pytest.approx(epsilon, rel=1e-6)
-            assert same.facts["secrets"] == found.facts["secrets"]
-            assert same.facts["outside"] == found.facts["outside"]
+            assert same.facts["secrets"] == explanation.facts["secrets"]
+            assert same.facts["outside"] == explanation.facts["outside"]
 
 
 def test_no_assumption_is_left_out() -> None:
@@ -119,8 +124,8 @@ def test_strength_in_plain_words() -> None:
 
 def test_a_level_with_a_delta() -> None:
     chain = parse({"model": "clusters", "size": 2})
-    found = explain(approximate(Question(chain), ApproxDP(0.5, 1e-6)), population=chain)
-    facts = found.facts
+    explanation = explain(approximate(Question(chain), ApproxDP(0.5, 1e-6)), population=chain)
+    facts = explanation.facts
     assert facts["level"] == pytest.approx(1.0, rel=1e-12)
     delta = 1e-6 * (math.exp(1.0) - 1) / (math.exp(0.5) - 1)
     assert facts["delta"] == pytest.approx(delta, rel=1e-9)
@@ -129,11 +134,11 @@ def test_a_level_with_a_delta() -> None:
     odds = 2 * math.e / 9
     assert facts["beliefs"][1]["at_most"] == pytest.approx(odds / (1 + odds), rel=1e-9)
     assert facts["if_independent"]["delta"] == 1e-6
-    words = lines(found)
+    words = lines(explanation)
     assert "except with a chance of at most 1 in 120 000" in words  # 1 / (3 delta) = 125 846
-    assert "give away the whole record" in " ".join(found.section("chance").paragraphs)
+    assert "give away the whole record" in " ".join(explanation.section("chance").paragraphs)
     with pytest.raises(KeyError, match=r"section is 'chances': .*Known: .*chance"):
-        found.section("chances")
+        explanation.section("chances")
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -144,37 +149,37 @@ def test_a_study_with_gaussian_noise(name: str, tmp_path: Path) -> None:
             explain(study),
             json.loads(study.release(again=True).certificate.to_json()),
         )
-        found = explain(document)
-        assert found.verdict == "VALID ASSUMING"
-        differ = {key for key in before.facts if before.facts[key] != found.facts[key]}
+        explanation = explain(document)
+        assert explanation.verdict == "VALID ASSUMING"
+        differ = {key for key in before.facts if before.facts[key] != explanation.facts[key]}
         assert differ == {"subject", "verdict", "assumptions"}
-        more = set(found.facts["assumptions"]) - set(before.facts["assumptions"])
+        more = set(explanation.facts["assumptions"]) - set(before.facts["assumptions"])
         assert [line.split(" '")[0] for line in more] == ["the release"]
-        facts, level = found.facts, document["data_set"]["level"]
+        facts, level = explanation.facts, document["data_set"]["level"]
         assert facts["level"] == level
         assert facts["delta"] == document["data_set"].get("delta", 0) == 1e-6
         assert facts["odds_factor"] == pytest.approx(2 * math.exp(level), rel=1e-9)
         assert facts["if_independent"]["level"] <= level * (1 + 1e-9)
         assert facts["if_independent"]["delta"] == 1e-6
         assert facts["earlier_queries"] == round
-        assert "except with a chance of at most 1 in 330 000" in lines(found)
+        assert "except with a chance of at most 1 in 330 000" in lines(explanation)
         assert facts["limit"] == {
             "level": 2.0,
             "delta": 1e-6,
             "odds_factor": pytest.approx(2 * math.exp(2.0)),
             "exception": pytest.approx(3e-6),
         }
-        assert "When the limits may be broken" in found.text()
+        assert "When the limits may be broken" in explanation.text()
         assert (facts["outside"] is not None) == (name == "gaussian")
 
 
 def test_later_releases_may_have_a_delta_where_this_one_has_none(tmp_path: Path) -> None:
     study = chain_study(tmp_path, delta=1e-6, noise="laplace", epsilon=2.0, spend=0.8)
-    found = explain(study.release())
-    if found.facts["delta"] == 0.0:
-        assert "When the limits may be broken" not in found.text()
-    assert found.facts["limit"]["delta"] == 1e-6
-    assert "1 in 330 000" in " ".join(found.section("counted").paragraphs)
+    explanation = explain(study.release())
+    if explanation.facts["delta"] == 0.0:
+        assert "When the limits may be broken" not in explanation.text()
+    assert explanation.facts["limit"]["delta"] == 1e-6
+    assert "1 in 330 000" in " ".join(explanation.section("counted").paragraphs)
 
 
 @pytest.mark.parametrize("kind", ["any", "lipschitz"])
@@ -187,51 +192,53 @@ def test_gaussian_noise_is_never_explained_as_pure(name: str, kind: Any) -> None
     specs["family"] = {"model": "family", "members": [specs["gaussian"]] * 2}
     population = parse(specs[name])
     report = report_with_delta(Question(population), Cost.of(0.0, kind, rho=0.01), 1e-6)
-    found = explain(report, population=population)
-    assert found.facts["delta"] == report.best.delta > 0.0
-    assert found.facts["exception"] == pytest.approx(3 * report.best.delta, rel=1e-12)
-    assert found.facts["odds_factor"] == pytest.approx(2 * math.exp(report.best.epsilon), rel=1e-9)
-    assert found.facts["if_independent"]["delta"] > 0.0
-    assert found.facts["if_independent"]["level"] <= report.best.epsilon
-    assert "delta = 1e-06" in lines(found)
+    explanation = explain(report, population=population)
+    assert explanation.facts["delta"] == report.best.delta > 0.0
+    assert explanation.facts["exception"] == pytest.approx(3 * report.best.delta, rel=1e-12)
+    assert explanation.facts["odds_factor"] == pytest.approx(
+        2 * math.exp(report.best.epsilon), rel=1e-9
+    )
+    assert explanation.facts["if_independent"]["delta"] > 0.0
+    assert explanation.facts["if_independent"]["level"] <= report.best.epsilon
+    assert "delta = 1e-06" in lines(explanation)
     document = json.loads(conversion_certificate(population, report).to_json())
     certified = explain(document)
     assert certified.verdict == "VALID ASSUMING"
     for key in ("delta", "exception", "secrets", "if_independent"):
-        assert certified.facts[key] == found.facts[key]
-    assert bool(found.facts["secrets"]) == (name != "markov" and kind == "lipschitz")
+        assert certified.facts[key] == explanation.facts[key]
+    assert bool(explanation.facts["secrets"]) == (name != "markov" and kind == "lipschitz")
 
 
 def test_a_stated_delta_is_explained_from_its_certificate() -> None:
     pairs = parse({"model": "clusters", "size": 2})
     report = stated_report(Question(pairs), ApproxDP(0.5, 1e-6))
     document = json.loads(conversion_certificate(pairs, report).to_json())
-    found, certified = explain(report, population=pairs), explain(document)
+    actual, certified = explain(report, population=pairs), explain(document)
     assert certified.verdict == "VALID ASSUMING"
     assert certified.facts["delta"] == document["claim"]["delta"] > 2e-6
-    assert certified.facts["if_independent"] == found.facts["if_independent"]
-    assert found.facts["if_independent"]["delta"] == 1e-6
+    assert certified.facts["if_independent"] == actual.facts["if_independent"]
+    assert actual.facts["if_independent"]["delta"] == 1e-6
 
 
 def test_a_large_delta_promises_almost_nothing() -> None:
     chain = parse({"model": "independent"})
     for delta, words in ((0.02, "weak promise"), (0.2, "almost nothing"), (0.9, "almost nothing")):
-        found = explain(approximate(Question(chain), ApproxDP(0.1, delta)), population=chain)
-        assert words in " ".join(found.section("short").paragraphs)
+        explanation = explain(approximate(Question(chain), ApproxDP(0.1, delta)), population=chain)
+        assert words in " ".join(explanation.section("short").paragraphs)
     none = approximate(Question(parse({"model": "clusters", "size": 50})), ApproxDP(1.0, 1e-3))
     assert none.bounds == ()
-    found = explain(none)
-    assert found.facts["level"] is None
-    assert found.facts["odds_factor"] is None
-    assert "almost nothing" in lines(found)
+    explanation = explain(none)
+    assert explanation.facts["level"] is None
+    assert explanation.facts["odds_factor"] is None
+    assert "almost nothing" in lines(explanation)
 
 
 def test_a_table_of_levels_without_its_population() -> None:
     gaussian = parse({"model": "gaussian", "size": 3, "max_correlation": 0.275})
-    found = explain(gaussian.leakage(0.5, kind="lipschitz"))
-    assert found.facts["outside"] is None
-    assert "times the number of records" in lines(found)
-    assert "isn't at hand" in lines(found)
+    explanation = explain(gaussian.leakage(0.5, kind="lipschitz"))
+    assert explanation.facts["outside"] is None
+    assert "times the number of records" in lines(explanation)
+    assert "isn't at hand" in lines(explanation)
 
 
 # -- vague knowledge, and numbers of descriptions --------------------------------------------------
@@ -253,8 +260,8 @@ def test_vague_knowledge_is_promised_where_it_is_proved_only() -> None:
         population = parse(spec)
         report = population.leakage(0.5, adversary=adversary)
         document = json.loads(conversion_certificate(population, report).to_json())
-        for found in (explain(report, population=population), explain(document)):
-            words = lines(found)
+        for actual in (explain(report, population=population), explain(document)):
+            words = lines(actual)
             assert ("such as a guess, is covered too" in words) == (covered and adversary == "any")
             assert ("a good guess at some of them" in words) == (not covered)
     delta = explain(
@@ -271,15 +278,15 @@ def test_what_vague_knowledge_can_do() -> None:
     for _ in range(25):
         rows = rng.dirichlet(np.full(2, 0.8), 2) * 0.98 + 0.01
         chain = parse({"model": "markov", "transition": rows.tolist(), "length": 4})
-        bounds = {one.theorem: one.epsilon for one in chain.leakage(0.5).bounds}
+        bounds = {bound.theorem: bound.epsilon for bound in chain.leakage(0.5).bounds}
         start = np.array([rows[1, 0], rows[0, 1]]) / (rows[1, 0] + rows[0, 1])
         law = np.einsum("a,ab,bc,cd->abcd", start, rows, rows, rows)
         for axis in range(4):
             weight = np.exp(rng.uniform(-4, 4, 2))
             law = law * weight.reshape([2 if place == axis else 1 for place in range(4)])
         guessed = parse({"model": "finite", "probabilities": (law / law.sum()).tolist()})
-        found = guessed.leakage(0.5)
-        exact = next(one.epsilon for one in found.bounds if one.theorem == "finite-law")
+        report = guessed.leakage(0.5)
+        exact = next(bound.epsilon for bound in report.bounds if bound.theorem == "finite-law")
         for theorem in vague & set(bounds):
             assert exact <= bounds[theorem] + 1e-9
         exceeded += exact > bounds["markov-recursion"] + 1e-6

@@ -16,9 +16,9 @@ from tests.golden.corpus import EXAMPLES
 
 
 def odds(text: str) -> float:
-    found = re.search(r"by a factor of at most ([\d.]*\d)", " ".join(text.split()))
-    assert found is not None
-    return float(found.group(1))
+    actual = re.search(r"by a factor of at most ([\d.]*\d)", " ".join(text.split()))
+    assert actual is not None
+    return float(actual.group(1))
 
 
 def test_a_value_that_moves_leaves_and_enters() -> None:

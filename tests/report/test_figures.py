@@ -69,9 +69,9 @@ def test_it_is_read_aloud_and_escaped() -> None:
     svg = ET.fromstring(text)
     assert svg.attrib["role"] == "img"
     ids = svg.attrib["aria-labelledby"].split()
-    found = {e.attrib["id"]: e.text for e in svg if e.tag in ("title", "desc")}
-    assert found[ids[0]] == "<b>"
-    assert "give or take 0.50" in (found[ids[1]] or "")
+    actual = {e.attrib["id"]: e.text for e in svg if e.tag in ("title", "desc")}
+    assert actual[ids[0]] == "<b>"
+    assert "give or take 0.50" in (actual[ids[1]] or "")
 
 
 @pytest.mark.parametrize(("value", "error"), [(math.nan, 1.0), (1.0, math.inf), (1.0, -1.0)])

@@ -250,8 +250,8 @@ def test_what_it_says_of_beliefs_is_what_explain_says(
     for _ in range(earlier):
         study.release()
     release = study.release(again=True)
-    found, section = explain(release), study_section(study, release, "")
-    table = found.section("promise").table
+    actual, section = explain(release), study_section(study, release, "")
+    table = actual.section("promise").table
     text = " ".join(render([section]).split())
     for before, least, most in table[1:]:
         row = f'{before}</th><td class="n">{least}</td><td class="n">{most}</td>'
@@ -259,8 +259,8 @@ def test_what_it_says_of_beliefs_is_what_explain_says(
     assert "".join(f'<th scope="col" class="n">{name}</th>' for name in table[0]) in text
     _, least, most = table[2]
     assert f"they believe it with at most {most} and at least {least}" in text
-    assert f"at most {most} likely, and at least {least} likely" in " ".join(found.text().split())
-    assert f"level {level_words(found.facts['level'])} of" in text
+    assert f"at most {most} likely, and at least {least} likely" in " ".join(actual.text().split())
+    assert f"level {level_words(actual.facts['level'])} of" in text
 
 
 def test_with_a_delta_the_chance_of_an_exception_is_that_of_explain(section: StudySection) -> None:

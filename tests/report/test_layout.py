@@ -34,7 +34,7 @@ def test_no_word_is_broken_or_lost(
     left = [word for row in rows for cell in row for word in cell.split()]
     told = text.replace("│", " ").split()
     for word in left:
-        assert any(word in one for one in told), word
+        assert any(word in sentence for sentence in told), word
     for line in text.splitlines():
         assert len(line) <= width or len(line.split()) <= 2 + line.count("- ")
 

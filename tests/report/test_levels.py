@@ -63,27 +63,27 @@ def test_what_a_mechanism_leaks() -> None:
 
 
 def test_a_budget_is_rounded_down_and_its_level_up() -> None:
-    found = replace(
+    actual = replace(
         calibrate(TRIPLES, 1.0),
         dp_epsilon=0.33333333339,
         certified_epsilon=0.9999991,
         target=1.0000009,
     )
-    text = told(show_calibration, found)
+    text = told(show_calibration, actual)
     assert "(dp_epsilon) 0.3333333333 " in text
     assert "BDP target 1 " in text
     assert "certified level of that budget 1 " in text
 
 
 def test_noise_is_rounded_up() -> None:
-    found = replace(calibrate_gaussian(TRIPLES, 1.0, 1e-5), sigma=10.000001)
-    assert "sigma, at sensitivity 1 10.0001 " in told(show_gaussian, found)
+    actual = replace(calibrate_gaussian(TRIPLES, 1.0, 1e-5), sigma=10.000001)
+    assert "sigma, at sensitivity 1 10.0001 " in told(show_gaussian, actual)
 
 
 def test_every_notion_has_its_own_level() -> None:
-    found = profile(HOUSEHOLD, CHANNEL)
-    text = told(show_profile, found, found.delta(0.5))
-    for key, one in found.levels.items():
-        assert f"{key} {notion_level(key, one.level, found.error)}" in text, key
+    actual = profile(HOUSEHOLD, CHANNEL)
+    text = told(show_profile, actual, actual.delta(0.5))
+    for key, item in actual.levels.items():
+        assert f"{key} {notion_level(key, item.level, actual.error)}" in text, key
     assert "sp 0.225149 (distance)" in text
-    assert f"Delta at epsilon 0.5: DP {math.ceil(1e6 * found.delta(0.5).dp) / 1e6}," in text
+    assert f"Delta at epsilon 0.5: DP {math.ceil(1e6 * actual.delta(0.5).dp) / 1e6}," in text

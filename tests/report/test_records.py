@@ -56,19 +56,19 @@ def told(study: Study) -> str:
     """The one warning of a check, which a release and its report must repeat."""
     before = study.spends()
     checked = study.check()
-    found = warnings(checked, before)
+    actual = warnings(checked, before)
     shown = io.StringIO()
     show_check(Console(file=shown, width=1000), checked, before=before)
     release = study.release(again=True)
-    assert release_warnings(release) == found
+    assert release_warnings(release) == actual
     show_release(Console(file=shown, width=1000), release, study.spec.budget.notion)
     page = render([study_section(study, release, "")])
-    assert ('<p class="warning">' in page) == bool(found)
-    for warning in found:
+    assert ('<p class="warning">' in page) == bool(actual)
+    for warning in actual:
         assert shown.getvalue().count(warning) == 2, "once for each command"
         assert warning.replace("'", "&#x27;") in page
-    assert len(found) <= 1
-    return "".join(found)
+    assert len(actual) <= 1
+    return "".join(actual)
 
 
 @pytest.mark.parametrize("budget", [{}, {"delta": 1e-6}, {"delta": 1e-6, "noise": "gaussian"}])

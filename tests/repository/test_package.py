@@ -189,7 +189,7 @@ def doors(text: str) -> list[str]:
             case ast.Attribute(value=ast.Name("bayesdp"), attr=name) if name != "__version__":
                 seen.append(ast.unparse(node))
             case ast.ImportFrom(module="bayesdp", names=names):  # a public name hides its room
-                seen += [one.name for one in names if one.name in dir(bayesdp)]
+                seen += [name.name for name in names if name.name in dir(bayesdp)]
             case ast.Subscript(value=ast.Attribute(attr="modules"), slice=ast.Constant()):
                 seen.append(ast.unparse(node))
     return seen

@@ -249,10 +249,10 @@ def comparison(rng: random.Random) -> str:
     ordered = name in ("x", "grade", "high", "level", "day")
     operators = ("==", "!=", *(ORDERED if ordered else ()))
     first, second = (literal(rng.choice(values), rng) for _ in range(2))
-    one, other = rng.choice(operators), rng.choice(operators)
+    item, other = rng.choice(operators), rng.choice(operators)
     if kind < 0.5:
-        return f"{first} {one} {name} {other} {second}"
-    return f"{first} {one} {name}" if kind < 0.7 else f"{name} {one} {first}"
+        return f"{first} {item} {name} {other} {second}"
+    return f"{first} {item} {name}" if kind < 0.7 else f"{name} {item} {first}"
 
 
 def condition(rng: random.Random, depth: int = 0) -> str:

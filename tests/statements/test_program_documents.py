@@ -108,7 +108,9 @@ def test_commands_are_nested_a_little(stated: Any) -> None:
         body = [{"if": TRUE, "then": body, "else": []}]
 
 
-@pytest.mark.parametrize("one", [["const", [], [1]], ["const", [], [True], []], [], None, "const"])
-def test_anything_else_is_no_expression(one: Any) -> None:
+@pytest.mark.parametrize(
+    "expression", [["const", [], [1]], ["const", [], [True], []], [], None, "const"]
+)
+def test_anything_else_is_no_expression(expression: Any) -> None:
     with pytest.raises(ValueError, match=r".+"):
-        read_expression(one)
+        read_expression(expression)

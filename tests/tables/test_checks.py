@@ -42,13 +42,13 @@ def codes(
 ) -> set[str]:
     table = open_table(pa.table({**GOOD, **changes}))
     columns = parse_columns(COLUMNS)
-    found = {finding.code for finding in inspect(table, columns, expected, plan)}
-    if found:  # whatever the curator sees, a release refuses
+    actual = {finding.code for finding in inspect(table, columns, expected, plan)}
+    if actual:  # whatever the curator sees, a release refuses
         with pytest.raises(TableMismatchError):
             run(table, columns, plan, expected)
     else:
         run(table, columns, plan, expected)
-    return found
+    return actual
 
 
 def test_a_good_table_passes_gaps_and_values_out_of_bounds_included() -> None:
@@ -109,8 +109,8 @@ def test_without_cluster_or_series_column_the_table_is_one() -> None:
     table = open_table(pa.table({"x": [1.0, 2.0, 3.0]}))
     columns = parse_columns({"x": {"bounds": [0, 10]}})
     assert inspect(table, columns, Structure(cluster_size=3, series_length=3)) == []
-    found = inspect(table, columns, Structure(cluster_size=2, series_length=2))
-    assert [finding.code for finding in found] == ["cluster-size", "series-length"]
+    inspection = inspect(table, columns, Structure(cluster_size=2, series_length=2))
+    assert [finding.code for finding in inspection] == ["cluster-size", "series-length"]
 
 
 UNITS = {
@@ -130,21 +130,21 @@ def test_records_of_several_rows() -> None:
     columns = parse_columns(UNITS)
     expected = Structure(n=3, unit="person", rows_per_unit=2, cluster_size=2, series_length=3)
 
-    def found(changes: dict[str, list[Any]], structure: Structure = expected) -> set[str]:
+    def findings(changes: dict[str, list[Any]], structure: Structure = expected) -> set[str]:
         table = open_table(pa.table({**data, **changes}))
         return {finding.code for finding in inspect(table, columns, structure)}
 
-    assert found({}) == set()
+    assert findings({}) == set()
     totals = run(open_table(pa.table(data)), columns, [], expected)
     assert (totals.rows, totals.records) == (5, 3)
-    assert found({}, Structure(n=5, unit="person")) == {"n"}
-    assert found({}, Structure(unit="person", rows_per_unit=1)) == {"unit-rows"}
-    assert found({}, Structure(unit="person", cluster_size=1)) == {"cluster-size"}
-    assert found({"c": [1, 2, 1, 1, 2]}) == {"unit-cluster"}
-    assert found({"t": [1, 2, 2, 2, 3]}) >= {"unit-order"}
-    assert found({"t": [1, 1, 1, 1, 3]}) == {"duplicate-order"}
-    assert "unit-missing" in found({"person": ["a", "a", "b", "b", None]})
-    assert found({}, Structure(unit="persn")) == {"no-column"}
+    assert findings({}, Structure(n=5, unit="person")) == {"n"}
+    assert findings({}, Structure(unit="person", rows_per_unit=1)) == {"unit-rows"}
+    assert findings({}, Structure(unit="person", cluster_size=1)) == {"cluster-size"}
+    assert findings({"c": [1, 2, 1, 1, 2]}) == {"unit-cluster"}
+    assert findings({"t": [1, 2, 2, 2, 3]}) >= {"unit-order"}
+    assert findings({"t": [1, 1, 1, 1, 3]}) == {"duplicate-order"}
+    assert "unit-missing" in findings({"person": ["a", "a", "b", "b", None]})
+    assert findings({}, Structure(unit="persn")) == {"no-column"}
 
 
 def test_dates_and_times_as_order_keys(tmp_path: Path) -> None:
@@ -156,14 +156,14 @@ def test_dates_and_times_as_order_keys(tmp_path: Path) -> None:
     for source in (frame, "t.csv", "t.parquet"):
         table = open_table(source, tmp_path)
         assert inspect(table, columns, Structure(series_length=5)) == []
-        found = inspect(table, columns, Structure(series_length=4))
-        assert [finding.code for finding in found] == ["series-span"]
+        inspection = inspect(table, columns, Structure(series_length=4))
+        assert [finding.code for finding in inspection] == ["series-span"]
     days = parse_columns({"when": {"role": "order", "step": "1 day"}})
-    found = inspect(open_table("t.csv", tmp_path), days, Structure())
-    assert {finding.code for finding in found} >= {"off-step"}
+    inspection = inspect(open_table("t.csv", tmp_path), days, Structure())
+    assert {finding.code for finding in inspection} >= {"off-step"}
     (tmp_path / "bad.csv").write_text("when\n2024-01-01\nyesterday\n")
-    found = inspect(open_table("bad.csv", tmp_path), days, Structure())
-    assert [finding.code for finding in found] == ["not-a-time", "order-key"]
+    inspection = inspect(open_table("bad.csv", tmp_path), days, Structure())
+    assert [finding.code for finding in inspection] == ["not-a-time", "order-key"]
 
 
 def test_findings_never_show_values() -> None:
@@ -197,11 +197,11 @@ def test_records_are_counted_once_for_each_unit() -> None:
     assert count_records(table) == 5
     assert count_records(table, "person") == 3
     columns = parse_columns({"person": {"public": True}, "x": {"bounds": [0, 9]}})
-    found, records = structure_findings(
+    actual, records = structure_findings(
         table, columns, Structure(unit="person", rows_per_unit=2), rows=5
     )
     assert records == 3
-    assert [finding.code for finding in found] == ["unit-missing"]
+    assert [finding.code for finding in actual] == ["unit-missing"]
 
 
 @pytest.mark.parametrize("cell", ["", '""', "NA", "  "])
@@ -210,5 +210,5 @@ def test_rows_of_nobody_are_no_record_of_a_file(cell: str, tmp_path: Path) -> No
     (tmp_path / "visits.csv").write_text(f"pid,x\na,0\na,1\n{cell},1\n{cell},0\n")
     table = open_table("visits.csv", tmp_path)
     columns = parse_columns({"pid": {"public": True}, "x": {"states": [0, 1]}})
-    found = inspect(table, columns, Structure(n=2, unit="pid", rows_per_unit=2))
-    assert "unit-missing" in {finding.code for finding in found}
+    inspection = inspect(table, columns, Structure(n=2, unit="pid", rows_per_unit=2))
+    assert "unit-missing" in {finding.code for finding in inspection}

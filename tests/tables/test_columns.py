@@ -165,8 +165,8 @@ def test_booleans_are_states_0_and_1_too(states: list[Any], tmp_path: Path) -> N
         value = reading.read(table, columns, "b")
         shown = value.value.name("b").as_table().to_pyarrow()["b"].to_pylist()
         assert shown == [1, None if states == [1] else 0, 1, None]
-        found = {finding.code for finding in inspect(table, columns, Structure())}
-        assert found == {"missing"} | ({"undeclared"} if states == [1] else set())
+        actual = {finding.code for finding in inspect(table, columns, Structure())}
+        assert actual == {"missing"} | ({"undeclared"} if states == [1] else set())
 
 
 def test_booleans_are_no_other_numbers() -> None:

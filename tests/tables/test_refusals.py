@@ -52,10 +52,10 @@ def refused(source: Any, base: Path, columns: dict[str, Any] = NUMBER) -> dict[s
     assert str(error.value) == GENERIC
     assert "secretly" not in "".join(traceback.format_exception(error.value))
     assert error.value.__context__ is None
-    found = curator(source, base, columns)
-    assert found
-    assert not any("secretly" in message for message in found.values())
-    return found
+    actual = curator(source, base, columns)
+    assert actual
+    assert not any("secretly" in message for message in actual.values())
+    return actual
 
 
 GOOD = "".join(f"{i % 10},a\n" for i in range(3000))
@@ -83,9 +83,9 @@ def test_what_a_csv_file_holds_is_told_to_the_curator_only(
     cells += b"" if cells.endswith(b"\n") else b"\n"
     content = b"x,s\n" + (cells + b"1,a\n" if first else GOOD.encode() + cells)
     (tmp_path / "t.csv").write_bytes(content)
-    found = refused("t.csv", tmp_path)
-    assert code in found
-    assert words.replace("3002", "2" if first else "3002") in found[code]
+    refusal = refused("t.csv", tmp_path)
+    assert code in refusal
+    assert words.replace("3002", "2" if first else "3002") in refusal[code]
 
 
 @pytest.mark.parametrize("key", ["1e308", "-1e308", "9223372036854775808", "inf", "nan", "x"])
@@ -119,8 +119,8 @@ def test_a_column_that_holds_nothing_has_missing_values(
 
 def test_an_order_column_that_holds_nothing(tmp_path: Path) -> None:
     for columns in (DAYS, DATES):
-        found = refused(pa.table({"x": [1.0, 2.0], "t": pa.nulls(2)}), tmp_path, columns)
-        assert found.keys() >= {"missing", "order-key"}
+        refusal = refused(pa.table({"x": [1.0, 2.0], "t": pa.nulls(2)}), tmp_path, columns)
+        assert refusal.keys() >= {"missing", "order-key"}
 
 
 def lazy(value: Any) -> Any:
@@ -182,8 +182,8 @@ def test_the_names_of_a_table_are_for_the_curator_only(tmp_path: Path) -> None:
             assert not any(name in str(error.value) for name in ("secretly", "150"))
             assert "Known: 150, secretly" in curator(source, tmp_path, columns)["no-column"]
     assert "Did you mean 'xs'?" in curator("near.csv", tmp_path)["no-column"]
-    found = inspect(open_table("near.csv", tmp_path), {}, Structure(unit="y"))
-    assert [finding.code for finding in found] == ["no-column"]
+    inspection = inspect(open_table("near.csv", tmp_path), {}, Structure(unit="y"))
+    assert [finding.code for finding in inspection] == ["no-column"]
 
 
 def some(table: Table, *names: str) -> list[tuple[Any, ...]]:

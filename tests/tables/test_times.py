@@ -96,7 +96,7 @@ def test_the_order_of_the_texts_is_that_of_the_times() -> None:
         for year, month, day in [(1, 1, 1), (999, 12, 31), (2026, 2, 1), (2026, 2, 2)]
         for hour, minute, second in [(0, 0, 0), (0, 0, 1), (8, 15, 0), (23, 59, 59)]
     ]
-    texts = [str(one).removesuffix(" 00:00:00") for one in times]
+    texts = [str(time).removesuffix(" 00:00:00") for time in times]
     assert all(map(is_time, texts))
     for (a, first), (b, second) in itertools.product(zip(times, texts, strict=True), repeat=2):
         assert (a < b) == (first < second)
@@ -123,24 +123,24 @@ def test_cells_that_are_no_date_are_found(cell: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(f"date,ill\n2026-02-01,1\n{cell},0\n")
     table = open_table("t.csv", tmp_path)
     columns = parse_columns(COLUMNS | {"date": {"role": "order", "step": "1 day"}})
-    assert "not-a-time" in {one.code for one in inspect(table, columns, Structure())}
+    assert "not-a-time" in {problem.code for problem in inspect(table, columns, Structure())}
 
 
 def test_a_date_that_is_not_declared_is_found(tmp_path: Path) -> None:
     more = open_table(pd.DataFrame([*ROWS, {"date": "2026-02-03", "ill": 0}]))
-    found = inspect(more, parse_columns(COLUMNS), Structure())
-    assert [one.code for one in found] == ["undeclared"]
+    inspection = inspect(more, parse_columns(COLUMNS), Structure())
+    assert [item.code for item in inspection] == ["undeclared"]
 
 
 def test_a_number_as_the_step_of_dates(tmp_path: Path) -> None:
     pd.DataFrame(ROWS).to_csv(tmp_path / "days.csv", index=False)
     columns = parse_columns(COLUMNS | {"date": {"role": "order", "step": 1}})
-    found = inspect(open_table("days.csv", tmp_path), columns, Structure())
-    (message,) = [one.message for one in found if one.code == "order-key"]
+    inspection = inspect(open_table("days.csv", tmp_path), columns, Structure())
+    (message,) = [item.message for item in inspection if item.code == "order-key"]
     assert 'its step is a text such as "1 day", not 1' in message
     (tmp_path / "days.csv").write_text("date,ill\n1,0\nsecond,1\n")
-    found = inspect(open_table("days.csv", tmp_path), columns, Structure())
-    (message,) = [one.message for one in found if one.code == "order-key"]
+    inspection = inspect(open_table("days.csv", tmp_path), columns, Structure())
+    (message,) = [item.message for item in inspection if item.code == "order-key"]
     assert "dates" not in message
 
 
@@ -308,7 +308,7 @@ def order(table: Any, folder: Path, length: int = 100, **declared: Any) -> list[
         table = "t.csv"
     columns = parse_columns({"t": {"role": "order", **declared}})
     expected = Structure(series_length=length)
-    return [one.code for one in inspect(open_table(table, folder), columns, expected)]
+    return [problem.code for problem in inspect(open_table(table, folder), columns, expected)]
 
 
 @pytest.mark.parametrize(
@@ -402,16 +402,16 @@ YEAR_MONTH: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", ["csv", "frame"])
 def test_an_order_from_two_columns(kind: str, tmp_path: Path) -> None:
-    def found(years: list[Any], months: list[Any]) -> list[str]:
+    def findings(years: list[Any], months: list[Any]) -> list[str]:
         frame = pd.DataFrame({"year": years, "month": months})
         frame.to_csv(tmp_path / "t.csv", index=False)
         return order(frame if kind == "frame" else Path("t.csv"), tmp_path, **YEAR_MONTH)
 
-    assert found([2023, 2023, 2024], [11, 12, 1]) == []
-    assert found([2023, 2023, 2023], [11, 12, 1]) == ["misordered"]
-    assert found([2023, 2023], [5, 5]) == ["duplicate-order"]
-    assert "not-a-time" in found([2023, 2023], [12, 13])
-    assert "missing" in found(["2023", None], ["12", "11"])
+    assert findings([2023, 2023, 2024], [11, 12, 1]) == []
+    assert findings([2023, 2023, 2023], [11, 12, 1]) == ["misordered"]
+    assert findings([2023, 2023], [5, 5]) == ["duplicate-order"]
+    assert "not-a-time" in findings([2023, 2023], [12, 13])
+    assert "missing" in findings(["2023", None], ["12", "11"])
 
 
 def test_an_order_from_two_columns_is_grouped_by_and_asked(tmp_path: Path) -> None:
@@ -552,11 +552,11 @@ def test_cells_that_are_no_dates(tmp_path: Path) -> None:
     columns = parse_columns({"d": {**ADMITTED["admitted"], "missing": {"impute": "2024-06-01"}}})
     (tmp_path / "t.csv").write_text("d\n2024-01-01\nNA\n2024-13-01\n")
     table = open_table("t.csv", tmp_path)
-    assert [one.code for one in inspect(table, columns, Structure())] == ["not-a-time"]
+    assert [problem.code for problem in inspect(table, columns, Structure())] == ["not-a-time"]
     assert cells(reading.read(table, columns, "d").value) == [19723.0, 19875.0, None]
     (tmp_path / "t.csv").write_text("d\n2024-01-01 00:00Z\n2024-01-01 00:00\n")
     table = open_table("t.csv", tmp_path)
-    assert [one.code for one in inspect(table, columns, Structure())] == ["mixed-offsets"]
+    assert [problem.code for problem in inspect(table, columns, Structure())] == ["mixed-offsets"]
     with pytest.raises(InputError, match="dates or times in the table in memory"):
         inspect(open_table(pd.DataFrame({"d": [1.0]})), columns, Structure())
 

@@ -26,19 +26,19 @@ def asked(population: Population, dp_epsilon: float = 0.5, **options: Any) -> tu
 
 
 def named(offers: tuple[Advice, ...], part: str) -> Advice:
-    (found,) = [offer for offer in offers if part in offer.knowledge]
-    return found
+    (actual,) = [offer for offer in offers if part in offer.knowledge]
+    return actual
 
 
 def require_kept(
     offer: Advice,
-    found: LeakageReport,
+    leakage_report: LeakageReport,
     better: Population,
     cost: Any = Cost.of,
     **options: Any,
 ) -> None:
     """The promised budget has the level, and one with 0.3 % less noise has not."""
-    eps, level = found.cost.dp_epsilon, found.best.epsilon
+    eps, level = leakage_report.cost.dp_epsilon, leakage_report.best.epsilon
 
     def at(less_noise: float) -> float:
         question = Question(better, seconds=30.0, **options)
@@ -56,9 +56,9 @@ def lipschitz(dp_epsilon: float) -> Cost:
 @pytest.mark.parametrize("eps", [0.1, 0.5, 2.0])
 def test_an_adversary_who_knows_nothing(eps: float) -> None:
     chain = bdp.MarkovChain(transition=ORDER_2, order=2, length=1000)
-    found = chain.leakage(eps)
-    offer = named(advice(chain, found), "--adversary uninformed")
-    require_kept(offer, found, chain, adversary="uninformed")
+    report = chain.leakage(eps)
+    offer = named(advice(chain, report), "--adversary uninformed")
+    require_kept(offer, report, chain, adversary="uninformed")
 
 
 @pytest.mark.parametrize("eps", [0.1, 1.0])
@@ -68,18 +68,18 @@ def test_the_middle_of_intervals_and_a_lower_order(eps: float) -> None:
         transition_upper=[[0.9, 0.2], [0.4, 0.8]],
         length=500,
     )
-    found = bounds.leakage(eps)
+    report = bounds.leakage(eps)
     middle = bdp.MarkovChain(transition=[[0.85, 0.15], [0.3, 0.7]], length=500)
-    require_kept(named(advice(bounds, found), "middle"), found, middle)
+    require_kept(named(advice(bounds, report), "middle"), report, middle)
 
     chain = bdp.MarkovChain(transition=ORDER_2, order=2, length=1000)
-    found = chain.leakage(eps)
+    report = chain.leakage(eps)
     # The first-order chain by a long walk through the tuples, another route than the linear system.
     pairs = np.full((2, 2), 0.25)
     for _ in range(2000):
         pairs = np.einsum("ij,ijk->jk", pairs, np.array(ORDER_2))
     first = bdp.MarkovChain(transition=pairs / pairs.sum(axis=1, keepdims=True), length=1000)
-    require_kept(named(advice(chain, found), "order 1"), found, first)
+    require_kept(named(advice(chain, report), "order 1"), report, first)
 
 
 def test_clusters_and_unknown_dependence() -> None:
@@ -92,10 +92,10 @@ def test_clusters_and_unknown_dependence() -> None:
         "at_best": True,
     }
     clusters = bdp.Clusters(size=4)
-    found = clusters.leakage(0.5)
-    offers = advice(clusters, found)
+    report = clusters.leakage(0.5)
+    offers = advice(clusters, report)
     gaussian = bdp.Gaussian(size=4, max_correlation=0.1)
-    require_kept(named(offers, "jointly Gaussian"), found, gaussian, lipschitz)
+    require_kept(named(offers, "jointly Gaussian"), report, gaussian, lipschitz)
     assert named(offers, "a model of").less_noise == 0.75
     assert offers[-1].at_best  # what is certain comes first
     assert "up to 75.0% less noise, perhaps none" in offers[-1].words()
@@ -112,16 +112,16 @@ def test_a_member_of_a_family() -> None:
 def test_the_covariance_instead_of_the_largest_correlation() -> None:
     """Where equal correlations are not the worst: m = 7, .45 (they would give 1 + 6 * .45)."""
     known = bdp.Gaussian(size=7, max_correlation=0.45)
-    found = known.leakage(0.5, kind="lipschitz")
-    offers = advice(known, found)
+    report = known.leakage(0.5, kind="lipschitz")
+    offers = advice(known, report)
     equal = bdp.Gaussian(covariance=(np.full((7, 7), 0.45) + 0.55 * np.eye(7)).tolist())
-    require_kept(named(offers, "all are equal"), found, equal, lipschitz)
+    require_kept(named(offers, "all are equal"), report, equal, lipschitz)
     limit = named(offers, "one pair only")
     assert limit.at_best
     pair = np.eye(7)
     pair[0, 1] = pair[1, 0] = 0.45
     level = bdp.Gaussian(covariance=pair.tolist()).leakage(0.5, kind="lipschitz").best.epsilon
-    assert limit.less_noise == pytest.approx(1.0 - level / found.best.epsilon, abs=0.001)
+    assert limit.less_noise == pytest.approx(1.0 - level / report.best.epsilon, abs=0.001)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -135,24 +135,24 @@ def test_no_covariance_beats_the_limit(seed: int) -> None:
     np.fill_diagonal(correlation, 1.0)
     rho = float(np.abs(correlation - np.eye(size)).max())
     known = bdp.Gaussian(size=size, max_correlation=rho)
-    found = known.leakage(1.0, kind="lipschitz")
-    limits = [o for o in advice(known, found) if "one pair only" in o.knowledge]
+    report = known.leakage(1.0, kind="lipschitz")
+    limits = [o for o in advice(known, report) if "one pair only" in o.knowledge]
     limit = limits[0].less_noise if limits else LEAST
     better = bdp.Gaussian(covariance=((correlation + correlation.T) / 2).tolist())
     level = better.leakage(1.0, kind="lipschitz").best.epsilon
-    assert 1.0 - level / found.best.epsilon <= limit + 1e-9
+    assert 1.0 - level / report.best.epsilon <= limit + 1e-9
 
 
 def test_the_mechanism_and_the_secrets() -> None:
     pair = bdp.Gaussian(size=2, max_correlation=0.4)
-    found = pair.leakage(1.0)
-    offer = named(advice(pair, found), "--kind lipschitz")
-    require_kept(offer, found, pair, lipschitz)
+    report = pair.leakage(1.0)
+    offer = named(advice(pair, report), "--kind lipschitz")
+    require_kept(offer, report, pair, lipschitz)
     assert offer.less_noise == 0.3
     assert "--secrets" not in offer.knowledge
     assert "--secrets" in named(asked(pair, secrets="unbounded"), "--kind").knowledge
-    found = pair.leakage(1.0, kind="lipschitz", secrets="unbounded")
-    require_kept(named(advice(pair, found), "--secrets bounded"), found, pair, lipschitz)
+    report = pair.leakage(1.0, kind="lipschitz", secrets="unbounded")
+    require_kept(named(advice(pair, report), "--secrets bounded"), report, pair, lipschitz)
 
 
 def test_nothing_is_offered_where_nothing_is_to_be_had() -> None:
@@ -176,17 +176,19 @@ def test_nothing_is_offered_where_nothing_is_to_be_had() -> None:
     ],
 )
 def test_every_limit_is_that_of_an_informed_adversary(population: Population) -> None:
-    found = population.leakage(0.5, kind="any")
-    for offer in advice(population, found):
-        assert LEAST <= offer.less_noise <= math.ceil(1e3 - 500 / found.best.epsilon) / 1e3 + 1e-9
+    report = population.leakage(0.5, kind="any")
+    for offer in advice(population, report):
+        assert LEAST <= offer.less_noise <= math.ceil(1e3 - 500 / report.best.epsilon) / 1e3 + 1e-9
 
 
 def test_the_command_line_says_it() -> None:
     spec = json.dumps({"model": "clusters", "size": 4})
     runner = CliRunner()
-    found = json.loads(runner.invoke(app, ["leakage", spec, "--epsilon", "1", "--json"]).stdout)
-    assert set(found) == {"dp_epsilon", "adversary", "bounds", "refused", "best", "advice"}
-    assert [set(one) for one in found["advice"]] == [{"knowledge", "less_noise", "at_best"}] * 2
+    read_back = json.loads(runner.invoke(app, ["leakage", spec, "--epsilon", "1", "--json"]).stdout)
+    assert set(read_back) == {"dp_epsilon", "adversary", "bounds", "refused", "best", "advice"}
+    assert [set(item) for item in read_back["advice"]] == [
+        {"knowledge", "less_noise", "at_best"}
+    ] * 2
     shown = runner.invoke(app, ["leakage", spec, "--epsilon", "1"]).stdout
     flat = " ".join(shown.replace("│", " ").split())
     assert "uses how many records may depend on each other" in flat

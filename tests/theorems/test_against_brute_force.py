@@ -101,8 +101,8 @@ def stationary_start(rng: np.random.Generator) -> str:
 
 
 def given_start(rng: np.random.Generator) -> tuple[float, ...]:
-    one = float(rng.choice([rng.uniform(0.01, 0.99), 10 ** rng.uniform(-5, -1)]))
-    return (1 - one, one) if rng.random() < 0.5 else (one, 1 - one)
+    item = float(rng.choice([rng.uniform(0.01, 0.99), 10 ** rng.uniform(-5, -1)]))
+    return (1 - item, item) if rng.random() < 0.5 else (item, 1 - item)
 
 
 def known_start(rng: np.random.Generator) -> tuple[float, ...]:
@@ -245,14 +245,14 @@ def test_gaussian_factors_are_never_below_the_enumeration(equal):
         population = Gaussian(covariance=cov.tolist())
         for adversary in ADVERSARIES:
             needed = gaussian.shift_factor(cov, adversary)
-            found = factors(population, adversary)
-            for theorem, factor in found.items():
+            actual = factors(population, adversary)
+            for theorem, factor in actual.items():
                 assert factor >= needed - BELOW, (theorem, cov, adversary)
             if adversary == "any":
                 if np.linalg.cond(cov) < 1e4:  # else rounding is charged for, or m is answered
-                    assert found["gaussian-covariance"] <= needed * (1 + 1e-6)
-                listed += "gaussian-max-correlation" in found
-                assert equal or size == 1 or "gaussian-max-correlation" not in found
+                    assert actual["gaussian-covariance"] <= needed * (1 + 1e-6)
+                listed += "gaussian-max-correlation" in actual
+                assert equal or size == 1 or "gaussian-max-correlation" not in actual
     assert listed > 0
 
 
@@ -268,8 +268,8 @@ def test_max_correlation_covers_every_covariance_within_it():
         if np.linalg.eigvalsh(cov)[0] < 1e-6:
             continue
         tried += 1
-        found = factors(Gaussian(size=size, max_correlation=rho), "any")
-        for theorem, factor in found.items():
+        actual = factors(Gaussian(size=size, max_correlation=rho), "any")
+        for theorem, factor in actual.items():
             assert factor >= gaussian.shift_factor(cov) - BELOW, (theorem, cov)
     assert tried > runs(1000) / 4
 
@@ -283,15 +283,15 @@ def test_sums_of_regressions_cover_every_covariance_within_them():
         spread = np.diag(np.exp(rng.normal(size=size)))
         truth = gaussian.shift_factor(spread @ cov @ spread)
         stated = Gaussian(size=size, max_regression_sum=truth - 1.0)
-        found = factors(stated, "any")
-        assert found["gaussian-regression"] == pytest.approx(truth, abs=BELOW)
-        assert found["gaussian-regression"] >= truth - BELOW
+        factor = factors(stated, "any")
+        assert factor["gaussian-regression"] == pytest.approx(truth, abs=BELOW)
+        assert factor["gaussian-regression"] >= truth - BELOW
         # A cluster with fewer records is one of them too.
         kept = spread @ cov @ spread
         kept = kept[: max(size - smaller, 1), : max(size - smaller, 1)]
         assert gaussian.shift_factor(kept) <= truth + BELOW
-    found = factors(Gaussian(size=3, max_regression_sum=7.5), "any")
-    assert found["gaussian-regression"] == pytest.approx(3.0)  # none moves by more than the target
+    factor = factors(Gaussian(size=3, max_regression_sum=7.5), "any")
+    assert factor["gaussian-regression"] == pytest.approx(3.0)  # none moves by more than the target
 
 
 def test_autoregressive_factors_by_enumeration():
@@ -300,12 +300,12 @@ def test_autoregressive_factors_by_enumeration():
         phi, length = float(rng.uniform(-0.95, 0.95)), int(rng.integers(1, 8))
         steps = np.arange(length)
         cov = phi ** np.abs(np.subtract.outer(steps, steps))
-        found = factors(Autoregressive(coefficient=phi, length=length), "any")
+        actual = factors(Autoregressive(coefficient=phi, length=length), "any")
         needed = gaussian.shift_factor(cov)
-        assert all(factor >= needed - BELOW for factor in found.values())
-        assert found["autoregressive"] == pytest.approx(needed, abs=1e-9)
+        assert all(factor >= needed - BELOW for factor in actual.values())
+        assert actual["autoregressive"] == pytest.approx(needed, abs=1e-9)
         gaps = np.sort(rng.choice(length, size=int(rng.integers(1, length + 1)), replace=False))
-        assert gaussian.shift_factor(cov[np.ix_(gaps, gaps)]) <= found["autoregressive"] + BELOW
+        assert gaussian.shift_factor(cov[np.ix_(gaps, gaps)]) <= actual["autoregressive"] + BELOW
 
 
 def test_gaussian_levels_hold_by_shift_coupling():

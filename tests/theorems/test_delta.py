@@ -190,11 +190,11 @@ def test_never_below_the_program_over_all_events() -> None:
         population, joint = small(rng, kind)
         eps, delta = float(10 ** rng.uniform(-2, 0.4)), float(10 ** rng.uniform(-6, -0.7))
         adversary: Any = ADVERSARIES[int(rng.choice(3, p=(0.6, 0.3, 0.1)))]
-        found = approximate(Question(population, adversary), ApproxDP(eps, delta))
-        for bound in found.bounds:
+        actual = approximate(Question(population, adversary), ApproxDP(eps, delta))
+        for bound in actual.bounds:
             assert bound.epsilon >= eps or bound.epsilon == 0.0
             assert bound.delta >= delta
-            if bound is not found.best and rng.random() < 0.9:
+            if bound is not actual.best and rng.random() < 0.9:
                 continue  # a weaker level with a larger delta follows from the best
             over, attack = finite.delta_violation(
                 joint, eps, delta, bound.epsilon, bound.delta, adversary
@@ -254,18 +254,18 @@ def test_each_pure_level_is_a_level_with_a_delta() -> None:
         population, joint = small(rng, kind)
         for adversary in ADVERSARIES:
             question = Question(population, adversary)
-            pure, found = (
+            pure, actual = (
                 report(question, Cost(any=0.4)),
                 approximate(question, ApproxDP(0.4, 1e-9)),
             )
-            for bound in found.bounds:
+            for bound in actual.bounds:
                 growth = math.expm1(bound.epsilon) / math.expm1(0.4) if bound.epsilon else 1.0
                 assert bound.delta == pytest.approx(1e-9 * max(growth, 1.0), rel=1e-9)
             levels = {bound.theorem: bound.epsilon for bound in pure.bounds}
-            told = {bound.theorem: bound.epsilon for bound in found.bounds}
+            told = {bound.theorem: bound.epsilon for bound in actual.bounds}
             assert told == pytest.approx(levels, rel=1e-9)
             if adversary == "informed" or joint.ndim == 1:
-                assert found.best.delta == pytest.approx(1e-9, rel=1e-12)
+                assert actual.best.delta == pytest.approx(1e-9, rel=1e-12)
 
 
 def test_a_larger_point_is_never_better() -> None:
@@ -296,11 +296,11 @@ ACTIVITY = MarkovChain(
 
 def test_gaussian_noise_gets_the_sharp_theorems() -> None:
     """Each level by a point, and the best no worse than by the theorems with one before."""
-    found = report_with_delta(Question(ACTIVITY, "uninformed"), Cost(rho_any=2e-4), 1e-5)
-    levels = {bound.theorem: bound for bound in found.bounds}
-    assert found.best.theorem == "markov-recursion"
-    assert found.best.epsilon < 0.55 * levels["markov-contraction"].epsilon
-    for bound in found.bounds:
+    actual = report_with_delta(Question(ACTIVITY, "uninformed"), Cost(rho_any=2e-4), 1e-5)
+    levels = {bound.theorem: bound for bound in actual.bounds}
+    assert actual.best.theorem == "markov-recursion"
+    assert actual.best.epsilon < 0.55 * levels["markov-contraction"].epsilon
+    for bound in actual.bounds:
         if bound.proof["way"] == "point":
             proof = bound.proof
             growth = math.expm1(bound.epsilon) / math.expm1(proof["dp_epsilon"])

@@ -81,8 +81,8 @@ def test_copies_tell_an_informed_adversary_nothing() -> None:
     for place in (body["population"], body["derivation"]["evidence"]["population"]):
         place["probabilities"] = [[0.5, 0.1], [0.0, 0.4]]
     forged = body | {"digest": digest(content_of(body))}
-    found = verify(json.dumps(forged))
-    assert (found.verdict, found.step) == ("INVALID", "finite-law")
+    verdict = verify(json.dumps(forged))
+    assert (verdict.verdict, verdict.step) == ("INVALID", "finite-law")
 
 
 def verified(certificate: Certificate) -> str:
@@ -131,9 +131,9 @@ def test_exact_bounds_agree_with_each_other_and_with_brute_force() -> None:
         level = 0.0 if truth.attack is None else truth.level
         assert has_secret(population, adversary) in (None, truth.attack is not None)
         silent += truth.attack is None
-        found = population.leakage(eps, adversary=adversary)
+        report = population.leakage(eps, adversary=adversary)
         case = (population.spec(), eps, adversary, truth)
-        told = [bound for bound in found.bounds if bound.tight == "exact"]
+        told = [bound for bound in report.bounds if bound.tight == "exact"]
         for bound in told:
             exact += 1
             # the oracle's own levels are right up to 1e-9
@@ -150,7 +150,7 @@ def test_an_exact_recursion_against_the_closed_form(flip: float, length: int) ->
     chain = MarkovChain(transition=[[1 - flip, flip], [flip, 1 - flip]], length=length)
     for eps in (1e-12, 1e-6, 1e-3, 0.3, 4.0):
         bounds = chain.leakage(eps, adversary="uninformed").bounds
-        (bound,) = (one for one in bounds if one.theorem == "markov-recursion")
+        (bound,) = (bound for bound in bounds if bound.theorem == "markov-recursion")
         limit = 2 * math.asinh((1 - flip) / flip * math.sinh(eps / 2))
         assert bound.epsilon <= limit * (1 + 1e-9)
         if length * flip > 40:

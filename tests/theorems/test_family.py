@@ -21,11 +21,11 @@ def test_the_level_is_the_largest_of_the_members(members, adversary) -> None:
     for eps in (0.0, 0.01, 0.5, 3.0):
         report = family.leakage(eps, adversary=adversary)
         each = [member.leakage(eps, adversary=adversary).best for member in members]
-        found = next(bound for bound in report.bounds if bound.theorem == "family")
-        assert report.best.epsilon == found.epsilon == max(bound.epsilon for bound in each)
-        assert found.tight == "exact"
-        listed = found.evidence["members"]
-        assert [one["epsilon"] for one in listed] == [bound.epsilon for bound in each]
+        actual = next(bound for bound in report.bounds if bound.theorem == "family")
+        assert report.best.epsilon == actual.epsilon == max(bound.epsilon for bound in each)
+        assert actual.tight == "exact"
+        listed = actual.evidence["members"]
+        assert [item["epsilon"] for item in listed] == [bound.epsilon for bound in each]
 
 
 def test_it_covers_every_member_by_brute_force() -> None:
@@ -76,9 +76,9 @@ def test_calibration_meets_the_target_for_each_member() -> None:
 
 def test_with_delta_both_numbers_are_the_largest() -> None:
     members = (Clusters(size=2), Clusters(size=3))
-    found = approximate(Question(Family(members=members)), ApproxDP(0.3, 1e-4)).best
+    best_bound = approximate(Question(Family(members=members)), ApproxDP(0.3, 1e-4)).best
     due = approximate(Question(members[1]), ApproxDP(0.3, 1e-4)).best
-    assert (found.epsilon, found.delta) == (due.epsilon, due.delta)
+    assert (best_bound.epsilon, best_bound.delta) == (due.epsilon, due.delta)
     huge = Family(members=(Clusters(size=2), Clusters(size=10**6)))
     report = approximate(Question(huge), ApproxDP(1.0, 1e-4))
     assert report.bounds == ()

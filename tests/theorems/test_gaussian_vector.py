@@ -29,8 +29,8 @@ def population(cov: np.ndarray, bounds: list[tuple[float, float]]) -> Gaussian:
 
 def level(given: Gaussian, reads: list[Read], **more) -> dict[str, float]:
     spent = tuple(ColumnCost(NAMES[r.column], r.hi - r.lo, r.eps) for r in reads)
-    found = report(Question(given), Cost(by_column=spent, **more))
-    return {bound.theorem: bound.epsilon for bound in found.bounds}
+    actual = report(Question(given), Cost(by_column=spent, **more))
+    return {bound.theorem: bound.epsilon for bound in actual.bounds}
 
 
 def by_hand() -> Gaussian:
@@ -59,8 +59,8 @@ def test_by_hand(reads, needed):
 
 
 def test_other_kinds_add_up():
-    found = level(by_hand(), [Read(0, 0, 10, 1.0)], any=0.5)
-    assert found["gaussian-vector"] == pytest.approx(1.8 + 2 * 0.5, abs=1e-9)
+    reached = level(by_hand(), [Read(0, 0, 10, 1.0)], any=0.5)
+    assert reached["gaussian-vector"] == pytest.approx(1.8 + 2 * 0.5, abs=1e-9)
     slack = Cost(by_column=(ColumnCost("a", 10.0, 1.0, 0.01),))
     bound = report(Question(by_hand()), slack).best
     assert bound.epsilon == pytest.approx(1.81, abs=1e-9)
@@ -79,9 +79,9 @@ def test_refusals():
         ({"kind": "any"}, "kind="),
         ({"kind": "lipschitz", "secrets": "unbounded"}, "secrets="),
     ):
-        found = given.leakage(1.0, **options)
-        assert found.best.theorem == "cluster-size"
-        assert [reason in r.reason for r in found.refused if r.theorem == "gaussian-vector"] == [
+        actual = given.leakage(1.0, **options)
+        assert actual.best.theorem == "cluster-size"
+        assert [reason in r.reason for r in actual.refused if r.theorem == "gaussian-vector"] == [
             True
         ]
     other = report(Question(given), Cost(by_column=(ColumnCost("age", 10.0, 1.0),)))
@@ -116,16 +116,16 @@ def test_equal_to_the_enumeration_and_above_every_attack():
     rng = np.random.default_rng(1)
     for _ in range(runs(300)):
         cov, columns, reads, bounds = random_case(rng)
-        found = level(population(cov, bounds), reads)["gaussian-vector"]
+        actual = level(population(cov, bounds), reads)["gaussian-vector"]
         widths = [hi - lo for lo, hi in bounds]
         needed = gaussian.vector_level(cov, columns, reads, widths)
         case = (cov, reads, bounds)
-        assert found >= needed - 1e-9, case
+        assert actual >= needed - 1e-9, case
         if np.linalg.cond(cov) < 1e4:
-            assert found <= needed * (1 + 1e-6), case
+            assert actual <= needed * (1 + 1e-6), case
         for aligned in (False, True, True):
             trial = gaussian.vector_trial(rng, cov, columns, reads, bounds, 60, aligned)
-            assert found >= trial - 1e-9, (case, trial)
+            assert actual >= trial - 1e-9, (case, trial)
 
 
 def test_the_attacks_come_near():
@@ -134,12 +134,12 @@ def test_the_attacks_come_near():
     blocks = np.kron([[1.0, 0.5], [0.5, 1.0]], [[1.0, 0.3], [0.3, 1.0]])
     bounds = [(-5e4, 5e4), (-5e4, 5e4)]
     reads = [Read(0, *bounds[0], 1.0), Read(1, *bounds[1], 0.5)]
-    found = level(population(blocks, bounds), reads)["gaussian-vector"]
-    assert found == pytest.approx(1.5 * 1.5, abs=1e-9)
+    actual = level(population(blocks, bounds), reads)["gaussian-vector"]
+    assert actual == pytest.approx(1.5 * 1.5, abs=1e-9)
     attacks = [
         gaussian.vector_trial(rng, blocks, 2, reads, bounds, 20, aligned=True) for _ in range(60)
     ]
-    assert 0.999 * found < max(attacks) <= found
+    assert 0.999 * actual < max(attacks) <= actual
 
 
 def test_more_spending_never_lowers_the_level():

@@ -26,8 +26,8 @@ def ask(*arguments: str) -> dict:
 
 
 def bound(population: Gaussian, **options) -> float | None:
-    found = population.leakage(1.0, kind="lipschitz", **options)
-    return next((b.epsilon for b in found.bounds if b.theorem == NAME), None)
+    report = population.leakage(1.0, kind="lipschitz", **options)
+    return next((b.epsilon for b in report.bounds if b.theorem == NAME), None)
 
 
 def test_through_the_command_line(tmp_path, monkeypatch):
@@ -38,11 +38,11 @@ def test_through_the_command_line(tmp_path, monkeypatch):
     )
     mmwrite("field.mtx", band, symmetry="symmetric")
     spec = '{"model": "gaussian", "precision": "field.mtx"}'
-    found = ask("leakage", spec, "--epsilon", "0.5", "--kind", "lipschitz")
-    assert found["best"]["theorem"] == NAME
+    answer = ask("leakage", spec, "--epsilon", "0.5", "--kind", "lipschitz")
+    assert answer["best"]["theorem"] == NAME
     factor = 1.4 / 0.6  # AR(1) with coefficient .4 and a stationary inside
-    assert found["best"]["epsilon"] == pytest.approx(0.5 * factor, rel=1e-4)
-    assert found["best"]["epsilon"] >= 0.5 * factor * (1 - 1e-9)
+    assert answer["best"]["epsilon"] == pytest.approx(0.5 * factor, rel=1e-4)
+    assert answer["best"]["epsilon"] >= 0.5 * factor * (1 - 1e-9)
     budget = ask("calibrate", spec, "--target", "1", "--kind", "lipschitz")
     assert budget["certified_epsilon"] <= 1.0
     assert budget["noise_multiplier"] == pytest.approx(factor, rel=1e-4)
@@ -54,8 +54,8 @@ def test_through_the_command_line(tmp_path, monkeypatch):
 
 def test_evidence_is_a_vector_that_anybody_can_check():
     precision = np.array([[2.0, -0.5, 0.3], [-0.5, 1.0, 0.1], [0.3, 0.1, 1.5]])
-    found = Gaussian(precision=precision).leakage(1.0, kind="lipschitz")
-    evidence = next(b.evidence for b in found.bounds if b.theorem == NAME)
+    report = Gaussian(precision=precision).leakage(1.0, kind="lipschitz")
+    evidence = next(b.evidence for b in report.bounds if b.theorem == NAME)
     vector = np.array(evidence["vector"])
     comparison = -np.abs(precision) + 2 * np.diag(np.diag(precision))
     assert np.all(vector > 0)
@@ -70,9 +70,9 @@ def test_refusals_name_the_hypothesis():
         (Gaussian(covariance=frustrated), "not walk-summable"),
         (Gaussian(size=3, max_correlation=0.2), "only a bound on correlations"),
     ):
-        found = population.leakage(1.0, kind="lipschitz")
+        report = population.leakage(1.0, kind="lipschitz")
         assert bound(population) is None
-        assert any(words in r.reason for r in found.refused if r.theorem == NAME)
+        assert any(words in r.reason for r in report.refused if r.theorem == NAME)
     pair = Gaussian(precision=[[1, 0.1], [0.1, 1]])
     assert bound(pair, secrets="unbounded") is None
     assert bound(pair) == pytest.approx(1.1)
@@ -86,8 +86,8 @@ def test_a_small_precision_matrix_is_enumerated_too():
         precision = root @ root.T
         precision = (precision + precision.T) / 2
         needed = gaussian.shift_factor(np.linalg.inv(precision))
-        found = Gaussian(precision=precision).leakage(1.0, kind="lipschitz")
-        bounds = {b.theorem: b.epsilon for b in found.bounds}
+        report = Gaussian(precision=precision).leakage(1.0, kind="lipschitz")
+        bounds = {b.theorem: b.epsilon for b in report.bounds}
         assert all(value >= needed - 1e-9 for value in bounds.values())
         if np.linalg.cond(precision) < 1e4:
             assert bounds["gaussian-covariance"] <= needed * (1 + 1e-6)
@@ -112,7 +112,7 @@ def test_clusters_too_large_to_enumerate():
     ],
 )
 def test_each_theorem_says_what_it_knows_and_what_it_ignores(name):
-    theorem = next(one for one in REGISTRY if one.name == name)
+    theorem = next(theorem for theorem in REGISTRY if theorem.name == name)
     words = {
         "gaussian-covariance": ("covariance", "mechanism"),
         "gaussian-max-correlation": ("largest correlation", "other correlations"),
@@ -128,7 +128,7 @@ def test_each_theorem_says_what_it_knows_and_what_it_ignores(name):
 def test_what_a_theorem_ignores_costs_something():
     """The signs that 3.8 c ignores, and the single correlations that 3.8 a ignores."""
     cov = np.array([[1, 0.275, -0.2], [0.275, 1, 0.1], [-0.2, 0.1, 1]])
-    found = Gaussian(covariance=cov.tolist()).leakage(1.0, kind="lipschitz")
-    level = {b.theorem: b.epsilon for b in found.bounds}
+    report = Gaussian(covariance=cov.tolist()).leakage(1.0, kind="lipschitz")
+    level = {b.theorem: b.epsilon for b in report.bounds}
     assert level["gaussian-covariance"] < level["gaussian-walk-summable"] - 1e-3
     assert level["gaussian-covariance"] < level["gaussian-max-correlation"] - 1e-3

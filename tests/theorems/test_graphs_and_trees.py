@@ -50,7 +50,7 @@ def random_graph(rng: np.random.Generator, *, largest: int = 4, zeros: float = 0
 
 def joint_of(graph: Graph) -> np.ndarray | None:
     """The law multiplied out, or nothing where the factors contradict each other."""
-    factors = [{"between": one.between, "table": one.table} for one in graph.factors]
+    factors = [{"between": factor.between, "table": factor.table} for factor in graph.factors]
     with np.errstate(invalid="ignore"):
         law = chains.factor_graph(graph.records, graph.states, factors)
     return law if np.isfinite(law).all() else None
@@ -100,8 +100,8 @@ def test_graphs_of_five_records():
     for _ in range(runs(30)):
         between = [[0, 1, 2], [2, 3], [3, 4], [4, 0], [1, 3]]
         factors = [
-            {"between": one, "table": np.exp(rng.normal(size=(2,) * len(one))).tolist()}
-            for one in between
+            {"between": item, "table": np.exp(rng.normal(size=(2,) * len(item))).tolist()}
+            for item in between
         ]
         graph = Graph(records=5, states=2, factors=factors)
         check(graph, joint_of(graph), [float(rng.uniform(0.05, 2.0))])
@@ -125,8 +125,8 @@ def test_trees_of_two_states_are_exact_against_the_uninformed(zeros):
         nodes = random_tree(rng, int(rng.integers(1, 6)), 2, zeros)
         eps = float(10 ** rng.uniform(-3, 0.6))
         truth = finite.worst_case(chains.tree(nodes), eps, "uninformed").level
-        found = levels(Tree(nodes=nodes), eps, "uninformed")["tree-recursion"]
-        assert max(truth, eps) - BELOW <= found <= max(truth, eps) * (1 + 1e-9), nodes
+        actual = levels(Tree(nodes=nodes), eps, "uninformed")["tree-recursion"]
+        assert max(truth, eps) - BELOW <= actual <= max(truth, eps) * (1 + 1e-9), nodes
 
 
 # ------------------------------------------------------ reference values, through the command line
@@ -142,20 +142,20 @@ def test_reference_graphs(case):
         "--adversary",
         case["adversary"],
     )
-    found = {bound["theorem"]: bound["epsilon"] for bound in answer["bounds"]}
-    assert found["graph-contraction"] == pytest.approx(case["contraction"], abs=EXACT)
+    actual = {bound["theorem"]: bound["epsilon"] for bound in answer["bounds"]}
+    assert actual["graph-contraction"] == pytest.approx(case["contraction"], abs=EXACT)
     if "exact" in case:
-        assert all(value >= case["exact"] - BELOW for value in found.values())
+        assert all(value >= case["exact"] - BELOW for value in actual.values())
 
 
 @pytest.mark.parametrize("case", vectors("fields.json"), ids=lambda c: c["name"])
 def test_reference_fields(case):
     epsilon = str(case["dp_epsilon"])
     answer = ask("leakage", json.dumps(case["population"]), "--epsilon", epsilon)
-    found = {bound["theorem"]: bound["epsilon"] for bound in answer["bounds"]}
-    assert found["graph-contraction"] == pytest.approx(case["plain"], rel=1e-9)
-    assert case.get("at_least", 0.0) - BELOW <= found["graph-fields"] <= case.get("at_most", 1e9)
-    assert found["graph-fields"] == pytest.approx(case["fields"], rel=1e-9)
+    actual = {bound["theorem"]: bound["epsilon"] for bound in answer["bounds"]}
+    assert actual["graph-contraction"] == pytest.approx(case["plain"], rel=1e-9)
+    assert case.get("at_least", 0.0) - BELOW <= actual["graph-fields"] <= case.get("at_most", 1e9)
+    assert actual["graph-fields"] == pytest.approx(case["fields"], rel=1e-9)
 
 
 @pytest.mark.parametrize("case", vectors("trees.json"), ids=lambda c: c["name"])
@@ -305,8 +305,8 @@ def test_many_states_agree_with_two_where_states_are_doubled():
 
 def test_levels_rise_with_the_cost_on_a_large_grid():
     graph = Graph(grid=(100, 100), table=[[1.5, 1.0], [1.0, 1.5]])
-    found = [graph_level(graph.factor_graph, eps).epsilon for eps in np.geomspace(1e-4, 10, 12)]
-    assert all(a < b for a, b in itertools.pairwise(found))
+    actual = [graph_level(graph.factor_graph, eps).epsilon for eps in np.geomspace(1e-4, 10, 12)]
+    assert all(a < b for a, b in itertools.pairwise(actual))
     small = Graph(grid=(50, 50), table=[[1.5, 1.0], [1.0, 1.5]])  # by the other route
     for eps in (0.01, 1.0):
         big = graph_level(graph.factor_graph, eps).epsilon

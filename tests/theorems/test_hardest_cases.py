@@ -43,8 +43,8 @@ def hold(population, joint: np.ndarray, dp_epsilon: float, **options) -> dict[st
         for name, level in levels.items():
             assert level >= truth - BELOW, (name, level, truth, adversary)
         if adversary == "any":
-            found = levels
-    return found
+            reached = levels
+    return reached
 
 
 def table_of(ones: list[float]) -> np.ndarray:
@@ -168,8 +168,8 @@ CLOSEST_ORDER_2 = [
 def test_the_closest_order_2_chains(ones, length, dp_epsilon):
     table = table_of(ones)
     joint = chains.joint(table, "stationary", length)
-    found = hold(order_chain(table, length), joint, dp_epsilon)
-    assert "markov-window" in found
+    actual = hold(order_chain(table, length), joint, dp_epsilon)
+    assert "markov-window" in actual
 
 
 @pytest.mark.prove
@@ -190,12 +190,12 @@ def test_windows_and_influences_of_order_2_under_hill_climbing():
         dp_epsilon = math.exp(log_eps)
         truth = finite.worst_case(chains.joint(table, "stationary", 4), dp_epsilon, "any").level
         levels = raw_levels(order_chain(table, 4), dp_epsilon, "any")
-        for one in names:
-            if one in levels:
-                assert levels[one] >= truth - BELOW, (one, table.tolist(), dp_epsilon)
-                share = (truth - dp_epsilon) / (levels[one] - dp_epsilon + 1e-7)
-                if share > best[one]:
-                    best[one], where[one] = share, (logits, log_eps)
+        for item in names:
+            if item in levels:
+                assert levels[item] >= truth - BELOW, (item, table.tolist(), dp_epsilon)
+                share = (truth - dp_epsilon) / (levels[item] - dp_epsilon + 1e-7)
+                if share > best[item]:
+                    best[item], where[item] = share, (logits, log_eps)
 
 
 SHAPES = {
@@ -270,8 +270,8 @@ def test_delta_under_hill_climbing(name):
             graph = FactorGraph(np.full(2, 2), group_factors(factors))
             epsilon = graph_level(graph, dp_epsilon).epsilon
         else:
-            one, other, first = 1 / (1 + np.exp(-at[:3]))
-            rows = ((1 - one, one), (other, 1 - other))
+            item, other, first = 1 / (1 + np.exp(-at[:3]))
+            rows = ((1 - item, item), (other, 1 - other))
             joint = chains.joint(np.array(rows), [1 - first, first], 3)
             epsilon = contraction_level(cross_ratio(rows), dp_epsilon)
         level = (epsilon, converted_delta(epsilon, ApproxDP(dp_epsilon, dp_delta), joint.ndim))

@@ -35,17 +35,17 @@ CHAIN = MarkovChain(transition=((0.9, 0.1), (0.1, 0.9)), length=100)
 TWINS = Finite(probabilities=((0.5, 0.0), (0.0, 0.5)))
 
 
-def levels(found: Implications) -> dict[str, float]:
-    return {one.notion: one.level for one in found.implied}
+def levels(implications: Implications) -> dict[str, float]:
+    return {consequence.notion: consequence.level for consequence in implications.implied}
 
 
-def relations(found: Implications, notion: str) -> list[str]:
-    return [step.relation for step in found[notion].path]
+def relations(implications: Implications, notion: str) -> list[str]:
+    return [step.relation for step in implications[notion].path]
 
 
 def test_from_bdp_on_a_positive_chain():
-    found = implied({"bdp": 1.0}, CHAIN)
-    assert levels(found) == pytest.approx(
+    consequence = implied({"bdp": 1.0}, CHAIN)
+    assert levels(consequence) == pytest.approx(
         {
             "dp": 1.0,
             "strong-dp": 1.0,
@@ -59,18 +59,18 @@ def test_from_bdp_on_a_positive_chain():
             "mp": 1.0,
         }
     )
-    assert relations(found, "bdp") == []
-    assert relations(found, "bsp") == ["bdp-to-bsp"]
-    assert relations(found, "sp") == ["bdp-to-dp", "dp-to-sp"]
-    assert found["dp"].path[0].hypotheses == (("full-support", "derived"),)
-    assert found["bsp"].published == 1.0  # e^2 - 1 says nothing
+    assert relations(consequence, "bdp") == []
+    assert relations(consequence, "bsp") == ["bdp-to-bsp"]
+    assert relations(consequence, "sp") == ["bdp-to-dp", "dp-to-sp"]
+    assert consequence["dp"].path[0].hypotheses == (("full-support", "derived"),)
+    assert consequence["bsp"].published == 1.0  # e^2 - 1 says nothing
     assert bayesdp.implied is implied
 
 
 def test_from_bdp_alone_nothing_is_assumed():
-    found = implied({"bdp": 1.0})
-    assert set(levels(found)) == {"bdp", "bdp-uninformed", "bdp-informed", "bsp", "mp"}
-    needs = {(need.notion, need.needs): need.level for need in found.needs}
+    consequence = implied({"bdp": 1.0})
+    assert set(levels(consequence)) == {"bdp", "bdp-uninformed", "bdp-informed", "bsp", "mp"}
+    needs = {(need.notion, need.needs): need.level for need in consequence.needs}
     assert needs["dp", ("full-support",)] == 1.0
     assert needs["pufferfish", ("record-secrets",)] == 1.0
     assert ("dp", ("mutual-independence",)) not in needs
@@ -80,23 +80,26 @@ def test_from_bdp_alone_nothing_is_assumed():
 
 
 def test_from_dp_by_the_populations_conversion():
-    found = implied({"dp": 0.5}, CHAIN)
-    assert found["bdp"].level == CHAIN.leakage(0.5).best.epsilon
-    assert found["bdp-uninformed"].level == CHAIN.leakage(0.5, adversary="uninformed").best.epsilon
-    assert found["bdp-informed"].level == 0.5
-    assert found["bdp"].path[0].theorem == "markov-recursion"
-    assert found["bsp"].level == pytest.approx(math.tanh(found["bdp"].level / 2))
+    consequence = implied({"dp": 0.5}, CHAIN)
+    assert consequence["bdp"].level == CHAIN.leakage(0.5).best.epsilon
+    assert (
+        consequence["bdp-uninformed"].level
+        == CHAIN.leakage(0.5, adversary="uninformed").best.epsilon
+    )
+    assert consequence["bdp-informed"].level == 0.5
+    assert consequence["bdp"].path[0].theorem == "markov-recursion"
+    assert consequence["bsp"].level == pytest.approx(math.tanh(consequence["bdp"].level / 2))
     alone = implied({"dp": 0.5})
     assert "bdp" not in alone
     assert any(need.needs == ("population",) and need.notion == "bdp" for need in alone.needs)
 
 
 def test_the_best_of_several_given_levels():
-    found = implied({"bdp": 3.0, "dp": 0.5}, CHAIN)
-    assert found["bdp"].level == 3.0
-    assert found["dp"].level == 0.5
-    assert found["sp"].start == "dp"
-    assert found["mp"].start == "bdp"
+    consequence = implied({"bdp": 3.0, "dp": 0.5}, CHAIN)
+    assert consequence["bdp"].level == 3.0
+    assert consequence["dp"].level == 0.5
+    assert consequence["sp"].start == "dp"
+    assert consequence["mp"].start == "bdp"
     better = implied({"bdp": 4.0, "dp": 0.5}, CHAIN)
     assert better["bdp"].start == "dp"
     assert better["bdp"].level < 4.0
@@ -104,9 +107,9 @@ def test_the_best_of_several_given_levels():
 
 def test_a_level_for_every_population_is_not_that_of_one():
     """A conversion is about one population: no free lunch from it."""
-    found = implied({"dp": 0.5}, CHAIN, ["every-population"])
-    assert found["group-dp"].level == 50.0
-    assert relations(found, "group-dp") == ["dp-to-group-dp"]
+    consequence = implied({"dp": 0.5}, CHAIN, ["every-population"])
+    assert consequence["group-dp"].level == 50.0
+    assert relations(consequence, "group-dp") == ["dp-to-group-dp"]
     given = implied({"bdp-uninformed": 0.5}, CHAIN, ["every-population"])
     assert given["group-dp"].level == 0.5
     assert given["dp"].level == 0.5
@@ -119,17 +122,17 @@ def test_a_level_for_every_population_is_not_that_of_one():
 
 def test_both_labels_of_a_notion_are_kept():
     """A level for every population is followed though a lower one for this one is known."""
-    found = implied({"bdp-uninformed": 3.0, "dp": 0.3}, CHAIN, ["every-population"])
-    assert found["bdp-uninformed"].start == "dp"
-    assert found["bdp-uninformed"].level < 3.0
-    assert found["group-dp"].level == 3.0
-    assert found["group-dp"].start == "bdp-uninformed"
+    consequence = implied({"bdp-uninformed": 3.0, "dp": 0.3}, CHAIN, ["every-population"])
+    assert consequence["bdp-uninformed"].start == "dp"
+    assert consequence["bdp-uninformed"].level < 3.0
+    assert consequence["group-dp"].level == 3.0
+    assert consequence["group-dp"].start == "bdp-uninformed"
 
 
 def test_without_full_support():
-    found = implied({"bdp": 1.0}, TWINS)
-    assert "dp" not in found
-    assert not any("full-support" in need.needs for need in found.needs)  # it is refuted
+    consequence = implied({"bdp": 1.0}, TWINS)
+    assert "dp" not in consequence
+    assert not any("full-support" in need.needs for need in consequence.needs)  # it is refuted
     with pytest.raises(InputError, match="full-support"):
         implied({"bdp": 1.0}, TWINS, ["full-support"])
 
@@ -171,17 +174,17 @@ def test_full_support_is_derived(population: Population, answer: bool | None):
 
 @pytest.mark.parametrize("population", [Independent(), Clusters(size=1), Unknown(records=1)])
 def test_single_records_are_independent(population: Population):
-    found = implied({"independent-bdp": 0.7}, population)
-    assert found["bdp"].level == 0.7
-    assert ("mutual-independence", "derived") in found["bdp"].path[-1].hypotheses or (
-        found["bdp"].path[-1].relation == "dp-to-bdp"
+    consequence = implied({"independent-bdp": 0.7}, population)
+    assert consequence["bdp"].level == 0.7
+    assert ("mutual-independence", "derived") in consequence["bdp"].path[-1].hypotheses or (
+        consequence["bdp"].path[-1].relation == "dp-to-bdp"
     )
 
 
 def test_groups_come_from_the_population():
     assert implied({"dp": 0.7}, Clusters(size=3)).size == 3
-    found = implied({"group-dp": 0.7}, Clusters(size=3), size=3)
-    assert found["bdp"].level == 0.7
+    consequence = implied({"group-dp": 0.7}, Clusters(size=3), size=3)
+    assert consequence["bdp"].level == 0.7
     small = implied({"group-dp": 0.7}, Clusters(size=3), size=2)
     assert small["bdp"].level == pytest.approx(2.1)  # 3 times the DP level; the group is too small
     assert implied({"dp": 0.7}).size == 2
@@ -226,9 +229,9 @@ def test_the_default_is_a_state():
 
 
 def test_adversary_says_what_a_given_bdp_is():
-    found = implied({"bdp": 1.0}, CHAIN, adversary="uninformed")
-    assert "bdp" not in found
-    assert found["bdp-uninformed"].level == 1.0
+    consequence = implied({"bdp": 1.0}, CHAIN, adversary="uninformed")
+    assert "bdp" not in consequence
+    assert consequence["bdp-uninformed"].level == 1.0
     assert levels(implied({"bdp": 1.0}, CHAIN, adversary="informed"))["dp"] == 1.0
 
 
@@ -270,8 +273,8 @@ def test_other_wrong_arguments():
 
 
 def test_a_level_that_promises_nothing_brings_nothing():
-    found = implied({"bsp": 1.0}, CHAIN, default=0)
-    assert set(levels(found)) == {"bsp"}
+    consequence = implied({"bsp": 1.0}, CHAIN, default=0)
+    assert set(levels(consequence)) == {"bsp"}
     assert levels(implied({"dp": 0.0}, CHAIN))["bdp"] == 0.0
 
 
@@ -294,14 +297,16 @@ def best_by_paths(given, free: set[str], size: int, longest: int = 5) -> dict[st
         ends = [(start, first)]
         for _ in range(longest):
             ends = [
-                (one.conclusion, one.level(here, size))
+                (relation.conclusion, relation.level(here, size))
                 for notion, here in ends
-                for one in RELATIONS
-                if one.premise == notion and set(one.hypotheses) <= free and not one.converts
+                for relation in RELATIONS
+                if relation.premise == notion
+                and set(relation.hypotheses) <= free
+                and not relation.converts
             ]
             for notion, here in ends:
                 best[notion] = min(best.get(notion, math.inf), here)
-    return {key: one for key, one in best.items() if one < CATALOGUE[key].largest}
+    return {key: item for key, item in best.items() if item < CATALOGUE[key].largest}
 
 
 def test_the_search_finds_the_best_of_all_paths():
@@ -316,15 +321,15 @@ def test_the_search_finds_the_best_of_all_paths():
         "causal-structure",
     ]
     for _ in range(runs(100)):
-        chosen = [str(one) for one in rng.choice(list(CATALOGUE), size=2, replace=False)]
+        chosen = [str(chosen) for chosen in rng.choice(list(CATALOGUE), size=2, replace=False)]
         given = {
-            one: float(rng.uniform(0.05, 0.9 if one in ("sp", "bsp") else 3.0)) for one in chosen
+            item: float(rng.uniform(0.05, 0.9 if item in ("sp", "bsp") else 3.0)) for item in chosen
         }
         assume = [name for name in names if rng.random() < 0.4]
         free = set(assume) | ({"default-in-domain"} if "default-possible" in assume else set())
         size = int(rng.integers(1, 5))
-        found = levels(implied(given, assume=assume, size=size, default=0))
-        assert found == pytest.approx(best_by_paths(given, free, size)), (given, assume)
+        reached = levels(implied(given, assume=assume, size=size, default=0))
+        assert reached == pytest.approx(best_by_paths(given, free, size)), (given, assume)
 
 
 @pytest.mark.prove
@@ -338,36 +343,37 @@ def test_what_is_implied_is_true():
         law = case[0] / case[0].sum()
         population = Finite(probabilities=law.tolist())
         start = [
-            str(one) for one in rng.choice(notions, size=int(rng.integers(1, 3)), replace=False)
+            str(chosen)
+            for chosen in rng.choice(notions, size=int(rng.integers(1, 3)), replace=False)
         ]
-        given = {one: min(level(one, case), CATALOGUE[one].largest) for one in start}
-        if not all(math.isfinite(one) for one in given.values()):
+        given = {entry: min(level(entry, case), CATALOGUE[entry].largest) for entry in start}
+        if not all(math.isfinite(value) for value in given.values()):
             continue
         assume = ["causal-structure", "downward-scalable-family", "record-secrets"]
-        found = implied(given, population, assume, size=SIZE, default=0)
-        for one in found.implied:
-            truth = level(one.notion, case)
-            assert truth <= one.level * (1 + 1e-9) + 1e-10, (given, one, law.tolist())
+        consequence = implied(given, population, assume, size=SIZE, default=0)
+        for item in consequence.implied:
+            truth = level(item.notion, case)
+            assert truth <= item.level * (1 + 1e-9) + 1e-10, (given, item, law.tolist())
             told += 1
     assert told > runs(120)
 
 
 def test_a_declared_need_brings_what_it_says():
     for given, population in (({"bdp": 1.0}, None), ({"dp": 1.0}, None), ({"mp": 0.5}, CHAIN)):
-        found = implied(given, population)
-        for need in found.needs:
+        consequence = implied(given, population)
+        for need in consequence.needs:
             if need.level is not None:
-                more = implied(given, population, need.needs, size=found.size)
+                more = implied(given, population, need.needs, size=consequence.size)
                 assert more[need.notion].level == need.level
                 for fewer in itertools.combinations(need.needs, len(need.needs) - 1):
-                    less = implied(given, population, fewer, size=found.size)
+                    less = implied(given, population, fewer, size=consequence.size)
                     known = need.notion in less and less[need.notion].level <= need.level
                     assert not known, need
 
 
 def test_plain_data():
     plain = implied({"bdp": 1.0}, CHAIN).to_dict()
-    bsp = next(one for one in plain["implied"] if one["notion"] == "bsp")
+    bsp = next(item for item in plain["implied"] if item["notion"] == "bsp")
     assert bsp["level"] == pytest.approx(math.tanh(0.5))
     assert bsp["from"] == "bdp"
     assert bsp["path"][0]["relation"] == "bdp-to-bsp"

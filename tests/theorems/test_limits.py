@@ -134,19 +134,19 @@ def test_every_engine_stops_at_its_deadline(
     """The clock runs out at the second look; whoever looks no more goes on, and is found out."""
     clock = Clock(0.6)
     question = Question(population, adversary, deadline=Deadline(math.inf, clock))
-    asked = next(one for one in REGISTRY if one.name == theorem)
-    one = Question(population, adversary, deadline=Deadline(1.0, clock))
+    asked = next(case for case in REGISTRY if case.name == theorem)
+    item = Question(population, adversary, deadline=Deadline(1.0, clock))
     with pytest.raises(OutOfTimeError):
-        asked.refusal(one, Cost(any=0.7)) or asked.bound(one, Cost(any=0.7))
+        asked.refusal(item, Cost(any=0.7)) or asked.bound(item, Cost(any=0.7))
     assert clock.looks <= 6
-    found = report(question, Cost(any=0.7))
-    reasons = {r.theorem: r.reason for r in found.refused}
+    actual = report(question, Cost(any=0.7))
+    reasons = {r.theorem: r.reason for r in actual.refused}
     assert "took longer than the 1 s allowed" in reasons[theorem]
     assert "seconds" in reasons[theorem]
     # And nothing of that was kept: with time it answers.
     full = report(Question(population, adversary, seconds=1e9), Cost(any=0.7))
     assert theorem in {bound.theorem for bound in full.bounds}
-    assert full.best.epsilon <= found.best.epsilon
+    assert full.best.epsilon <= actual.best.epsilon
 
 
 def test_messages_that_come_from_above_are_proven_at_any_time() -> None:
@@ -154,8 +154,8 @@ def test_messages_that_come_from_above_are_proven_at_any_time() -> None:
     hurried = report(Question(graph, deadline=Deadline(0.0, Clock(1.0))), Cost(any=1.0))
     calm = report(Question(graph), Cost(any=1.0))
     levels = [
-        next(b.epsilon for b in found.bounds if b.theorem == "graph-contraction")
-        for found in (hurried, calm)
+        next(b.epsilon for b in actual.bounds if b.theorem == "graph-contraction")
+        for actual in (hurried, calm)
     ]
     assert levels[0] >= levels[1] > 1.0
     assert levels[0] <= 36.0 * (1.0 + 1e-12)
@@ -165,8 +165,10 @@ def test_each_member_of_a_family_has_its_own_time() -> None:
     clock = Clock(0.05)
     two = [MarkovChain(transition=((1 - x, x), (x, 1 - x)), length=50) for x in (0.1, 0.2)]
     family = Family(members=tuple(two * 3))
-    found = report(Question(family, seconds=1.0, deadline=Deadline(math.inf, clock)), Cost(any=1.0))
-    assert {one["theorem"] for one in found.best.evidence["members"]} == {"markov-recursion"}
+    actual = report(
+        Question(family, seconds=1.0, deadline=Deadline(math.inf, clock)), Cost(any=1.0)
+    )
+    assert {item["theorem"] for item in actual.best.evidence["members"]} == {"markov-recursion"}
 
 
 def test_the_whole_of_a_search_has_a_deadline_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,13 +184,13 @@ def test_the_whole_of_a_search_has_a_deadline_too(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(calibration, "best_bound", spied)
     chain = MarkovChain(transition=((0.9, 0.1), (0.1, 0.9)), length=30)
-    found = calibration.calibrate(chain, 1.0)
-    assert found.certified_epsilon <= 1.0
-    assert found.dp_epsilon in asked
+    actual = calibration.calibrate(chain, 1.0)
+    assert actual.certified_epsilon <= 1.0
+    assert actual.dp_epsilon in asked
     # 60 s are twelve ticks, and every level looks at the clock.
     assert len(asked) <= 12
-    slower = leakage(chain, found.dp_epsilon).best.epsilon
-    assert slower <= found.certified_epsilon
+    slower = leakage(chain, actual.dp_epsilon).best.epsilon
+    assert slower <= actual.certified_epsilon
 
 
 # -- quick theorems first ------------------------------------------------------------------
@@ -207,21 +209,21 @@ def test_a_search_asks_nobody_once_a_level_is_exact(monkeypatch: pytest.MonkeyPa
         raise AssertionError
 
     monkeypatch.setattr(markov_recursion, "uninformed_tuple_level", never)
-    found = SLOW.calibrate(0.001, adversary="uninformed")
-    assert found.theorem == "finite-law"
-    assert found.certified_epsilon == pytest.approx(0.001, rel=1e-9)
-    assert found.dp_epsilon == pytest.approx(0.00033361147262625, rel=1e-9)
+    calibration = SLOW.calibrate(0.001, adversary="uninformed")
+    assert calibration.theorem == "finite-law"
+    assert calibration.certified_epsilon == pytest.approx(0.001, rel=1e-9)
+    assert calibration.dp_epsilon == pytest.approx(0.00033361147262625, rel=1e-9)
 
 
 def test_where_a_level_is_exact_others_get_little_time() -> None:
     clock = Clock(0.002)
     question = Question(SLOW, "uninformed", seconds=30.0, deadline=Deadline(math.inf, clock))
-    found = report(question, Cost(any=0.001))
-    assert (found.best.theorem, found.best.tight) == ("finite-law", "exact")
-    assert found.best.epsilon == pytest.approx(0.0029974989997350, rel=1e-9)
-    reasons = {one.theorem: one.reason for one in found.refused}
+    actual = report(question, Cost(any=0.001))
+    assert (actual.best.theorem, actual.best.tight) == ("finite-law", "exact")
+    assert actual.best.epsilon == pytest.approx(0.0029974989997350, rel=1e-9)
+    reasons = {refusal.theorem: refusal.reason for refusal in actual.refused}
     assert "another theorem has the exact level" in reasons["markov-recursion"]
-    assert isinstance(found.refused[0], Refused)
+    assert isinstance(actual.refused[0], Refused)
 
 
 # -- tails that nobody reaches from below ----------------------------------------------------
@@ -230,13 +232,13 @@ def test_where_a_level_is_exact_others_get_little_time() -> None:
 @pytest.mark.parametrize("dp_epsilon", [0.001, 0.01, 0.1, 0.5])
 def test_a_chain_that_all_but_never_changes(dp_epsilon: float) -> None:
     """By hand: `C = 1e300 (1 - e^-eps)` on each side, so `L = eps + 2 ln C`."""
-    found = leakage(STUCK, dp_epsilon, adversary="uninformed")
+    report = leakage(STUCK, dp_epsilon, adversary="uninformed")
     by_hand = dp_epsilon + 2.0 * (300.0 * math.log(10.0) + math.log(-math.expm1(-dp_epsilon)))
-    assert found.best.theorem == "markov-recursion"
+    assert report.best.theorem == "markov-recursion"
     # Roundings add up as slowly as a step contracts: by about 1 / eps.
-    assert found.best.epsilon == pytest.approx(by_hand, rel=1e-9)
-    assert found.best.epsilon >= by_hand * (1.0 - 1e-14)
-    certificate = json.loads(conversion_certificate(STUCK, found).to_json())
+    assert report.best.epsilon == pytest.approx(by_hand, rel=1e-9)
+    assert report.best.epsilon >= by_hand * (1.0 - 1e-14)
+    certificate = json.loads(conversion_certificate(STUCK, report).to_json())
     assert certificate["claim"]["epsilon"] == pytest.approx(by_hand, rel=1e-9)
     assert check(certificate).verdict == "VALID ASSUMING"
 
@@ -245,8 +247,8 @@ def test_a_tail_proves_no_more_than_there_is() -> None:
     """A witness that is too low closes nothing: the chain is followed further, or given up."""
     from bayesdp.kernel import InvalidError, UnknownError, certified_level
 
-    found = leakage(STUCK, 0.5, adversary="uninformed")
-    step = json.loads(conversion_certificate(STUCK, found).to_json())["derivation"]
+    report = leakage(STUCK, 0.5, adversary="uninformed")
+    step = json.loads(conversion_certificate(STUCK, report).to_json())["derivation"]
     right = step["conclusion"]["epsilon"]
     for log in (0.0, 600.0, 689.0, 691.0, 700.0, 99_999.0):
         side = [[0.0, log], [log, 0.0]]
@@ -268,8 +270,8 @@ def test_the_kernel_counts_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("bayesdp.kernel.rules.markov_recursion.MOST_WORK", 1_000)
     chain = dense(2, order=5)
-    found = leakage(chain, 0.1, adversary="uninformed", seconds=0.01)
-    step = json.loads(conversion_certificate(chain, found).to_json())["derivation"]
+    report = leakage(chain, 0.1, adversary="uninformed", seconds=0.01)
+    step = json.loads(conversion_certificate(chain, report).to_json())["derivation"]
     step["rule"] = "markov-recursion"
     step["evidence"]["details"] = {}
     with pytest.raises(UnknownError, match="too long"):
@@ -277,9 +279,9 @@ def test_the_kernel_counts_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_periodic_chain_at_a_tiny_cost() -> None:
-    found = leakage(PERIODIC, 1e-11, adversary="uninformed")
-    assert found.best.theorem == "markov-recursion"
-    assert 2e-11 < found.best.epsilon < 2e-10
+    report = leakage(PERIODIC, 1e-11, adversary="uninformed")
+    assert report.best.theorem == "markov-recursion"
+    assert 2e-11 < report.best.epsilon < 2e-10
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.9, 0.999])
@@ -291,12 +293,12 @@ def test_a_closed_matrix_is_not_raised_and_close_to_the_fixed_point(rate: float)
     def step(matrix: np.ndarray) -> np.ndarray:
         return np.exp(pull + rate * np.log(matrix)) * (1.0 + 1e-15 * (pull > 0.0))
 
-    found = closed(np.ones((3, 3)), step, 50_000)
-    assert found is not None
-    assert (step(found) <= found).all()
+    closed_level = closed(np.ones((3, 3)), step, 50_000)
+    assert closed_level is not None
+    assert (step(closed_level) <= closed_level).all()
     exact = pull / (1.0 - rate)
-    assert (np.log(found) >= exact * (1.0 - 1e-12)).all()
-    assert np.log(found) == pytest.approx(exact, rel=1e-5, abs=1e-12)
+    assert (np.log(closed_level) >= exact * (1.0 - 1e-12)).all()
+    assert np.log(closed_level) == pytest.approx(exact, rel=1e-5, abs=1e-12)
     assert closed(np.ones((3, 3)), lambda c: np.exp(pull) * c * 2.0, 50_000) is None
 
 
@@ -359,17 +361,17 @@ def test_a_tail_that_is_closed_from_a_larger_cost(
 
     def level(dp_epsilon: float) -> StatesLevel:
         chain = StateChain(kernel, start, stationary=True, length=LONG, uninformed=uninformed)
-        found = chain.level(dp_epsilon, "program")
-        assert found is not None
-        return found
+        reached = chain.level(dp_epsilon, "program")
+        assert reached is not None
+        return reached
 
     calm = [level(cost) for cost in (0.01, 0.1, 1.0)]
     monkeypatch.setattr(StateChain, "_close", lambda *_: None)
     monkeypatch.setattr(states, "MAX_STEPS", 200)
     hurried = [level(cost) for cost in (0.01, 0.1, 1.0)]
-    for one, other in zip(calm, hurried, strict=True):
-        assert other.epsilon >= one.epsilon * (1.0 - 1e-12)
-        assert other.epsilon == pytest.approx(one.epsilon, rel=1e-2)
+    for item, other in zip(calm, hurried, strict=True):
+        assert other.epsilon >= item.epsilon * (1.0 - 1e-12)
+        assert other.epsilon == pytest.approx(item.epsilon, rel=1e-2)
         assert other.closed is not None
         assert np.asarray(other.closed).shape == (2, 3, 3)
 
@@ -390,10 +392,10 @@ def test_a_guess_is_not_trusted() -> None:
         logs = np.log(matrix)
         return np.exp((0.1 + 0.02 * (logs > 0.8)) * off + 0.9 * logs)
 
-    found = closed(np.ones((2, 2)), step, 5_000)
-    assert found is not None
-    assert (step(found) <= found).all()
-    assert np.log(found) == pytest.approx(1.2 * off, rel=1e-5)
+    closed_level = closed(np.ones((2, 2)), step, 5_000)
+    assert closed_level is not None
+    assert (step(closed_level) <= closed_level).all()
+    assert np.log(closed_level) == pytest.approx(1.2 * off, rel=1e-5)
 
 
 def test_a_finite_law_counts_the_work_of_its_proof_as_the_kernel_does() -> None:
@@ -421,6 +423,6 @@ def test_a_law_whose_proof_takes_too_long_is_shown_by_another_theorem() -> None:
         MarkovChain(transition=((0.7, 0.3), (0.4, 0.6)), length=length) for length in (7, 8)
     )
     answer = leakage(eight, 0.3)
-    (refused,) = (one for one in answer.refused if one.theorem == "finite-law")
+    (refused,) = (refusal for refusal in answer.refused if refusal.theorem == "finite-law")
     assert "longer than a verdict may" in refused.reason
     assert any(bound.theorem == "finite-law" for bound in leakage(seven, 0.3).bounds)

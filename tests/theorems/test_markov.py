@@ -23,8 +23,8 @@ ACTIVITY = [[0.09046, 0.62085], [0.32124, 0.72792]]
 
 
 def binary(ones: object) -> np.ndarray:
-    one = np.asarray(ones, dtype=float)
-    return np.stack([1 - one, one], axis=-1)
+    item = np.asarray(ones, dtype=float)
+    return np.stack([1 - item, item], axis=-1)
 
 
 def activity(length: int = 17568) -> MarkovChain:
@@ -38,7 +38,7 @@ def levels(population: MarkovChain, eps: float, adversary: str = "any", **more) 
 
 def reasons(population: MarkovChain, eps: float = 0.1, adversary: str = "any", **more):
     report = population.leakage(eps, adversary=adversary, **more)
-    return {one.theorem: one.reason for one in report.refused}
+    return {refusal.theorem: refusal.reason for refusal in report.refused}
 
 
 def random_kernel(rng: np.random.Generator, states: int, zeros: bool = False) -> np.ndarray:
@@ -54,17 +54,17 @@ def random_kernel(rng: np.random.Generator, states: int, zeros: bool = False) ->
 
 def test_three_states_are_asked_of_all_theorems() -> None:
     kernel = random_kernel(np.random.default_rng(1), 3)
-    found = levels(MarkovChain(transition=kernel.tolist(), length=10**6), 0.3)
-    assert set(found) == {
+    reached = levels(MarkovChain(transition=kernel.tolist(), length=10**6), 0.3)
+    assert set(reached) == {
         "cluster-size",
         "markov-ratio",
         "markov-contraction",
         "markov-threshold",
         "markov-recursion",
     }
-    assert found["markov-recursion"] <= found["markov-threshold"] * (1 + 1e-12)
-    assert found["markov-threshold"] <= found["markov-contraction"] * (1 + 1e-9)
-    assert found["markov-contraction"] <= found["markov-ratio"]
+    assert reached["markov-recursion"] <= reached["markov-threshold"] * (1 + 1e-12)
+    assert reached["markov-threshold"] <= reached["markov-contraction"] * (1 + 1e-9)
+    assert reached["markov-contraction"] <= reached["markov-ratio"]
 
 
 def test_the_activity_series_for_both_adversaries() -> None:
@@ -82,13 +82,13 @@ def test_weak_order_two_without_contexts_is_decided_by_influences() -> None:
     weak = MarkovChain(
         transition=binary([[0.45, 0.50], [0.48, 0.56]]).tolist(), order=2, length=100
     )
-    found = levels(weak, 0.01)
-    assert min(found, key=found.__getitem__) == "markov-contexts"
-    del found["markov-contexts"]
-    assert min(found, key=found.__getitem__) == "markov-influence"
-    assert found["markov-influence"] < found["markov-contraction"]
+    reached = levels(weak, 0.01)
+    assert min(reached, key=reached.__getitem__) == "markov-contexts"
+    del reached["markov-contexts"]
+    assert min(reached, key=reached.__getitem__) == "markov-influence"
+    assert reached["markov-influence"] < reached["markov-contraction"]
     joint = chains.joint(binary([[0.45, 0.50], [0.48, 0.56]]), "stationary", 5)
-    assert found["markov-influence"] >= finite.worst_case(joint, 0.01, "any").level
+    assert reached["markov-influence"] >= finite.worst_case(joint, 0.01, "any").level
 
 
 def test_informed_adversaries_learn_eps() -> None:
@@ -116,9 +116,9 @@ def test_nothing_for_nothing(theorem) -> None:
         MarkovChain(transition=random_kernel(rng, 3).tolist(), length=1000),
     ):
         for adversary in ("any", "uninformed"):
-            found = levels(population, 0.0, adversary)
-            if theorem.name in found and theorem.name != "markov-ratio":
-                assert found[theorem.name] <= 1e-12
+            reached = levels(population, 0.0, adversary)
+            if theorem.name in reached and theorem.name != "markov-ratio":
+                assert reached[theorem.name] <= 1e-12
 
 
 # -- who is refused, and why -----------------------------------------------------------------------
@@ -128,10 +128,10 @@ def test_reasons() -> None:
     cycle = MarkovChain(
         transition=[[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]], length=10**5
     )
-    found = reasons(cycle, 1e-5, seconds=10**6)
-    assert "does not forget" in found["markov-threshold"]
-    assert "does not forget" in found["markov-recursion"]
-    assert "R is infinite" in found["markov-contraction"]
+    actual = reasons(cycle, 1e-5, seconds=10**6)
+    assert "does not forget" in actual["markov-threshold"]
+    assert "does not forget" in actual["markov-recursion"]
+    assert "R is infinite" in actual["markov-contraction"]
     order = reasons(activity())
     assert "uninformed" in order["markov-recursion"]
     assert "spectral radius" in order["markov-influence"]
@@ -161,9 +161,9 @@ def test_with_several_stationary_laws_a_chain_states_its_start() -> None:
 def test_seconds_limit_the_work_and_say_how_to_get_more() -> None:
     rng = np.random.default_rng(4)
     population = MarkovChain(transition=random_kernel(rng, 12).tolist(), length=10**6)
-    found = reasons(population, seconds=0.5)
-    assert "allowed" in found["markov-recursion"]
-    assert "seconds" in found["markov-recursion"]
+    actual = reasons(population, seconds=0.5)
+    assert "allowed" in actual["markov-recursion"]
+    assert "seconds" in actual["markov-recursion"]
     assert "markov-threshold" in levels(population, 0.1, seconds=10.0)  # the recursion needs more
     assert "allowed" in reasons(population, seconds=1e-6)["markov-threshold"]
 
@@ -313,12 +313,12 @@ def test_levels_grow_with_the_cost(adversary: str) -> None:
         ),
     ):
         costs = (1e-9, 1e-4, 0.03, 0.3, 1.0, 4.0)
-        found = [levels(population, eps, adversary) for eps in costs]
-        for one, more in itertools.pairwise(found):
-            for name in one.keys() & more.keys():
-                assert one[name] <= more[name], name
-        for eps, one in zip(costs, found, strict=True):
-            assert all(value >= eps for value in one.values())
+        actual = [levels(population, eps, adversary) for eps in costs]
+        for item, more in itertools.pairwise(actual):
+            for name in item.keys() & more.keys():
+                assert item[name] <= more[name], name
+        for eps, item in zip(costs, actual, strict=True):
+            assert all(value >= eps for value in item.values())
 
 
 def test_a_calibrated_budget_of_an_order_two_chain_meets_its_target() -> None:

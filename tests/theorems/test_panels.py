@@ -61,10 +61,10 @@ def test_clusters_of_fewer_members_and_steps_and_gaps_are_covered() -> None:
         smaller = spec | {"series": int(rng.integers(1, 3)), "length": int(rng.integers(1, 3))}
         laws = [a_law(rng, smaller).joint, a_law(rng, spec).joint.sum(axis=int(rng.integers(6)))]
         dp_epsilon = float(rng.choice([0.05, 1.0]))
-        found = levels(parse(spec), dp_epsilon)
+        reached = levels(parse(spec), dp_epsilon)
         for law in laws:
             truth = finite.worst_case(law, dp_epsilon, "any").level
-            assert min(found.values()) >= truth - BELOW, (spec, smaller, dp_epsilon)
+            assert min(reached.values()) >= truth - BELOW, (spec, smaller, dp_epsilon)
 
 
 def test_steps_that_nobody_lists_count() -> None:
@@ -201,10 +201,10 @@ def test_a_state_costs_nothing_of_its_own() -> None:
 def test_one_member_is_a_chain(dp_epsilon) -> None:
     chain = MarkovChain([[0.9, 0.1], [0.2, 0.8]], length=60)
     panel = Panel(series=1, length=60, own_previous=36.0)
-    found = levels(panel, dp_epsilon)
+    reached = levels(panel, dp_epsilon)
     for rule in RULES:
         closed = levels(chain, dp_epsilon)["markov-contraction"]
-        assert found[rule] == pytest.approx(closed, rel=1e-7)
+        assert reached[rule] == pytest.approx(closed, rel=1e-7)
 
 
 def test_by_hand() -> None:

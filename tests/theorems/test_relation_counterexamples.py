@@ -32,9 +32,9 @@ LEVELS = {
 
 @pytest.mark.parametrize("example", COUNTEREXAMPLES, ids=lambda example: example.name)
 def test_the_levels_refute_the_claim(example: Counterexample):
-    found = example.levels()
-    assert example.refutes(found)
-    assert dict(found) == pytest.approx(LEVELS[example.name], abs=6e-5)
+    reached = example.levels()
+    assert example.refutes(reached)
+    assert dict(reached) == pytest.approx(LEVELS[example.name], abs=6e-5)
 
 
 @pytest.mark.parametrize("example", COUNTEREXAMPLES, ids=lambda example: example.name)
@@ -48,8 +48,10 @@ def test_every_example_is_listed_here():
 
 
 def test_missing_arrows_are_no_relations_without_hypotheses():
-    free = {(one.premise, one.conclusion) for one in RELATIONS if not one.hypotheses}
-    free -= {(one.premise, one.conclusion) for one in RELATIONS if one.converts}
+    free = {
+        (relation.premise, relation.conclusion) for relation in RELATIONS if not relation.hypotheses
+    }
+    free -= {(relation.premise, relation.conclusion) for relation in RELATIONS if relation.converts}
     for example in COUNTEREXAMPLES:
         if example.missing is not None:
             assert set(example.missing) <= set(CATALOGUE)

@@ -74,12 +74,12 @@ def _with(values: dict[int, int]) -> notions.Predicate:
 def two_points(shape: tuple[int, ...]) -> list[np.ndarray]:
     """Every population on two databases: what a level for every population speaks of."""
     cells = list(itertools.product(*map(range, shape)))
-    found = []
-    for one, other in itertools.combinations(cells, 2):
+    actual = []
+    for item, other in itertools.combinations(cells, 2):
         joint = np.zeros(shape)
-        joint[one] = joint[other] = 0.5
-        found.append(joint)
-    return found
+        joint[item] = joint[other] = 0.5
+        actual.append(joint)
+    return actual
 
 
 LEVELS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
@@ -122,8 +122,8 @@ LEVELS["independent-bdp"] = independent_level
 
 
 def level(notion: str, case: Case) -> float:
-    found = LEVELS[notion](*case)
-    return 0.0 if abs(found) < 1e-14 else found
+    actual = LEVELS[notion](*case)
+    return 0.0 if abs(actual) < 1e-14 else actual
 
 
 def for_every_population(relation: Relation, case: Case) -> float:
@@ -235,8 +235,8 @@ def test_sharp_constants_are_attained(e: float):
         assert level(notion, (fair, different)) == pytest.approx(math.tanh(e / 2), abs=1e-6)
     single = tiny([1.0, math.exp(e)])
     for notion in ("bsp", "sp"):
-        found = level(notion, (np.full(2, 0.5), single))
-        assert found == pytest.approx(math.tanh(e / 4), abs=1e-6)
+        reached = level(notion, (np.full(2, 0.5), single))
+        assert reached == pytest.approx(math.tanh(e / 4), abs=1e-6)
     published = BY_NAME["bdp-to-bsp"].published
     assert published is not None
     assert published.level(e, SIZE) == pytest.approx(min(1.0, math.expm1(2 * e)))
@@ -320,7 +320,7 @@ def test_a_default_outside_the_domain_is_not_covered():
 
 
 def test_every_derivable_hypothesis_of_a_relation_is_tested():
-    derivable = {name for name, one in HYPOTHESES.items() if one.derive is not None}
+    derivable = {name for name, item in HYPOTHESES.items() if item.derive is not None}
     tested = {hypothesis for _, hypothesis in WITHOUT} | {"default-in-domain"}
     assert derivable | {"every-population"} <= tested
 
@@ -363,7 +363,7 @@ def test_maps_are_monotone():
         grid = np.linspace(0.0, top, 200)
         for rule in (relation.level, relation.published.level if relation.published else None):
             if rule is not None:
-                levels = [rule(float(one), 3) for one in grid]
+                levels = [rule(float(item), 3) for item in grid]
                 assert levels == sorted(levels)
         assert relation.level(0.0, 3) <= 1e-300
 

@@ -77,7 +77,7 @@ def test_what_one_row_excludes_and_another_may_have_is_an_infinite_ratio() -> No
     assert largest_ratio(population) == math.inf
     report = population.leakage(1.0)
     assert (report.best.theorem, report.best.epsilon) == ("cluster-size", 5.0)
-    reasons = {one.theorem: one.reason for one in report.refused}
+    reasons = {refusal.theorem: refusal.reason for refusal in report.refused}
     assert "R is infinite" in reasons["markov-contraction"]
     assert population.calibrate(1.0).dp_epsilon <= 0.2
     at_delta = approximate(Question(population), ApproxDP(1.0, 1e-9))
@@ -166,7 +166,7 @@ def test_a_level_that_the_kernel_does_not_prove_is_not_shown(
     assert plan.report is not None
     assert plan.level == plan.report.best.epsilon == derive(plan).conclusion["epsilon"]
     assert plan.report.best.theorem == "cluster-size"
-    assert {one.theorem: one.reason for one in plan.report.refused}[
+    assert {refusal.theorem: refusal.reason for refusal in plan.report.refused}[
         "markov-contraction"
     ] == UNPROVED
 
@@ -179,13 +179,13 @@ def test_influences_on_a_short_line_are_proved_as_they_are_shown() -> None:
     ]
     population = MarkovChain(transition=table, order=2, length=2)
     report = population.leakage(0.1, adversary="uninformed")
-    bound = next(one for one in report.bounds if one.theorem == "markov-influence")
+    bound = next(bound for bound in report.bounds if bound.theorem == "markov-influence")
     certificate = conversion_certificate(population, replace(report, bounds=(bound,)))
     assert certificate.body["claim"]["epsilon"] == pytest.approx(bound.epsilon, rel=1e-9)
     assert kernel.check(certificate.to_dict()).verdict == "VALID ASSUMING"
     longer = MarkovChain(transition=table, order=2, length=12)
     refused = longer.leakage(0.1, adversary="uninformed")
-    assert "markov-influence" not in {one.theorem for one in refused.bounds}
+    assert "markov-influence" not in {bound.theorem for bound in refused.bounds}
     with pytest.raises(Refusal):
         conversion_certificate(longer, replace(refused, bounds=(bound,)))
 

@@ -40,25 +40,27 @@ PLENTY = 5.0
 
 
 def run(*arguments: str, status: int = 0) -> Any:
-    found = CliRunner().invoke(app, list(arguments))
-    assert found.exit_code == status, found.output
-    return found
+    outcome = CliRunner().invoke(app, list(arguments))
+    assert outcome.exit_code == status, outcome.output
+    return outcome
 
 
 def test_what_calibrate_leaves_out_for_time_is_listed_with_the_time_that_would_do() -> None:
     hurried = SLOW.calibrate(1.0, seconds=FAST)
     assert hurried.theorem == "markov-contraction"
-    needed = {one.theorem: one.seconds for one in hurried.refused}
+    needed = {refusal.theorem: refusal.seconds for refusal in hurried.refused}
     assert set(needed) == {"markov-threshold", "markov-recursion"}
     seconds = needed["markov-threshold"]
     assert seconds is not None
     assert seconds > FAST
-    (reason,) = [one.reason for one in hurried.refused if one.theorem == "markov-threshold"]
+    (reason,) = [
+        refusal.reason for refusal in hurried.refused if refusal.theorem == "markov-threshold"
+    ]
     assert f"--seconds {seconds:g}" in reason
     assert f"budget.seconds = {seconds:g}" in reason
     # With that time it is asked, and the budget is larger. Stopped it is only on a busy machine.
     better = SLOW.calibrate(1.0, seconds=PLENTY * seconds)
-    assert "markov-threshold" not in {one.theorem for one in better.refused}
+    assert "markov-threshold" not in {refusal.theorem for refusal in better.refused}
     assert better.theorem == "markov-threshold"
     assert better.dp_epsilon > 2.0 * hurried.dp_epsilon
 
@@ -67,7 +69,7 @@ def test_the_command_says_it_too() -> None:
     spec = json.dumps(SLOW.spec())
     command = ("calibrate", spec, "--target", "1", "--seconds", str(FAST))
     plain = json.loads(run(*command, "--json").stdout)
-    listed = {one["theorem"]: one for one in plain["refused"]}
+    listed = {item["theorem"]: item for item in plain["refused"]}
     assert listed["markov-threshold"]["seconds"] > FAST
     shown = " ".join(run(*command).stdout.split())
     assert "Left out for time" in shown
@@ -84,17 +86,17 @@ def test_nothing_is_listed_where_nothing_was_left_out() -> None:
 def test_members_of_a_family_are_listed() -> None:
     family = bdp.Family(members=[SLOW, chain(3)])
     assert "markov-threshold" in {
-        one.theorem for one in family.calibrate(1.0, seconds=FAST).refused
+        refusal.theorem for refusal in family.calibrate(1.0, seconds=FAST).refused
     }
     report = family.leakage(0.1, seconds=FAST)
-    assert "markov-threshold" in {one.theorem for one in report.refused}
+    assert "markov-threshold" in {refusal.theorem for refusal in report.refused}
 
 
 def test_the_longest_time_counts() -> None:
     short, long = (Refused("a", OfTime("slow", needed)) for needed in (1.0, 10.0))
     never = Refused("b", "it does not apply")
     assert left_out_for_time([long, never, short]) == (long,)
-    assert [one.seconds for one in (short, long, never)] == [1.1, 11.0, None]
+    assert [item.seconds for item in (short, long, never)] == [1.1, 11.0, None]
     for needed in (0.0123, 0.999, 1.05, 94.9, 12345.6):
         assert OfTime("slow", needed).seconds >= needed
 
@@ -169,9 +171,9 @@ POPULATIONS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("model", sorted(MODELS))
 def test_without_any_time_closed_forms_answer(model: str) -> None:
-    found = parse({"model": model} | POPULATIONS[model]).calibrate(1.0, seconds=1e-9)
-    assert 0.0 < found.dp_epsilon <= 1.0
-    assert found.certified_epsilon <= 1.0
+    calibration = parse({"model": model} | POPULATIONS[model]).calibrate(1.0, seconds=1e-9)
+    assert 0.0 < calibration.dp_epsilon <= 1.0
+    assert calibration.certified_epsilon <= 1.0
 
 
 # -- studies ---------------------------------------------------------------------------------------
@@ -204,13 +206,15 @@ def console_text(check: Any) -> str:
 
 def test_a_study_can_ask_for_the_time_that_check_tells(tmp_path: Path) -> None:
     hurried = study(tmp_path, FAST).check()
-    (needed,) = [one.seconds for one in hurried.plan.left_out if one.theorem == "markov-threshold"]
+    (needed,) = [
+        item.seconds for item in hurried.plan.left_out if item.theorem == "markov-threshold"
+    ]
     assert needed is not None
     assert f"budget.seconds = {needed:g}" in str(hurried)
     assert f"budget.seconds = {needed:g}" in console_text(hurried)
     asked = study(tmp_path, PLENTY * needed)
     better = asked.check()
-    assert "markov-threshold" not in {one.theorem for one in better.plan.left_out}
+    assert "markov-threshold" not in {item.theorem for item in better.plan.left_out}
     assert better.plan.dp_epsilon > 2.0 * hurried.plan.dp_epsilon
     assert better.preview.refusal is None
     # The ledger counts with the same time, for the second release too.

@@ -20,8 +20,8 @@ BELOW, EXACT = 1e-9, 1e-6
 
 
 def vectors(name: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads((VECTORS / name).read_text())
-    return found
+    read_back: list[dict[str, Any]] = json.loads((VECTORS / name).read_text())
+    return read_back
 
 
 def ask(*arguments: str) -> dict[str, Any]:
@@ -47,19 +47,21 @@ def ask_process(*arguments: str) -> dict[str, Any]:
     return document
 
 
-MARKOV = [one for one in vectors("markov.json") if len(one["population"]["transition"]) == 2]
+MARKOV = [
+    vector for vector in vectors("markov.json") if len(vector["population"]["transition"]) == 2
+]
 GAUSSIAN = vectors("gaussian.json")
 
 
-def check_markov(vector: dict[str, Any], found: dict[str, Any]) -> None:
-    level = found["best"]["epsilon"]
+def check_markov(vector: dict[str, Any], actual: dict[str, Any]) -> None:
+    level = actual["best"]["epsilon"]
     if "exact" in vector:
         assert vector["exact"] - BELOW <= level <= vector["exact"] + EXACT
-        exact = [b for b in found["bounds"] if b["tight"] == "exact"]
+        exact = [b for b in actual["bounds"] if b["tight"] == "exact"]
         assert "markov-recursion" in {b["theorem"] for b in exact}
     else:
         assert vector["at_least"] - BELOW <= level <= vector["at_most"] + BELOW
-    assert all(bound["epsilon"] >= level for bound in found["bounds"])
+    assert all(bound["epsilon"] >= level for bound in actual["bounds"])
 
 
 def markov_arguments(vector: dict[str, Any]) -> list[str]:
@@ -94,7 +96,7 @@ COLUMNS = {
 @pytest.mark.parametrize("vector", GAUSSIAN, ids=lambda v: v["name"])
 @pytest.mark.parametrize("eps", [1.0, 0.37])
 def test_gaussian_factors(vector: dict[str, Any], eps: float) -> None:
-    found = ask(
+    answer = ask(
         "leakage",
         json.dumps(vector["population"]),
         "--epsilon",
@@ -102,9 +104,9 @@ def test_gaussian_factors(vector: dict[str, Any], eps: float) -> None:
         "--kind",
         "lipschitz",
     )
-    assert found["best"]["epsilon"] <= vector["enumerated"] * eps * (1 + EXACT)
-    bounds = {bound["theorem"]: bound["epsilon"] for bound in found["bounds"]}
-    refused = {one["theorem"] for one in found["refused"]}
+    assert answer["best"]["epsilon"] <= vector["enumerated"] * eps * (1 + EXACT)
+    bounds = {bound["theorem"]: bound["epsilon"] for bound in answer["bounds"]}
+    refused = {item["theorem"] for item in answer["refused"]}
     for theorem, column in COLUMNS.items():
         due = vector[column]
         if due is None:
@@ -119,9 +121,9 @@ def test_gaussian_factors(vector: dict[str, Any], eps: float) -> None:
 @pytest.mark.parametrize("position", [0, 13, 40])
 def test_chains_in_a_process_of_their_own(position: int) -> None:
     vector = MARKOV[position]
-    found = ask_process(*markov_arguments(vector))
-    check_markov(vector, found)
-    assert found == ask(*markov_arguments(vector))
+    actual = ask_process(*markov_arguments(vector))
+    check_markov(vector, actual)
+    assert actual == ask(*markov_arguments(vector))
 
 
 ACTIVITY = json.dumps(
@@ -136,13 +138,13 @@ ACTIVITY = json.dumps(
 
 @pytest.mark.parametrize("run", [ask, ask_process])
 def test_calibration_of_the_activity_chain(run: Any) -> None:
-    found = run("calibrate", ACTIVITY, "--target", "1")
-    assert found["target"] == 1.0
-    assert round(found["dp_epsilon"], 6) == 0.249725
-    assert round(found["noise_multiplier"], 4) == 4.0044
-    assert found["certified_epsilon"] <= 1.0
+    outcome = run("calibrate", ACTIVITY, "--target", "1")
+    assert outcome["target"] == 1.0
+    assert round(outcome["dp_epsilon"], 6) == 0.249725
+    assert round(outcome["noise_multiplier"], 4) == 4.0044
+    assert outcome["certified_epsilon"] <= 1.0
     # The largest budget, not just any: a hair more breaks the target.
-    more = ask("leakage", ACTIVITY, "--epsilon", repr(found["dp_epsilon"] * (1 + 1e-9)))
+    more = ask("leakage", ACTIVITY, "--epsilon", repr(outcome["dp_epsilon"] * (1 + 1e-9)))
     assert more["best"]["epsilon"] > 1.0 - 1e-9
     uninformed = ask("calibrate", ACTIVITY, "--target", "1", "--adversary", "uninformed")
     # 4.0017476, by the fixed point of the two Moebius maps as well; 4.0018 from a rounded budget.
@@ -173,8 +175,8 @@ def _uninformed_multiplier() -> float:
 def test_the_ratio_bound_says_nothing_below_its_floor() -> None:
     """Lange et al. need 5.159 times the noise at target 10, and say nothing below 8.06."""
     gamma = 0.88241 / 0.11759
-    found = ask("leakage", ACTIVITY, "--epsilon", "0.0001")
-    bounds = {bound["theorem"]: bound["epsilon"] for bound in found["bounds"]}
+    answer = ask("leakage", ACTIVITY, "--epsilon", "0.0001")
+    bounds = {bound["theorem"]: bound["epsilon"] for bound in answer["bounds"]}
     assert bounds["markov-ratio"] == pytest.approx(8.06, abs=0.005)
     eps = 10 - (bounds["markov-ratio"] - 0.0001)
     assert 10 / eps == pytest.approx(5.159, abs=0.001)
@@ -186,11 +188,11 @@ PAIR = '{"model":"gaussian","covariance":[[1,0.1],[0.1,1]]}'
 
 @pytest.mark.parametrize("run", [ask, ask_process])
 def test_two_correlated_records(run: Any) -> None:
-    found = run("leakage", PAIR, "--epsilon", "1.2", "--kind", "lipschitz")
-    bounds = {bound["theorem"]: bound["epsilon"] for bound in found["bounds"]}
+    outcome = run("leakage", PAIR, "--epsilon", "1.2", "--kind", "lipschitz")
+    bounds = {bound["theorem"]: bound["epsilon"] for bound in outcome["bounds"]}
     for theorem in ("gaussian-max-correlation", "gaussian-covariance"):
         assert 1.32 - BELOW <= bounds[theorem] <= 1.32 + BELOW
-    assert round(found["best"]["epsilon"], 6) == 1.32
+    assert round(outcome["best"]["epsilon"], 6) == 1.32
 
 
 @pytest.mark.parametrize(
@@ -201,10 +203,10 @@ def test_two_correlated_records(run: Any) -> None:
     ],
 )
 def test_two_correlated_records_without_the_hypothesis(options: tuple[str, ...], why: str) -> None:
-    found = ask("leakage", PAIR, "--epsilon", "1.2", *options)
-    assert 2.4 <= found["best"]["epsilon"] <= 2.4 + BELOW
-    assert found["best"]["theorem"] == "cluster-size"
-    reasons = {one["theorem"]: one["reason"] for one in found["refused"]}
+    answer = ask("leakage", PAIR, "--epsilon", "1.2", *options)
+    assert 2.4 <= answer["best"]["epsilon"] <= 2.4 + BELOW
+    assert answer["best"]["theorem"] == "cluster-size"
+    reasons = {item["theorem"]: item["reason"] for item in answer["refused"]}
     for theorem in ("gaussian-max-correlation", "gaussian-covariance"):
         assert why in reasons[theorem]
     shown = CliRunner().invoke(app, ["leakage", PAIR, "--epsilon", "1.2", *options])

@@ -8,7 +8,7 @@ import pytest
 
 from tests.theorems.test_vectors import ask, check_markov, markov_arguments, vectors
 
-MANY = [one for one in vectors("markov.json") if len(one["population"]["transition"]) > 2]
+MANY = [vector for vector in vectors("markov.json") if len(vector["population"]["transition"]) > 2]
 SECOND = vectors("order2.json")
 
 
@@ -23,18 +23,18 @@ def test_there_are_as_many_as_there_were() -> None:
 
 @pytest.mark.parametrize("vector", MANY, ids=named)
 def test_many_states(vector: dict[str, Any]) -> None:
-    found = ask(*markov_arguments(vector))
-    check_markov(vector, found)
-    theorems = {bound["theorem"] for bound in found["bounds"]}
+    answer = ask(*markov_arguments(vector))
+    check_markov(vector, answer)
+    theorems = {bound["theorem"] for bound in answer["bounds"]}
     assert {"markov-threshold", "markov-recursion", "markov-contraction"} <= theorems
 
 
 @pytest.mark.parametrize("vector", SECOND, ids=named)
 def test_order_two(vector: dict[str, Any]) -> None:
-    found = ask(*markov_arguments(vector))
-    check_markov(vector, found)
+    answer = ask(*markov_arguments(vector))
+    check_markov(vector, answer)
     nobody = ask(*markov_arguments(vector | {"adversary": "uninformed"}))
-    assert vector["dp_epsilon"] <= nobody["best"]["epsilon"] <= found["best"]["epsilon"] + 1e-9
+    assert vector["dp_epsilon"] <= nobody["best"]["epsilon"] <= answer["best"]["epsilon"] + 1e-9
 
 
 @pytest.mark.parametrize("adversary", ["any", "uninformed"])
@@ -43,7 +43,7 @@ def test_vectors_hold_for_the_threshold_alone_as_upper_bounds(adversary: str) ->
     for vector in MANY:
         if vector["adversary"] != adversary:
             continue
-        found = ask(*markov_arguments(vector))
-        bounds = {bound["theorem"]: bound["epsilon"] for bound in found["bounds"]}
+        answer = ask(*markov_arguments(vector))
+        bounds = {bound["theorem"]: bound["epsilon"] for bound in answer["bounds"]}
         low = vector.get("exact", vector.get("at_least"))
         assert all(value >= low - 1e-9 for value in bounds.values())

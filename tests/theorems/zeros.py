@@ -37,15 +37,15 @@ def truth(rng: Rng, model: Model, eps: float, adversary: str) -> float:
 
     Of a larger law only some records are looked at: every k-th, or any three.
     """
-    found = 0.0
+    actual = 0.0
     for joint in model.joints:
         if joint.size <= MOST_CELLS:
-            found = max(found, finite.worst_case(joint, eps, adversary).level)
+            actual = max(actual, finite.worst_case(joint, eps, adversary).level)
         elif adversary != "informed":
             for kept in _few(rng, joint):
                 rest = tuple(j for j in range(joint.ndim) if j not in kept)
-                found = max(found, finite.worst_case(joint.sum(axis=rest), eps, adversary).level)
-    return found
+                actual = max(actual, finite.worst_case(joint.sum(axis=rest), eps, adversary).level)
+    return actual
 
 
 def _few(rng: Rng, joint: np.ndarray) -> list[tuple[int, ...]]:
@@ -267,7 +267,7 @@ def graph(rng: Rng) -> Model | None:
         shape = tuple(int(sizes[j]) for j in between)
         table = np.exp(rng.normal(size=shape) * rng.choice([0.2, 2.0])) * mask(rng, shape)
         factors.append({"between": between.tolist(), "table": table.tolist()})
-    weights = [chains.factor_graph(records, sizes.tolist(), [one]) for one in factors]
+    weights = [chains.factor_graph(records, sizes.tolist(), [factor]) for factor in factors]
     if not np.prod(weights, axis=0).any():
         return None  # the factors contradict each other
     law = chains.factor_graph(records, sizes.tolist(), factors)

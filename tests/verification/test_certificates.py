@@ -438,9 +438,9 @@ def test_every_number_of_a_derivation_matters(documents: dict[str, dict[str, Any
 
     def numbers(node: Any, path: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         if isinstance(node, dict):
-            return [p for key, one in node.items() for p in numbers(one, (*path, key))]
+            return [p for key, item in node.items() for p in numbers(item, (*path, key))]
         if isinstance(node, list):
-            return [p for i, one in enumerate(node) for p in numbers(one, (*path, i))]
+            return [p for i, item in enumerate(node) for p in numbers(item, (*path, i))]
         return [path] if isinstance(node, int | float) and not isinstance(node, bool) else []
 
     document = documents["gauss"]

@@ -40,16 +40,16 @@ def all_ways(document: dict[str, Any], file: Path) -> list[Any]:
 
 def test_one_verdict_however_it_is_given(document: dict[str, Any], tmp_path: Path) -> None:
     for given in all_ways(document, tmp_path / "c.json"):
-        found = bayesdp.verify(given)
-        assert found.verdict == "VALID ASSUMING"
-        assert found
+        verdict = bayesdp.verify(given)
+        assert verdict.verdict == "VALID ASSUMING"
+        assert verdict
 
 
 def test_a_tampered_certificate_is_never_valid(tampered: dict[str, Any], tmp_path: Path) -> None:
     for given in all_ways(tampered, tmp_path / "c.json"):
-        found = bayesdp.verify(given)
-        assert (found.verdict, found.step) == ("INVALID", "digest")
-        assert not found
+        verdict = bayesdp.verify(given)
+        assert (verdict.verdict, verdict.step) == ("INVALID", "digest")
+        assert not verdict
     certificate, intact = Certificate.load(str(tmp_path / "c.json"))
     assert not intact
     assert not certificate.intact
@@ -158,9 +158,9 @@ def test_texts_of_no_certificate_are_invalid(text: str) -> None:
 
 def test_a_key_given_twice_is_refused(document: dict[str, Any]) -> None:
     text = json.dumps(document)
-    found = bayesdp.verify(text[:-1] + ', "unit": "row"}')
-    assert found.verdict == "INVALID"
-    assert "twice" in found.reason
+    verdict = bayesdp.verify(text[:-1] + ', "unit": "row"}')
+    assert verdict.verdict == "INVALID"
+    assert "twice" in verdict.reason
 
 
 def test_nested_too_deeply_is_no_traceback(document: dict[str, Any]) -> None:
@@ -186,5 +186,5 @@ def test_any_number_in_a_document_digested_anew(document: dict[str, Any]) -> Non
         changed = copy.deepcopy(document)
         changed["results"][0]["error"]["value"] = value
         changed["digest"] = digest(content_of(changed))
-        found = bayesdp.verify(changed)
-        assert found.verdict == "INVALID", (value, found)
+        verdict = bayesdp.verify(changed)
+        assert verdict.verdict == "INVALID", (value, verdict)

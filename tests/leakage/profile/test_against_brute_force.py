@@ -37,8 +37,8 @@ def every(model: LawAndChannel) -> list[range]:
     return [range(size) for size in model.sizes]
 
 
-def same(found: float, truth: float, error: float = ROUNDING) -> bool:
-    return found == truth or abs(found - truth) <= error
+def same(actual: float, truth: float, error: float = ROUNDING) -> bool:
+    return actual == truth or abs(actual - truth) <= error
 
 
 @pytest.mark.prove
@@ -52,36 +52,36 @@ def test_semantic_levels_are_those_of_the_best_belief():
         bsp = semantic.bayesian_semantic_privacy(model, every(model))
         known = semantic.known_semantic_privacy(model, every(model))
         case = (joint.tolist(), channel.tolist())
-        for found, games in (
+        for actual, games in (
             (sp, notions.semantic_games(channel)),
             (bsp, notions.bayesian_games(joint, channel, known=False)),
             (known, notions.bayesian_games(joint, channel, known=True)),
         ):
             truth = notions.semantic(games)
-            assert truth <= found.level + ROUNDING, case
-            assert truth >= found.level - notions.SEARCH_ERROR, (truth, found, case)
-            if found.by is not None:
-                assert same(posterior_distance(joint, channel, found), found.level, 1e-8), case
+            assert truth <= actual.level + ROUNDING, case
+            assert truth >= actual.level - notions.SEARCH_ERROR, (truth, actual, case)
+            if actual.by is not None:
+                assert same(posterior_distance(joint, channel, actual), actual.level, 1e-8), case
         ones += sp.level == 1.0
     assert ones > 0
 
 
-def posterior_distance(joint, channel, found) -> float:
+def posterior_distance(joint, channel, actual) -> float:
     """The witness of sp or bsp, as a belief on its two points, through the definition."""
-    by: Witness = found.by
+    by: Witness = actual.by
     points = [dict(zip(by.records, side, strict=True)) for side in (by.likely, by.unlikely)]
-    points = [one | dict(zip(by.known, by.known_values, strict=True)) for one in points]
-    real = [notions.likelihood(joint, channel, one, by.outcome) for one in points]
-    at = [one | {by.record: by.default} for one in points]
-    compared = [notions.likelihood(joint, channel, one, by.outcome) for one in at]
+    points = [point | dict(zip(by.known, by.known_values, strict=True)) for point in points]
+    real = [notions.likelihood(joint, channel, point, by.outcome) for point in points]
+    at = [point | {by.record: by.default} for point in points]
+    compared = [notions.likelihood(joint, channel, item, by.outcome) for item in at]
     if len(by.records) == channel.ndim - 1:  # all records: sp also speaks of impossible databases
-        full = [tuple(one[j] for j in range(channel.ndim - 1)) for one in points]
+        full = [tuple(point[j] for j in range(channel.ndim - 1)) for point in points]
         real = [channel[(*x, by.outcome)] for x in full]
         compared = [
             channel[(*x[: by.record], by.default, *x[by.record + 1 :], by.outcome)] for x in full
         ]
     if by.limit:
-        return found.level
+        return actual.level
     share = by.belief
     belief = np.array([share / compared[0], (1.0 - share) / compared[1]])
     return notions.distance(belief / belief.sum(), np.array(real), np.array(compared))
@@ -112,16 +112,16 @@ def test_membership_levels_are_those_of_extreme_beliefs_and_of_the_prior():
     for _ in range(runs(300)):
         joint, channel = random_model(rng)
         model = LawAndChannel.of(joint, channel)
-        found = membership.membership_privacy(model).level
+        reached = membership.membership_privacy(model).level
         truth = notions.membership(joint, channel, rng)
         case = (joint.tolist(), channel.tolist())
-        if math.isinf(found):
+        if math.isinf(reached):
             assert truth > 10.0, case
         else:
-            assert found - 1e-6 <= truth <= found + ROUNDING, (found, truth, case)
+            assert reached - 1e-6 <= truth <= reached + ROUNDING, (reached, truth, case)
         own = membership.membership_privacy_of_prior(model)
         assert same(own.level, notions.membership_of_prior(joint, channel)), case
-        assert own.level <= found + ROUNDING, case
+        assert own.level <= reached + ROUNDING, case
 
 
 def test_lemma_1_by_its_two_conditions():
@@ -133,9 +133,9 @@ def test_lemma_1_by_its_two_conditions():
         for ratio, allowed in ((g * (1.0 - 1e-9), True), (g * (1.0 + 1e-9), False)):
             game = np.array([ratio, 1.0]) / max(ratio, 1.0)
             table = notions.membership_level(np.array([belief, 1.0 - belief]), game)
-            one = math.log(posterior_of(belief, ratio) / belief) <= level
+            item = math.log(posterior_of(belief, ratio) / belief) <= level
             two = math.log1p(belief * (ratio - 1.0)) <= level
-            assert (one and two) == allowed or level < 1e-6
+            assert (item and two) == allowed or level < 1e-6
             if ratio >= 1.0:
                 assert table >= level_of(ratio, belief) - ROUNDING
         assert abs(level_of(g, belief) - level) < 1e-9
@@ -197,8 +197,8 @@ def product_law(rng: np.random.Generator, sizes) -> np.ndarray:
     """A random product law, sometimes with impossible values."""
     law = np.ones(())
     for size in sizes:
-        one = mechanisms.random_joint(rng, (size,), float(rng.choice([0.0, 0.3])))
-        law = law[..., None] * one
+        item = mechanisms.random_joint(rng, (size,), float(rng.choice([0.0, 0.3])))
+        law = law[..., None] * item
     return law / law.sum()
 
 
@@ -221,12 +221,12 @@ def test_setting_secrets_and_deltas():
         bdp, _, _ = finite.leakage(joint, channel, "any")
         assert same(pufferfish.pufferfish([model], pairs).level, bdp), case
         epsilon = float(rng.uniform(0.0, 1.5))
-        found = deltas.deltas(model, epsilon)
+        actual = deltas.deltas(model, epsilon)
         dp, any_level = notions.delta_levels(joint, channel, epsilon)
-        assert same(found.dp, dp), case
-        assert same(found.bdp["any"], any_level), case
-        assert found.bdp["uninformed"] <= found.bdp["any"] + ROUNDING
-        assert found.bdp["informed"] <= min(found.dp, found.bdp["any"]) + ROUNDING
+        assert same(actual.dp, dp), case
+        assert same(actual.bdp["any"], any_level), case
+        assert actual.bdp["uninformed"] <= actual.bdp["any"] + ROUNDING
+        assert actual.bdp["informed"] <= min(actual.dp, actual.bdp["any"]) + ROUNDING
 
 
 def test_a_family_has_the_largest_level_of_its_members():
@@ -234,13 +234,13 @@ def test_a_family_has_the_largest_level_of_its_members():
     for _ in range(20):
         channel = random_model(rng, [(2, 2)], zeros=False)[1]
         members = [mechanisms.random_joint(rng, (2, 2), 0.0) for _ in range(3)]
-        models = [LawAndChannel.of(one, channel) for one in members]
+        models = [LawAndChannel.of(member, channel) for member in members]
         pairs = pufferfish.household_pairs((2, 2))
-        found = pufferfish.pufferfish(models, pairs)
-        each = [pufferfish.pufferfish([one], pairs).level for one in models]
-        assert found.level == max(each)
-        assert found.by is not None
-        assert found.by.member == int(np.argmax(each))
+        actual = pufferfish.pufferfish(models, pairs)
+        each = [pufferfish.pufferfish([model], pairs).level for model in models]
+        assert actual.level == max(each)
+        assert actual.by is not None
+        assert actual.by.member == int(np.argmax(each))
 
 
 def test_an_output_that_the_default_excludes_has_level_one():
@@ -282,7 +282,7 @@ def test_all_sets_s_are_searched():
         chance = 0.8 if x[0] ^ x[1] else 0.2
         channel[x] = (1.0 - chance, chance)
     model = LawAndChannel.of(np.full(shape, 0.125), channel)
-    found = semantic.bayesian_semantic_privacy(model, every(model))
-    assert found.level == pytest.approx(math.tanh(math.log(4.0) / 2.0), abs=1e-12)
-    assert found.by is not None
-    assert set(found.by.records) >= {0, 1}
+    actual = semantic.bayesian_semantic_privacy(model, every(model))
+    assert actual.level == pytest.approx(math.tanh(math.log(4.0) / 2.0), abs=1e-12)
+    assert actual.by is not None
+    assert set(actual.by.records) >= {0, 1}

@@ -61,33 +61,33 @@ def at_most(small: float, large: float) -> bool:
     return small <= large + ROUNDING * max(1.0, abs(large))
 
 
-def broken(model: LawAndChannel, found: Levels, covered: bool) -> list[str]:
+def broken(model: LawAndChannel, levels: Levels, covered: bool) -> list[str]:
     """The names of the implications that this model breaks."""
     joint = model.joint
     full = bool((joint > 0.0).all())
     product = is_product(joint)
     held = {
-        "dp = strong-dp": at_most(found.dp, found.strong) and at_most(found.strong, found.dp),
-        "dp = independent-bdp": at_most(found.dp, found.independent)
-        and at_most(found.independent, found.dp),
-        "dp -> sp": at_most(found.sp, math.tanh(found.dp / 2.0)),
-        "sp -> dp": at_most(math.tanh(found.dp / 4.0), found.sp),
-        "bdp -> bsp": at_most(found.bsp, math.tanh(found.any / 2.0)),
-        "bsp -> bdp": not covered or at_most(math.tanh(found.any / 4.0), found.bsp),
+        "dp = strong-dp": at_most(levels.dp, levels.strong) and at_most(levels.strong, levels.dp),
+        "dp = independent-bdp": at_most(levels.dp, levels.independent)
+        and at_most(levels.independent, levels.dp),
+        "dp -> sp": at_most(levels.sp, math.tanh(levels.dp / 2.0)),
+        "sp -> dp": at_most(math.tanh(levels.dp / 4.0), levels.sp),
+        "bdp -> bsp": at_most(levels.bsp, math.tanh(levels.any / 2.0)),
+        "bsp -> bdp": not covered or at_most(math.tanh(levels.any / 4.0), levels.bsp),
         "bsp = bdp, x_S known": not covered
-        or abs(found.known - math.tanh(found.any / 4.0)) <= ROUNDING,
-        "bsp -> sp": not full or at_most(found.sp, found.bsp),
-        "sp -> bsp": not product or at_most(found.bsp, found.sp),
-        "bdp -> mp": at_most(found.mp, found.any),
-        "mp -> bdp": at_most(found.any, found.mp),
-        "mp -> mp of the prior": at_most(found.own, found.mp),
-        "bdp -> uninformed": at_most(found.uninformed, found.any),
-        "bdp -> informed": at_most(found.informed, found.any),
-        "dp -> informed": at_most(found.informed, found.dp),
-        "bdp -> dp": not full or at_most(found.dp, found.any),
-        "dp -> bdp, independent": not product or at_most(found.any, found.dp),
-        "dp -> causal-do": at_most(found.do, found.dp),
-        "dp -> bdp by n": at_most(found.any, model.records * found.dp),
+        or abs(levels.known - math.tanh(levels.any / 4.0)) <= ROUNDING,
+        "bsp -> sp": not full or at_most(levels.sp, levels.bsp),
+        "sp -> bsp": not product or at_most(levels.bsp, levels.sp),
+        "bdp -> mp": at_most(levels.mp, levels.any),
+        "mp -> bdp": at_most(levels.any, levels.mp),
+        "mp -> mp of the prior": at_most(levels.own, levels.mp),
+        "bdp -> uninformed": at_most(levels.uninformed, levels.any),
+        "bdp -> informed": at_most(levels.informed, levels.any),
+        "dp -> informed": at_most(levels.informed, levels.dp),
+        "bdp -> dp": not full or at_most(levels.dp, levels.any),
+        "dp -> bdp, independent": not product or at_most(levels.any, levels.dp),
+        "dp -> causal-do": at_most(levels.do, levels.dp),
+        "dp -> bdp by n": at_most(levels.any, model.records * levels.dp),
     }
     return [name for name, holds in held.items() if not holds]
 
@@ -99,7 +99,7 @@ def is_product(joint: np.ndarray) -> bool:
     return bool(np.allclose(law, joint, rtol=0.0, atol=1e-14))
 
 
-def searched(model: LawAndChannel, found: Levels, rng: np.random.Generator, defaults) -> list[str]:
+def searched(model: LawAndChannel, levels: Levels, rng: np.random.Generator, defaults) -> list[str]:
     """The same for one random belief of each kind, from its posterior table."""
     joint, channel = model.joint, model.channel
     n, i = model.records, int(rng.integers(model.records))
@@ -108,7 +108,7 @@ def searched(model: LawAndChannel, found: Levels, rng: np.random.Generator, defa
     real, other = channel[..., y], np.take(channel, [d], axis=i)[..., y]
     compared = np.broadcast_to(other, real.shape).ravel()
     belief = rng.dirichlet(np.full(real.size, rng.choice([0.1, 1.0])))
-    if not at_most(notions.distance(belief, real.ravel(), compared), math.tanh(found.dp / 2.0)):
+    if not at_most(notions.distance(belief, real.ravel(), compared), math.tanh(levels.dp / 2.0)):
         out.append("dp -> sp, one belief")
     kept = [j for j in range(n) if j == i or rng.random() < 0.5]
     gone = tuple(j for j in range(n) if j not in kept)
@@ -119,14 +119,14 @@ def searched(model: LawAndChannel, found: Levels, rng: np.random.Generator, defa
     if possible.any():
         belief = rng.dirichlet(np.full(int(possible.sum()), rng.choice([0.1, 1.0])))
         moved = notions.distance(belief, chances[possible], default[possible])
-        if not at_most(moved, math.tanh(found.any / 2.0)):
+        if not at_most(moved, math.tanh(levels.any / 2.0)):
             out.append("bdp -> bsp, one belief")
     line = np.moveaxis(chances, kept.index(i), 0).reshape(model.sizes[i], -1)
     game = line[:, int(rng.integers(line.shape[1]))]
     game = game[~np.isnan(game)]
     if len(game) > 1:
         belief = rng.dirichlet(np.full(len(game), rng.choice([0.1, 1.0])))
-        if not at_most(notions.membership_level(belief, game), found.any):
+        if not at_most(notions.membership_level(belief, game), levels.any):
             out.append("bdp -> mp, one belief")
     return out
 
@@ -153,15 +153,15 @@ def test_no_finite_model_breaks_an_implication(part: int):
                 not ((joint.sum(axis=i) > 0.0) & (joint.take(v, axis=i) == 0.0)).any()
                 for i, v in enumerate(chosen)
             )
-        found = levels_of(model, defaults)
-        case = (run, joint.tolist(), channel.tolist(), defaults, found)
-        assert broken(model, found, covered) == [], case
-        assert searched(model, found, rng, defaults) == [], case
-        seen["infinite"] += math.isinf(found.any)
+        actual = levels_of(model, defaults)
+        case = (run, joint.tolist(), channel.tolist(), defaults, actual)
+        assert broken(model, actual, covered) == [], case
+        assert searched(model, actual, rng, defaults) == [], case
+        seen["infinite"] += math.isinf(actual.any)
         seen["holes"] += bool((joint == 0.0).any())
         seen["product"] += is_product(joint)
         seen["fixed default"] += run % 3 == 0
-        seen["dependence"] += found.any > found.dp + 0.01
+        seen["dependence"] += actual.any > actual.dp + 0.01
     assert min(seen.values()) > runs(5_000) // 100, seen
 
 
@@ -179,8 +179,8 @@ def parity(eps: float) -> np.ndarray:
 def test_the_constants_are_attained(eps: float):
     """Sharp within 1e-6, with what was published beside: it says less, or nothing at all."""
     two = LawAndChannel.of(np.full((2, 2), 0.25), parity(eps))
-    one = LawAndChannel.of(np.array([0.5, 0.5]), coin(eps))
-    down, up = levels_of(two, [(0, 1), (0, 1)]), levels_of(one, [(0, 1)])
+    item = LawAndChannel.of(np.array([0.5, 0.5]), coin(eps))
+    down, up = levels_of(two, [(0, 1), (0, 1)]), levels_of(item, [(0, 1)])
     assert abs(down.any - eps) < 1e-9
     assert abs(down.dp - eps) < 1e-9
     assert abs(down.bsp - math.tanh(eps / 2.0)) < 1e-6  # e-BDP => tanh(e/2)-BSP
@@ -190,7 +190,7 @@ def test_the_constants_are_attained(eps: float):
     assert abs(up.sp - math.tanh(eps / 4.0)) < 1e-6
     # And by search over beliefs, without the evaluators.
     searched_down = notions.semantic(notions.bayesian_games(two.joint, two.channel, known=False))
-    searched_up = notions.semantic(notions.bayesian_games(one.joint, one.channel, known=False))
+    searched_up = notions.semantic(notions.bayesian_games(item.joint, item.channel, known=False))
     assert abs(searched_down - math.tanh(eps / 2.0)) < 1e-6
     assert abs(searched_up - math.tanh(eps / 4.0)) < 1e-6
     published_down = math.exp(2.0 * eps) - 1.0

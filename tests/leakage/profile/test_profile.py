@@ -47,47 +47,47 @@ def document(model: Any, *options: str, status: int = 0) -> Any:
 
 
 def test_the_document_has_the_promised_keys():
-    found = document({"population": PAIR, "channel": COUNT})
-    assert set(found["bdp"]) == {"any", "uninformed", "informed"}
-    assert set(found["causal"]) == {"do", "see"}
+    shown = document({"population": PAIR, "channel": COUNT})
+    assert set(shown["bdp"]) == {"any", "uninformed", "informed"}
+    assert set(shown["causal"]) == {"do", "see"}
     dp = math.log(2.5)
-    assert found["dp"] == pytest.approx(dp, abs=1e-12)
+    assert shown["dp"] == pytest.approx(dp, abs=1e-12)
     any_level, _, _ = finite.leakage(np.array(PAIR["probabilities"]), np.array(COUNT))
-    assert found["bdp"]["any"] == pytest.approx(any_level, abs=1e-12)
-    assert found["mp"] == pytest.approx(any_level, abs=1e-12)
-    assert found["causal"]["see"] == found["bdp"]["uninformed"]
+    assert shown["bdp"]["any"] == pytest.approx(any_level, abs=1e-12)
+    assert shown["mp"] == pytest.approx(any_level, abs=1e-12)
+    assert shown["causal"]["see"] == shown["bdp"]["uninformed"]
     # Setting one record leaves the other fair: (.8 + .5) / (.5 + .2).
-    assert found["causal"]["do"] == pytest.approx(math.log(13.0 / 7.0), abs=1e-12)
-    assert found["sp"] == pytest.approx(math.tanh(dp / 4.0), abs=1e-12)
-    assert found["bsp"] >= math.tanh(any_level / 4.0) - 1e-12
-    assert found["bsp_known"] == pytest.approx(math.tanh(any_level / 4.0), abs=1e-12)
-    assert found["group_dp"] == pytest.approx([dp, math.log(4.0)], abs=1e-12)
-    assert found["strong_dp"] == pytest.approx(dp, abs=1e-12)
-    assert found["independent_bdp"] == pytest.approx(dp, abs=1e-12)
+    assert shown["causal"]["do"] == pytest.approx(math.log(13.0 / 7.0), abs=1e-12)
+    assert shown["sp"] == pytest.approx(math.tanh(dp / 4.0), abs=1e-12)
+    assert shown["bsp"] >= math.tanh(any_level / 4.0) - 1e-12
+    assert shown["bsp_known"] == pytest.approx(math.tanh(any_level / 4.0), abs=1e-12)
+    assert shown["group_dp"] == pytest.approx([dp, math.log(4.0)], abs=1e-12)
+    assert shown["strong_dp"] == pytest.approx(dp, abs=1e-12)
+    assert shown["independent_bdp"] == pytest.approx(dp, abs=1e-12)
     # Somebody is 1 against nobody is: the law .1, .45 of the others against the cell (0, 0).
     somebody = (0.1 * 0.5 + 0.45 * 0.8) / 0.55
-    assert found["pufferfish"] == pytest.approx(math.log(somebody / 0.2), abs=1e-12)
-    assert set(found["attained_by"]) == {*CATALOGUE, "bsp-known", "mp-of-prior"}
-    assert found["infinite"] == []
-    assert found["scope"] == "population"
+    assert shown["pufferfish"] == pytest.approx(math.log(somebody / 0.2), abs=1e-12)
+    assert set(shown["attained_by"]) == {*CATALOGUE, "bsp-known", "mp-of-prior"}
+    assert shown["infinite"] == []
+    assert shown["scope"] == "population"
 
 
 def test_an_infinite_level_is_null_and_named():
-    found = document({"population": TWINS, "channel": REVEAL})
+    shown = document({"population": TWINS, "channel": REVEAL})
     for key in ("dp", "mp", "strong_dp", "independent_bdp", "pufferfish"):
-        assert found[key] is None, key
-    assert found["bdp"] == {"any": None, "uninformed": None, "informed": 0.0}
-    assert found["sp"] == found["bsp"] == 1.0
-    assert found["causal"]["do"] == pytest.approx(math.log(3.0))
-    assert set(found["infinite"]) >= {"dp", "bdp", "mp", "bdp-uninformed"}
-    assert "bdp-informed" not in found["infinite"]
+        assert shown[key] is None, key
+    assert shown["bdp"] == {"any": None, "uninformed": None, "informed": 0.0}
+    assert shown["sp"] == shown["bsp"] == 1.0
+    assert shown["causal"]["do"] == pytest.approx(math.log(3.0))
+    assert set(shown["infinite"]) >= {"dp", "bdp", "mp", "bdp-uninformed"}
+    assert "bdp-informed" not in shown["infinite"]
     assert "unlimited" in run({"population": TWINS, "channel": REVEAL}).output
 
 
 def test_a_mechanism_works_as_in_leakage():
-    one = document({"population": PAIR, "channel": COUNT})
+    item = document({"population": PAIR, "channel": COUNT})
     other = document({"population": PAIR, "mechanism": {"channel": COUNT}, "source": "us"})
-    assert one == other
+    assert item == other
 
 
 def test_the_table_names_values_and_delta():
@@ -115,8 +115,8 @@ def test_defaults():
     model = {"population": PAIR, "channel": COUNT}
     worst = document(model)
     each = [document(model, "--default", d) for d in ("0", "1", "0,1")]
-    assert worst["sp"] == max(one["sp"] for one in each)
-    assert worst["bsp"] == max(one["bsp"] for one in each[:2])
+    assert worst["sp"] == max(case["sp"] for case in each)
+    assert worst["bsp"] == max(case["bsp"] for case in each[:2])
     assert each[2]["default"] == [0, 1]
     assert worst["default"] is None
     for wrong in ("2", "-1", "0,1,1", "x", "0.5"):
@@ -147,18 +147,18 @@ def test_a_family_has_the_largest_levels_of_its_members():
     each = [bayesdp.profile(member, COUNT) for member in members]
     turned = bayesdp.profile(Family(members=tuple(reversed(members))), COUNT)
     for key in CATALOGUE:
-        assert whole.level(key) == max(one.level(key) for one in each), key
+        assert whole.level(key) == max(case.level(key) for case in each), key
         assert turned.level(key) == whole.level(key), key
     for both in (whole, turned):
-        assert both.bsp_known.level == max(one.bsp_known.level for one in each)
-        assert both.mp_of_prior.level == max(one.mp_of_prior.level for one in each)
+        assert both.bsp_known.level == max(case.bsp_known.level for case in each)
+        assert both.mp_of_prior.level == max(case.mp_of_prior.level for case in each)
     by = whole.levels["bdp"].by
     assert by is not None
     assert by.member == 1
     assert whole.to_dict()["scope"] == "family"
     assert {claim.scope for claim in whole.claims()} == {"family", "all"}
-    worst = [one.delta(0.3) for one in each]
-    assert whole.delta(0.3).bdp["any"] == max(one.bdp["any"] for one in worst)
+    worst = [case.delta(0.3) for case in each]
+    assert whole.delta(0.3).bdp["any"] == max(item.bdp["any"] for item in worst)
     with pytest.raises(InputError, match="same records"):
         bayesdp.profile(Family(members=(members[0], Finite(probabilities=[0.5, 0.5]))), COUNT)
 
@@ -200,12 +200,12 @@ def test_declared_secrets():
         ],
         "pairs": [["all ill", "not ill"]],
     }
-    found = document({"population": PAIR, "channel": COUNT, "pufferfish": secrets})
-    assert found["pufferfish"] == pytest.approx(math.log(4.0))  # cell (1, 1) against (0, 0)
-    assert sorted(found["attained_by"]["pufferfish"]["secrets"]) == ["all ill", "not ill"]
+    shown = document({"population": PAIR, "channel": COUNT, "pufferfish": secrets})
+    assert shown["pufferfish"] == pytest.approx(math.log(4.0))  # cell (1, 1) against (0, 0)
+    assert sorted(shown["attained_by"]["pufferfish"]["secrets"]) == ["all ill", "not ill"]
     del secrets["pairs"]
     more = document({"population": PAIR, "channel": COUNT, "pufferfish": secrets})
-    assert more["pufferfish"] < found["pufferfish"]
+    assert more["pufferfish"] < shown["pufferfish"]
 
 
 @pytest.mark.parametrize(
@@ -275,9 +275,9 @@ def test_networks_and_chains_are_laws_too():
             {"name": "b", "states": 2, "parents": ["a"], "table": [[0.9, 0.1], [0.2, 0.8]]},
         ]
     )
-    one, other = bayesdp.profile(chain, COUNT), bayesdp.profile(network, COUNT)
+    item, other = bayesdp.profile(chain, COUNT), bayesdp.profile(network, COUNT)
     for key in CATALOGUE:
-        assert one.level(key) == pytest.approx(other.level(key), abs=1e-12)
+        assert item.level(key) == pytest.approx(other.level(key), abs=1e-12)
 
 
 def test_four_records_take_less_than_two_seconds(tmp_path: Path):

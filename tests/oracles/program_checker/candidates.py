@@ -52,14 +52,14 @@ def sizes_of(candidates: Expr) -> list[tuple[str, Expr, int]]:
     if candidates.op == "linspace":
         return [("k", candidates.args[2], 2)]
     if candidates.op == "grid-of":
-        return [one for axis in candidates.args for one in sizes_of(axis)]
+        return [item for axis in candidates.args for item in sizes_of(axis)]
     return []
 
 
 def fixed_size(axis: Expr) -> int:
     """How many points an axis of a grid has that is written out; 1 where `sizes_of` says it."""
     if axis.op == "range":
-        return range_size(*(_whole_end(one, axis) for one in axis.args))
+        return range_size(*(_whole_end(argument, axis) for argument in axis.args))
     return len(axis.args) if axis.op == "values" else 1
 
 
@@ -71,10 +71,10 @@ def _how_many(candidates: Expr, context: Context) -> Interval:
         many = fixed_size(candidates)
     elif op in ("linspace", "posteriors-of"):
         ((name, size, least),) = sizes_of(candidates)
-        found = _held(name, size, least, candidates, context)
+        actual = _held(name, size, least, candidates, context)
         if op == "linspace":
-            return found
-        return Interval(*(None if end is None else end + 1 for end in (found.low, found.high)))
+            return actual
+        return Interval(*(None if end is None else end + 1 for end in (actual.low, actual.high)))
     else:
         raise Rejected("type", "Candidates are wanted here.", candidates)
     return Interval(Fraction(many), Fraction(many))
@@ -82,11 +82,11 @@ def _how_many(candidates: Expr, context: Context) -> Interval:
 
 def _held(name: str, size: Expr, least: int, candidates: Expr, context: Context) -> Interval:
     """A whole number of at least `least`; one that depends on a released value has an upper end."""
-    found, value, later = one_bound(size, context), constant_of(size), _later(size)
+    actual, value, later = one_bound(size, context), constant_of(size), _later(size)
     at = size if size.where is not None else candidates
     if value is not None and value.denominator != 1:
         raise Rejected("arguments", f"{name} is a whole number.", at)
-    if found.low is None or found.low < least:
+    if actual.low is None or actual.low < least:
         said = "is" if value is not None else "may be"
         ways = f"{name}=max(..., {least})"
         if later:
@@ -96,14 +96,14 @@ def _held(name: str, size: Expr, least: int, candidates: Expr, context: Context)
         raise Rejected(
             "arguments", f"{name} {said} below {least} here.", at, f"Hold it above: {ways}."
         )
-    if later and found.high is None:
+    if later and actual.high is None:
         raise Rejected(
             "size",
             f"{name} depends on a released value, and noise has no upper end.",
             at,
             f"Write {name}=clip(..., {least}, 1000).",
         )
-    return found
+    return actual
 
 
 def _whole_end(end: Expr, candidates: Expr) -> Fraction:
@@ -115,7 +115,7 @@ def _whole_end(end: Expr, candidates: Expr) -> Fraction:
 
 def _grid(candidates: Expr, context: Context) -> Interval:
     """Points that are not parameters of the family are left out: some point must stay."""
-    axes = [check_candidates(one, context) for one in candidates.args]
+    axes = [check_candidates(argument, context) for argument in candidates.args]
     family = str(candidates.data[0])
     for axis, name in zip(candidates.args, "ab", strict=True):
         if (name == "b" or family != "normal") and not _some_positive(axis, context):
@@ -125,9 +125,7 @@ def _grid(candidates: Expr, context: Context) -> Interval:
                 axis if axis.where is not None else candidates,
                 "linspace(1, 10, 10), for example.",
             )
-    low, high = (
-        _product(ends) for ends in zip(*((one.low, one.high) for one in axes), strict=True)
-    )
+    low, high = (_product(ends) for ends in zip(*((ax.low, ax.high) for ax in axes), strict=True))
     if high is None and any(_later(size) for _, size, _ in sizes_of(candidates)):
         raise Rejected(
             "size",
@@ -144,12 +142,12 @@ def _some_positive(axis: Expr, context: Context) -> bool:
     The ends are among the points.
     """
     if axis.op == "range":
-        start, _, step = (_whole_end(one, axis) for one in axis.args)
+        start, _, step = (_whole_end(argument, axis) for argument in axis.args)
         return max(start, start + (fixed_size(axis) - 1) * step) > 0
     ends = axis.args if axis.op == "values" else axis.args[:2]
-    if any((one_bound(one, context).low or 0) > 0 for one in ends):
+    if any((one_bound(end, context).low or 0) > 0 for end in ends):
         return True
-    return not any(_later(one) for one in ends) and any(constant_of(one) is None for one in ends)
+    return not any(_later(end) for end in ends) and any(constant_of(end) is None for end in ends)
 
 
 def _product(ends: tuple[Fraction | None, ...]) -> Fraction | None:

@@ -50,8 +50,8 @@ class Leaf:
 
 def leaves(value: Expr, kinds: Kinds) -> list[Leaf]:
     """The choices of a number written out; of one with too many, itself."""
-    found = _lifted(value, kinds)
-    return [Leaf((), value)] if found is None else found
+    actual = _lifted(value, kinds)
+    return [Leaf((), value)] if actual is None else actual
 
 
 def _lifted(expr: Expr, kinds: Kinds) -> list[Leaf] | None:
@@ -59,28 +59,28 @@ def _lifted(expr: Expr, kinds: Kinds) -> list[Leaf] | None:
         return [Leaf(((expr, True),), ONE), Leaf(((expr, False),), ZERO)]
     if expr.op == "if":
         test, *sides = expr.args
-        found = []
+        actual = []
         for holds, side in zip((True, False), sides, strict=True):
             inside = _lifted(side, kinds)
             if inside is None:
                 return None
-            found += [Leaf(one.tests, one.value) for one in _under((test, holds), inside)]
-        return found if len(found) <= MOST_LEAVES else None
+            actual += [Leaf(item.tests, item.value) for item in _under((test, holds), inside)]
+        return actual if len(actual) <= MOST_LEAVES else None
     if expr.op not in LIFTED:
         return [Leaf((), expr)]
-    found = [Leaf((), Expr(expr.op, (), expr.data, expr.where))]
+    actual = [Leaf((), Expr(expr.op, (), expr.data, expr.where))]
     for arg in expr.args:
         inside = _lifted(arg, kinds)
         if inside is None:
             return None
-        found = [
-            Leaf(here.tests, Expr(expr.op, (*one.value.args, here.value), (), expr.where))
-            for one in found
-            for here in _all_under(one.tests, inside)
+        actual = [
+            Leaf(here.tests, Expr(expr.op, (*item.value.args, here.value), (), expr.where))
+            for item in actual
+            for here in _all_under(item.tests, inside)
         ]
-        if len(found) > MOST_LEAVES:
+        if len(actual) > MOST_LEAVES:
             return None
-    return [Leaf(one.tests, _simpler(one.value)) for one in found]
+    return [Leaf(item.tests, _simpler(item.value)) for item in actual]
 
 
 def _is_bool(expr: Expr, kinds: Kinds) -> bool:
@@ -90,16 +90,16 @@ def _is_bool(expr: Expr, kinds: Kinds) -> bool:
 
 def _under(test: Test, inside: Sequence[Leaf]) -> Iterator[Leaf]:
     """Those that the test leaves."""
-    for one in inside:
-        if (test[0], not test[1]) not in one.tests:
-            yield one if test in one.tests else Leaf((test, *one.tests), one.value)
+    for item in inside:
+        if (test[0], not test[1]) not in item.tests:
+            yield item if test in item.tests else Leaf((test, *item.tests), item.value)
 
 
 def _all_under(tests: Sequence[Test], inside: Sequence[Leaf]) -> list[Leaf]:
-    found = list(inside)
+    actual = list(inside)
     for test in reversed(tests):
-        found = list(_under(test, found))
-    return found
+        actual = list(_under(test, actual))
+    return actual
 
 
 def _simpler(expr: Expr) -> Expr:
@@ -133,7 +133,7 @@ def whole(expr: Expr, context: Context) -> bool:
         return False
     largest = one_bound(expr, context).largest
     small = largest is not None and largest < EXACT_BELOW
-    return small and all(whole(one, context) for one in expr.args)
+    return small and all(whole(argument, context) for argument in expr.args)
 
 
 def _side(expr: Expr, context: Context) -> bool:
@@ -155,10 +155,12 @@ def _label(expr: Expr, context: Context) -> bool:
 
 def certain(atom: Expr, context: Context) -> bool:
     """Whether doubles decide a comparison as exact numbers do."""
-    if atom.op == "eq" and all(_label(one, context) for one in atom.args):
+    if atom.op == "eq" and all(_label(argument, context) for argument in atom.args):
         return True
     sides = atom.args
-    return all(_side(one, context) for one in sides) and any(whole(one, context) for one in sides)
+    return all(_side(side, context) for side in sides) and any(
+        whole(side, context) for side in sides
+    )
 
 
 def _cell(value: Expr, context: Context) -> bool:
@@ -167,13 +169,13 @@ def _cell(value: Expr, context: Context) -> bool:
         return False
     (inner,), size = value.args[0].args, value.args[0].data[0]
     fields = inner.args if inner.op == "cross" else (inner,)
-    if any(one.op != "field" for one in fields):
+    if any(field.op != "field" for field in fields):
         return False
-    kinds = [context.columns[str(one.data[0])] for one in fields]
+    kinds = [context.columns[str(field.data[0])] for field in fields]
     if len(kinds) == 1 and kinds[0].kind == "int" and isinstance(size, int | Fraction):
         low, high = kinds[0].low, kinds[0].high
         return low is not None and high is not None and low >= 0 and high < size
-    return all(one.kind in ("bool", "category") for one in kinds)
+    return all(kind.kind in ("bool", "category") for kind in kinds)
 
 
 # -- comparisons as atoms --------------------------------------------------------------------------
@@ -192,8 +194,8 @@ def atom_of(expr: Expr) -> Test:
 def _atoms(expr: Expr) -> Iterator[Expr]:
     """The comparisons and columns that decide a condition. `NotExact` where something else does."""
     if expr.op in ("and", "or", "not", "if"):
-        for one in expr.args:
-            yield from _atoms(one)
+        for argument in expr.args:
+            yield from _atoms(argument)
     elif expr.op in TRUTHS:
         yield atom_of(expr)[0]
     elif expr.op == "field":
@@ -222,10 +224,10 @@ class Term:
 
 
 def _terms(entry: Entry, world: AdjacencyContext) -> list[Term]:
-    context, found = world.context, []
+    context, actual = world.context, []
     for part in entry:
         value = _place_of(part, context)
-        tests = [_piece(*one, context.columns) for one in part.pieces]
+        tests = [_piece(*piece, context.columns) for piece in part.pieces]
         if part.filter != TRUE:
             tests.append((part.filter, True))
         for leaf in leaves(value, context.columns):
@@ -235,15 +237,15 @@ def _terms(entry: Entry, world: AdjacencyContext) -> list[Term]:
             exact = whole(leaf.value, context) or _cell(leaf.value, context)
             # A rounded number is one value only where all sums compute it in one way: not where one
             # may look it up, or take it from a vector, and another round it on a grid of its own.
-            entry_of = any(one.op == "item" for one in nodes(leaf.value))
-            rounded = any(values_of(context.columns[one]) is None for one in read)
+            entry_of = any(node.op == "item" for node in nodes(leaf.value))
+            rounded = any(values_of(context.columns[item]) is None for item in read)
             one_way = exact or (rounded and not entry_of)
             key = (leaf.value,) if one_way else (leaf.value, part.pieces, part.filter, part.group)
             place = one_bound(leaf.value, context)
             shared = read <= world.public
             tests_here = (*tests, *leaf.tests)
-            found.append(Term(tests_here, key, leaf.value, place, part.factor, shared, exact))
-    return found
+            actual.append(Term(tests_here, key, leaf.value, place, part.factor, shared, exact))
+    return actual
 
 
 def _place_of(part: Part, context: Context) -> Expr:
@@ -313,13 +315,13 @@ State = tuple[tuple[Fraction, Fraction, tuple[tuple[int, Fraction], ...]], ...]
 """For each entry: where it lies apart from shared values, and the factors of these."""
 
 
-def cases(found: Sequence[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
+def cases(actual: Sequence[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
     """The largest move over all pairs of cases: columns fixed, other comparisons true or false."""
-    entries = [_terms(entry, world) for entry in found]
-    terms = [one for entry in entries for one in entry]
-    if any(one.place.largest is None for one in terms):
+    entries = [_terms(entry, world) for entry in actual]
+    terms = [part for entry in entries for part in entry]
+    if any(term.place.largest is None for term in terms):
         return None
-    if not any(one.tests for one in terms) and all(len(entry) < 2 for entry in entries):
+    if not any(term.tests for term in terms) and all(len(entry) < 2 for entry in entries):
         return None  # the box says as much
     for loose in (False, True):
         try:
@@ -338,16 +340,16 @@ class _Table:
         self, entries: Sequence[Sequence[Term]], world: AdjacencyContext, loose: bool
     ) -> None:
         self.entries, self.world, self.kinds = entries, world, world.context.columns
-        terms = [one for entry in entries for one in entry]
+        terms = [part for entry in entries for part in entry]
         fixed: set[str] = set()
         free: dict[Expr, None] = {}
-        for atom in (a for one in terms for test, _ in one.tests for a in _atoms(test)):
+        for atom in (a for item in terms for test, _ in item.tests for a in _atoms(test)):
             if self._looked_into(atom, loose):
                 fixed |= columns(atom)
             else:
                 free[atom] = None
-        for one in terms:
-            cells = columns(one.value) if one.value.op == "item" and one.exact else frozenset()
+        for term in terms:
+            cells = columns(term.value) if term.value.op == "item" and term.exact else frozenset()
             fixed |= {c for c in cells if values_of(self.kinds[c]) is not None}
         shared = world.public
         self.fixed, self.free = sorted(fixed), list(free)
@@ -365,7 +367,7 @@ class _Table:
     def _looked_into(self, atom: Expr, loose: bool) -> bool:
         """Whether an atom's columns are fixed; it is true or false else. `NotExact`: neither."""
         context, read = self.world.context, columns(atom)
-        finite = all(values_of(self.kinds[one]) is not None for one in read)
+        finite = all(values_of(self.kinds[item]) is not None for item in read)
         if atom.op == "field":
             if not _is_bool(atom, self.kinds):
                 raise NotExact
@@ -395,11 +397,11 @@ class _Table:
     def _settings(
         self, names: Sequence[str], atoms: Sequence[Expr]
     ) -> Iterator[tuple[dict[str, Constant], dict[Expr, bool]]]:
-        lists = [values_of(self.kinds[one]) or () for one in names]
+        lists = [values_of(self.kinds[name]) or () for name in names]
         several = (
             dict(zip(atoms, t, strict=True)) for t in product((False, True), repeat=len(atoms))
         )
-        possible = [one for one in several if ordered(one, self.kinds)]
+        possible = [item for item in several if ordered(item, self.kinds)]
         for values in product(*lists):
             for truths in possible:
                 yield dict(zip(names, values, strict=True)), truths
@@ -414,16 +416,16 @@ class _Table:
         low = high = Fraction(0)
         factors: dict[tuple[object, ...], Fraction] = {}
         kept: dict[tuple[object, ...], Term] = {}
-        for one in entry:
-            if not all(self._holds(test, row, truths) == so for test, so in one.tests):
+        for part in entry:
+            if not all(self._holds(test, row, truths) == so for test, so in part.tests):
                 continue
-            if one.exact and columns(one.value) <= row.keys():
-                value = self._evaluated(one.value, row)
+            if part.exact and columns(part.value) <= row.keys():
+                value = self._evaluated(part.value, row)
                 assert isinstance(value, bool | Fraction)
-                low, high = low + one.factor * value, high + one.factor * value
+                low, high = low + part.factor * value, high + part.factor * value
                 continue
-            factors[one.key] = factors.get(one.key, Fraction(0)) + one.factor
-            kept[one.key] = one
+            factors[part.key] = factors.get(part.key, Fraction(0)) + part.factor
+            kept[part.key] = part
         shared = []
         for key, factor in factors.items():
             if kept[key].shared and factor:
@@ -445,20 +447,20 @@ class _Table:
         if test.op == "field":
             return bool(row[str(test.data[0])])
         if test.op == "and":
-            return all(self._holds(one, row, truths) for one in test.args)
+            return all(self._holds(argument, row, truths) for argument in test.args)
         if test.op == "or":
-            return any(self._holds(one, row, truths) for one in test.args)
+            return any(self._holds(argument, row, truths) for argument in test.args)
         if test.op == "not":
             return not self._holds(test.args[0], row, truths)
         if test.op == "if":
             chosen = test.args[1 if self._holds(test.args[0], row, truths) else 2]
             return self._holds(chosen, row, truths)
         atom, so = atom_of(test)
-        found = truths[atom] if atom in truths else bool(self._evaluated(atom, row))
-        return found == so
+        actual = truths[atom] if atom in truths else bool(self._evaluated(atom, row))
+        return actual == so
 
     def _evaluated(self, expr: Expr, row: Setting) -> object:
-        key = (expr, *(row[one] for one in sorted(columns(expr))))
+        key = (expr, *(row[column] for column in sorted(columns(expr))))
         if key not in self.known:
             self.known[key] = evaluate(expr, row, self.kinds)
         return self.known[key]

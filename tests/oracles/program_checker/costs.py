@@ -23,12 +23,12 @@ class Costs(Prices):
 
     def sequence(self, commands: Sequence[Command]) -> Price:
         """Costs of commands one after the other add up."""
-        prices = [self.command(one) for one in commands]
-        cost = _added([one.cost for one in prices])
-        entering = [one.entering for one in prices]
-        known = [one for one in entering if one is not None]
+        prices = [self.command(command) for command in commands]
+        cost = _added([price.cost for price in prices])
+        entering = [price.entering for price in prices]
+        known = [edge for edge in entering if edge is not None]
         both = _added(known) if len(known) == len(entering) else None
-        return Price(cost, both, {"sequence": [one.node for one in prices]})
+        return Price(cost, both, {"sequence": [price.node for price in prices]})
 
     def command(self, command: Command) -> Price:
         """The price of one command."""
@@ -43,11 +43,11 @@ class Costs(Prices):
         if isinstance(command, Branch):
             self.after(command.test)
             sides = self._sides(command)
-            cost = _dearest([one.cost for one in sides])
-            entering = [one.entering for one in sides]
-            known = [one for one in entering if one is not None]
+            cost = _dearest([side.cost for side in sides])
+            entering = [side.entering for side in sides]
+            known = [edge for edge in entering if edge is not None]
             both = _dearest(known) if len(known) == 2 else None
-            return Price(cost, both, {"branch": [one.node for one in sides]})
+            return Price(cost, both, {"branch": [side.node for side in sides]})
         return self.parts(command)
 
     def _sides(self, command: Branch) -> list[Price]:
@@ -70,10 +70,10 @@ class Costs(Prices):
         if release.op in ("laplace", "gaussian"):
             value = bounds(release.args[0], self.world.context)
             return (Interval(),) * len(value) if isinstance(value, tuple) else Interval()
-        one = release.op == "posterior-sample" or (
+        item = release.op == "posterior-sample" or (
             release.op == "exponential" and release.args[0].op == "score"
         )
-        return Interval() if one else None
+        return Interval() if item else None
 
     def _derived(self, value: Expr) -> Bounds | None:
         if value.op in AFTER:
@@ -93,12 +93,12 @@ class Costs(Prices):
                 "confined": all(
                     _confined(commands, command.column, label) for label, commands in command.parts
                 ),
-                "of": [one.node for one in prices],
+                "of": [price.node for price in prices],
             }
         }
-        cost = self._of_parts([one.cost for one in prices], prices, command, node)
-        entering = [one.entering for one in prices]
-        known = [one for one in entering if one is not None]
+        cost = self._of_parts([price.cost for price in prices], prices, command, node)
+        entering = [price.entering for price in prices]
+        known = [edge for edge in entering if edge is not None]
         if len(known) != len(entering):
             return Price(cost, None, node)
         both = _dearest(known) if node["parts"]["confined"] else _added(known)
@@ -125,8 +125,8 @@ class Costs(Prices):
             return _added(costs)
         if command.public or self.world.adjacency == "add-remove":
             return _dearest(costs)
-        moving = [one.entering for one in prices]
-        if any(one is None for one in moving):
+        moving = [price.entering for price in prices]
+        if any(item is None for item in moving):
             raise Rejected(
                 "type",
                 f"'{command.column}' is private: a record that changes it leaves one piece and "
@@ -134,21 +134,21 @@ class Costs(Prices):
                 command.where,
                 "Declare the column Public[...], or release counts and sums of each piece.",
             )
-        a = [one for one in moving if one is not None]
+        a = [item for item in moving if item is not None]
         pairs = [_added([x, y]) for i, x in enumerate(a) for y in a[i + 1 :]]
         return _dearest([*costs, *pairs])
 
 
 def _confined(commands: Sequence[Command], column: str, label: str) -> bool:
     """Whether all private data that commands read lies in one piece."""
-    released = (one for one in flat(commands) if isinstance(one, Release))
-    return all(_inside(arg, column, label) for one in released for arg in one.args)
+    released = (item for item in flat(commands) if isinstance(item, Release))
+    return all(_inside(arg, column, label) for item in released for arg in item.args)
 
 
 def _inside(expr: Expr, column: str, label: str) -> bool:
     if expr.op == "data":
         return (column, label) in pieces_of(expr)
-    return all(_inside(one, column, label) for one in expr.args)
+    return all(_inside(argument, column, label) for argument in expr.args)
 
 
 def _either(a: Bounds | None, b: Bounds | None) -> tuple[Bounds | None, bool]:

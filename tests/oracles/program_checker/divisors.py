@@ -25,7 +25,7 @@ def facts(test: Expr, holds: bool = True) -> tuple[Fact, ...]:
     if test.op == "not":
         return facts(test.args[0], not holds)
     if test.op == ("and" if holds else "or"):
-        return tuple(fact for one in test.args for fact in facts(one, holds))
+        return tuple(fact for argument in test.args for fact in facts(argument, holds))
     if test.op not in NEGATED:
         return ()
     left, right = test.args
@@ -60,14 +60,14 @@ def divisor_note(divisor: Expr, context: Context, known: Iterable[Fact]) -> str 
 
 
 def _not_zero(divisor: Expr, context: Context, known: tuple[Fact, ...]) -> bool:
-    found = bounds(divisor, context)
-    if all(nonzero(one) for one in ((found,) if isinstance(found, Interval) else found)):
+    actual = bounds(divisor, context)
+    if all(nonzero(item) for item in ((actual,) if isinstance(actual, Interval) else actual)):
         return True
     if divisor.op in ("neg", "abs") or divisor.op == "div":
         return _not_zero(divisor.args[0], context, known)
     if divisor.op == "mul":
-        return all(_not_zero(one, context, known) for one in divisor.args)
-    return any(_apart(divisor, one, context) for one in known)
+        return all(_not_zero(argument, context, known) for argument in divisor.args)
+    return any(_apart(divisor, item, context) for item in known)
 
 
 def _apart(divisor: Expr, fact: Fact, context: Context) -> bool:

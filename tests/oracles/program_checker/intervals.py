@@ -58,15 +58,15 @@ class Context:
     columns: Mapping[str, Type]
     public: Mapping[str, Bounds | None]
 
-    def knowing(self, name: str, found: Bounds | None) -> Context:
+    def knowing(self, name: str, bounds: Bounds | None) -> Context:
         """The same with one more public value."""
-        return Context(self.columns, {**self.public, name: found})
+        return Context(self.columns, {**self.public, name: bounds})
 
     @property
     def size(self) -> Interval:
         """The admitted sizes; nothing is known where the size is private."""
-        found = self.public.get("db.size")
-        return found if isinstance(found, Interval) else Interval()
+        actual = self.public.get("db.size")
+        return actual if isinstance(actual, Interval) else Interval()
 
 
 def of_type(kind: Type) -> Interval:
@@ -92,7 +92,7 @@ def bounds(expr: Expr, context: Context) -> Bounds:
     if op in ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not"):
         return UNIT
     if op == "tuple":
-        return tuple(one_bound(one, context) for one in expr.args)
+        return tuple(one_bound(argument, context) for argument in expr.args)
     if op == "onehot":
         size = expr.data[0]
         assert isinstance(size, int | Fraction)
@@ -115,28 +115,28 @@ def bounds(expr: Expr, context: Context) -> Bounds:
 
 def column_type(expr: Expr, context: Context) -> Type:
     """The type of the column that `field` reads."""
-    found = context.columns.get(str(expr.data[0]))
-    if found is None:
+    actual = context.columns.get(str(expr.data[0]))
+    if actual is None:
         raise Rejected("attribute", f"The record has no column '{expr.data[0]}'.", expr)
-    return found
+    return actual
 
 
 def _known(expr: Expr, context: Context) -> Bounds:
     name = str(expr.data[0])
     if name not in context.public:
         raise Rejected("name", f"'{name}' has no value here.", expr)
-    found = context.public[name]
-    if found is None:
+    actual = context.public[name]
+    if actual is None:
         raise Rejected("type", "A released distribution is not a number.", expr)
-    return found
+    return actual
 
 
 def one_bound(expr: Expr, context: Context) -> Interval:
     """The bounds of a single number."""
-    found = bounds(expr, context)
-    if isinstance(found, tuple):
+    actual = bounds(expr, context)
+    if isinstance(actual, tuple):
         raise Rejected("type", "A vector stands where one number is wanted.", expr)
-    return found
+    return actual
 
 
 def _of_data(expr: Expr, context: Context) -> Bounds:
@@ -148,7 +148,7 @@ def _of_data(expr: Expr, context: Context) -> Bounds:
         plain = expr.args[0].args[0] == TRUE and not expr.args[0].data[0]
         lowest = size.low if plain and size.low is not None else Fraction(0)
         if isinstance(each, tuple):
-            return tuple(_repeated(one, lowest, size.high) for one in each)
+            return tuple(_repeated(case, lowest, size.high) for case in each)
         return _repeated(each, lowest, size.high)
     return Interval()
 
@@ -181,14 +181,14 @@ def _moments(entries: Bounds) -> Bounds:
 
 
 def _arithmetic(expr: Expr, context: Context) -> Bounds:
-    parts = [bounds(one, context) for one in expr.args]
-    longest = max((len(one) for one in parts if isinstance(one, tuple)), default=0)
+    parts = [bounds(argument, context) for argument in expr.args]
+    longest = max((len(part) for part in parts if isinstance(part, tuple)), default=0)
     if not longest:
-        return _combined(expr, [one for one in parts if isinstance(one, Interval)])
-    spread = [one if isinstance(one, tuple) else (one,) * longest for one in parts]
-    if any(len(one) != longest for one in spread):
+        return _combined(expr, [part for part in parts if isinstance(part, Interval)])
+    spread = [part if isinstance(part, tuple) else (part,) * longest for part in parts]
+    if any(len(item) != longest for item in spread):
         raise Rejected("type", "Two vectors of different lengths.", expr)
-    return tuple(_combined(expr, [one[i] for one in spread]) for i in range(longest))
+    return tuple(_combined(expr, [item[i] for item in spread]) for i in range(longest))
 
 
 def _combined(expr: Expr, parts: list[Interval]) -> Interval:
@@ -210,15 +210,18 @@ def _sum(a: Fraction | None, b: Fraction | None) -> Fraction | None:
     return None if a is None or b is None else a + b
 
 
-def _negated(one: Interval) -> Interval:
-    return Interval(None if one.high is None else -one.high, None if one.low is None else -one.low)
+def _negated(interval: Interval) -> Interval:
+    return Interval(
+        None if interval.high is None else -interval.high,
+        None if interval.low is None else -interval.low,
+    )
 
 
-def _square(one: Interval) -> Interval:
-    if one.low is None or one.high is None:
+def _square(interval: Interval) -> Interval:
+    if interval.low is None or interval.high is None:
         return Interval(Fraction(0), None)
-    ends = (one.low * one.low, one.high * one.high)
-    low = Fraction(0) if one.low <= 0 <= one.high else min(ends)
+    ends = (interval.low * interval.low, interval.high * interval.high)
+    low = Fraction(0) if interval.low <= 0 <= interval.high else min(ends)
     return Interval(low, max(ends))
 
 
@@ -242,45 +245,47 @@ def _product(a: Interval, b: Interval) -> Interval:
     return Interval(low, high)
 
 
-def _at_least_zero(one: Interval) -> bool:
-    return one.low is not None and one.low >= 0
+def _at_least_zero(interval: Interval) -> bool:
+    return interval.low is not None and interval.low >= 0
 
 
-def _inverse(one: Interval) -> Interval:
+def _inverse(interval: Interval) -> Interval:
     """1/x. Unknown where 0 may be among the values (see `nonzero`)."""
-    if one.low is not None and one.low > 0:
-        high = 1 / one.low
-        return Interval(Fraction(0) if one.high is None else 1 / one.high, high)
-    if one.high is not None and one.high < 0:
-        return _negated(_inverse(_negated(one)))
+    if interval.low is not None and interval.low > 0:
+        high = 1 / interval.low
+        return Interval(Fraction(0) if interval.high is None else 1 / interval.high, high)
+    if interval.high is not None and interval.high < 0:
+        return _negated(_inverse(_negated(interval)))
     return Interval()
 
 
-def nonzero(one: Interval) -> bool:
+def nonzero(interval: Interval) -> bool:
     """Whether 0 is certainly not in the interval."""
-    return (one.low is not None and one.low > 0) or (one.high is not None and one.high < 0)
+    return (interval.low is not None and interval.low > 0) or (
+        interval.high is not None and interval.high < 0
+    )
 
 
 def _shaped(expr: Expr, context: Context) -> Interval:
     op = expr.op
-    parts = [one_bound(one, context) for one in expr.args]
+    parts = [one_bound(argument, context) for argument in expr.args]
     if op == "abs":
-        (one,) = parts
-        if one.low is not None and one.low >= 0:
-            return one
-        if one.high is not None and one.high <= 0:
-            return _negated(one)
-        return Interval(Fraction(0), one.largest)
+        (item,) = parts
+        if item.low is not None and item.low >= 0:
+            return item
+        if item.high is not None and item.high <= 0:
+            return _negated(item)
+        return Interval(Fraction(0), item.largest)
     if op == "if":
         return Interval(_least(parts[1:]), _most(parts[1:]))
     if op == "clip":
         value, low, high = parts
         return _clipped(value, low, high)
     if op == "min":
-        highs = [one.high for one in parts if one.high is not None]
+        highs = [part.high for part in parts if part.high is not None]
         return Interval(_least(parts), min(highs) if highs else None)
     if op == "max":
-        lows = [one.low for one in parts if one.low is not None]
+        lows = [part.low for part in parts if part.low is not None]
         return Interval(max(lows) if lows else None, _most(parts))
     raise Rejected("construct", f"'{op}' has no bounds.", expr)
 
@@ -288,21 +293,21 @@ def _shaped(expr: Expr, context: Context) -> Interval:
 def _clipped(value: Interval, low: Interval, high: Interval) -> Interval:
     """min(max(value, low), high), where the ends themselves may be uncertain."""
     raised = Interval(
-        max((one for one in (value.low, low.low) if one is not None), default=None),
+        max((item for item in (value.low, low.low) if item is not None), default=None),
         None if value.high is None or low.high is None else max(value.high, low.high),
     )
     lowest = None
     if raised.low is not None and high.low is not None:
         lowest = min(raised.low, high.low)
-    tops = [one for one in (raised.high, high.high) if one is not None]
+    tops = [item for item in (raised.high, high.high) if item is not None]
     return Interval(lowest, min(tops) if tops else None)
 
 
 def _least(parts: list[Interval]) -> Fraction | None:
-    lows = [one.low for one in parts]
-    return None if any(one is None for one in lows) else min(x for x in lows if x is not None)
+    lows = [part.low for part in parts]
+    return None if any(low is None for low in lows) else min(x for x in lows if x is not None)
 
 
 def _most(parts: list[Interval]) -> Fraction | None:
-    highs = [one.high for one in parts]
-    return None if any(one is None for one in highs) else max(x for x in highs if x is not None)
+    highs = [part.high for part in parts]
+    return None if any(high is None for high in highs) else max(x for x in highs if x is not None)

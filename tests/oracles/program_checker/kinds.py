@@ -18,7 +18,7 @@ def lipschitz(expr: Expr, world: AdjacencyContext) -> tuple[str, tuple[Fraction,
     if world.adjacency != "replace-one":
         return None
     if expr.op in ("mul", "div", "neg"):
-        private = [one for one in expr.args if is_private(one, world)]
+        private = [argument for argument in expr.args if is_private(argument, world)]
         return lipschitz(private[0], world) if len(private) == 1 else None
     if expr.op != "sum":
         return None
@@ -48,16 +48,16 @@ def lipschitz(expr: Expr, world: AdjacencyContext) -> tuple[str, tuple[Fraction,
 def candidate_bounds(candidates: Expr, context: Context) -> Interval:
     """Where numeric candidates lie."""
     if candidates.op == "values":
-        parts = [one_bound(one, context) for one in candidates.args]
-        lows = [one.low for one in parts if one.low is not None]
-        highs = [one.high for one in parts if one.high is not None]
+        parts = [one_bound(argument, context) for argument in candidates.args]
+        lows = [part.low for part in parts if part.low is not None]
+        highs = [part.high for part in parts if part.high is not None]
         return (
             Interval(min(lows), max(highs)) if len(lows) == len(parts) == len(highs) else Interval()
         )
     if candidates.op in ("linspace", "range"):
-        low, high = (one_bound(one, context) for one in candidates.args[:2])
+        low, high = (one_bound(argument, context) for argument in candidates.args[:2])
         ends = [low.low, low.high, high.low, high.high]
-        known = [one for one in ends if one is not None]
+        known = [end for end in ends if end is not None]
         return Interval(min(known), max(known)) if len(known) == len(ends) else Interval()
     return Interval()
 
@@ -69,6 +69,6 @@ def whole(expr: Expr, world: AdjacencyContext) -> bool:
     if expr.op == "sum":
         return whole_row(expr.args[0].args[1], world.context)
     if expr.op in ("add", "sub", "neg", "mul"):
-        return all(whole(one, world) for one in expr.args)
+        return all(whole(argument, world) for argument in expr.args)
     value = constant_of(expr)
     return value is not None and value.denominator == 1

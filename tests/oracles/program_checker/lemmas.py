@@ -35,7 +35,7 @@ def beta_binomial(a: Fraction, b: Fraction, size: Size, entering: bool) -> Fract
     if size.public and not entering:
         m = size.least - 1
         products = [(a, b + m), (a + m, b)]
-        return max(_replaced(one) for one in products)
+        return max(_replaced(product) for product in products)
     moved = max(_entered(a), _entered(b))
     return moved if entering else max(moved, _replaced((a, b)))
 

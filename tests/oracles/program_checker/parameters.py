@@ -29,14 +29,14 @@ def check_parameters(expr: Expr, context: Context) -> None:
         named = ["A Dirichlet prior's number"] * len(expr.args)
     else:
         named = list(POSITIVE[family])
-    for what, one in zip(named, expr.args, strict=False):
-        low = one_bound(one, context).low
+    for what, item in zip(named, expr.args, strict=False):
+        low = one_bound(item, context).low
         at_zero = expr.op == "likelihood" and family == "poisson"
         if what and (low is None or low < 0 or (low == 0 and not at_zero)):
             raise Rejected(
                 "prior",
                 f"{what} may be {'below 0' if at_zero else '0 or less'} here.",
-                one,
+                item,
                 f"Write max(x, {0 if at_zero else 1}) for this x, or hold the number of records by "
                 "require(...).",
             )

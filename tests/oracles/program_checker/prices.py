@@ -92,8 +92,8 @@ class Prices:
         that may be 0 are noted instead of refused.
         """
         if expr.op == "data":
-            for one in expr.args:
-                check_row(one, world.context)
+            for argument in expr.args:
+                check_row(argument, world.context)
             bounds(expr.args[1], world.context)
             for column, _ in pieces_of(expr):
                 column_type(Expr("field", (), (column,), expr.where), world.context)
@@ -102,13 +102,15 @@ class Prices:
             raise Rejected("name", f"'{expr.data[0]}' has no value here.", expr)
         if expr.op in ("prior", "likelihood"):
             check_parameters(expr, world.context)
-        for i, one in enumerate(expr.args):
+        for i, argument in enumerate(expr.args):
             if expr.op == "fold" and i == 1:
-                check_row(one, world.context, step=True)
+                check_row(argument, world.context, step=True)
             elif expr.op == "if" and i > 0:
-                self.well_formed(one, world, (*known, *facts(expr.args[0], i == 1)), noted=noted)
+                self.well_formed(
+                    argument, world, (*known, *facts(expr.args[0], i == 1)), noted=noted
+                )
             else:
-                self.well_formed(one, world, known, noted=noted)
+                self.well_formed(argument, world, known, noted=noted)
         if expr.op == "div" and not is_private(expr, world):
             holding = (*self.facts, *known)
             if not noted:
@@ -135,23 +137,23 @@ class Prices:
             check_candidates(candidates, world.context)
             if score.op != "hellinger":
                 world = inside_score(score, candidates, world)
-        for one in release.args:
-            if one.op == "row-score":
-                check_row(one.args[0], world.context)
+        for argument in release.args:
+            if argument.op == "row-score":
+                check_row(argument.args[0], world.context)
             else:
-                self.well_formed(one, world)
-            model = one.args[0].args[0] if one.op == "hellinger" else one
+                self.well_formed(argument, world)
+            model = argument.args[0].args[0] if argument.op == "hellinger" else argument
             if model.op == "observe":
                 self.public_only(model.args[1])
                 self.public_only(model.args[2])
 
     def _option(self, release: Release, name: str) -> Fraction:
-        found = constant_of(dict(release.options)[name])
-        if found is None or (name in ("epsilon", "delta", "power") and found <= 0):
+        actual = constant_of(dict(release.options)[name])
+        if actual is None or (name in ("epsilon", "delta", "power") and actual <= 0):
             raise Rejected(
                 "static", f"{name} is a number above 0, known beforehand.", release.where
             )
-        return found
+        return actual
 
     def laplace(self, release: Release) -> Price:
         """Laplace noise of scale sensitivity / epsilon on every entry: the l1 norm counts."""
@@ -160,8 +162,8 @@ class Prices:
         self._check_asserted(release, moved.value)
         scale = dict(release.options).get("sensitivity", moved.value)
         entering = self._share(release, "l1", scale, epsilon)
-        found = lipschitz(release.args[0], self.world)
-        self.kinds.append(ANY if found is None else ("lipschitz", found[0], found[1]))
+        actual = lipschitz(release.args[0], self.world)
+        self.kinds.append(ANY if actual is None else ("lipschitz", actual[0], actual[1]))
         return Price(
             (epsilon, Fraction(0)),
             None if entering is None else (entering, Fraction(0)),
@@ -200,8 +202,8 @@ class Prices:
         given = constant_of(sigma)
         if given is None or squared is None or given <= 0:
             raise Unknown("unproved", "An asserted sigma is held against a constant only.", sigma)
-        one = not isinstance(bounds(release.args[0], self.world.context), tuple)
-        exact = one and whole(release.args[0], self.world)
+        item = not isinstance(bounds(release.args[0], self.world.context), tuple)
+        exact = item and whole(release.args[0], self.world)
         reached = gaussian_delta(given, squared, eps, exact)
         if reached > delta:
             raise Rejected(
@@ -336,7 +338,7 @@ class Prices:
             "entering": None if entering is None else str(entering),
             "kind": kind,
             "column": column if kind == "lipschitz" else None,
-            "interval": None if interval is None else [str(one) for one in interval],
+            "interval": None if interval is None else [str(item) for item in interval],
         }
 
 
@@ -356,4 +358,4 @@ def has_rows(expr: Expr) -> bool:
         return False
     if expr.op in ("data", "field", "acc", "fold"):
         return True
-    return any(has_rows(one) for one in expr.args)
+    return any(has_rows(argument) for argument in expr.args)

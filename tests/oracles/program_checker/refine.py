@@ -32,11 +32,11 @@ class Refinements:
     @property
     def solvers(self) -> tuple[str, ...]:
         """Who agreed on every obligation; empty if there was none."""
-        agreed = [one["solvers"] for one in self.obligations]
+        agreed = [obligation["solvers"] for obligation in self.obligations]
         return tuple(
-            one
-            for one in KNOWN
-            if agreed and all(isinstance(said, list) and one in said for said in agreed)
+            item
+            for item in KNOWN
+            if agreed and all(isinstance(said, list) and item in said for said in agreed)
         )
 
     def prove(self, what: str, problem: Problem, at: Expr | None) -> None:
@@ -57,8 +57,8 @@ class Refinements:
     def _problem(self) -> tuple[Problem, Encoder]:
         problem = Problem()
         encoder = Encoder(problem, self.context.columns, self.context.public)
-        for one in self.requires:
-            problem.say(encoder.term(one, "public"))
+        for requirement in self.requires:
+            problem.say(encoder.term(requirement, "public"))
         return problem, encoder
 
     def precondition(self) -> None:
@@ -166,18 +166,18 @@ class Refinements:
 
     def _candidates(self, step: Expr) -> list[Fraction]:
         """Bounds to try, least first: widths in the step, their sums, products and quotients."""
-        found = {Fraction(1)}
-        for one in nodes(step):
-            if one.op == "field":
-                width = _width(self.context, str(one.data[0]))
-                found |= {width} if width is not None else set()
-            if one.op == "clip":
-                ends = [_constant(end) for end in one.args[1:]]
+        actual = {Fraction(1)}
+        for node in nodes(step):
+            if node.op == "field":
+                width = _width(self.context, str(node.data[0]))
+                actual |= {width} if width is not None else set()
+            if node.op == "clip":
+                ends = [_constant(end) for end in node.args[1:]]
                 if ends[0] is not None and ends[1] is not None:
-                    found.add(ends[1] - ends[0])
-            if one.op == "const" and isinstance(one.data[0], Fraction):
-                found.add(abs(one.data[0]))
-        base = sorted(one for one in found if one > 0)
+                    actual.add(ends[1] - ends[0])
+            if node.op == "const" and isinstance(node.data[0], Fraction):
+                actual.add(abs(node.data[0]))
+        base = sorted(item for item in actual if item > 0)
         base = base if len(base) <= 10 else base[:5] + base[-5:]
         more = {made for x in base for y in base for made in (x + y, x * y, x / y)}
         return sorted({*base, *more})

@@ -60,15 +60,15 @@ def condition_columns(part: Part) -> frozenset[str]:
 def part_bounds(part: Part, context: Context) -> Interval:
     """Where the value lies in rows that are kept, the factor included."""
     whole = bounds(part.group, context)
-    one = whole[part.index] if isinstance(whole, tuple) else whole
-    if one.low is None or one.high is None:
+    item = whole[part.index] if isinstance(whole, tuple) else whole
+    if item.low is None or item.high is None:
         raise Rejected(
             "bounds",
             "One record can change this without limit.",
             part.group,
             "Clip it: clip(value, low, high).",
         )
-    ends = (part.factor * one.low, part.factor * one.high)
+    ends = (part.factor * item.low, part.factor * item.high)
     return Interval(min(ends), max(ends))
 
 
@@ -97,7 +97,7 @@ def check_row(expr: Expr, context: Context, *, step: bool = False) -> None:
             "require(...) keeps away from 0.",
         )
     if expr.op == "clip":
-        low, high = (one_bound(one, context) for one in expr.args[1:])
+        low, high = (one_bound(item, context) for item in expr.args[1:])
         if low.high is None or high.low is None or low.high > high.low:
             raise Rejected(
                 "bounds",
@@ -105,8 +105,8 @@ def check_row(expr: Expr, context: Context, *, step: bool = False) -> None:
                 expr,
                 "clip(value, low, high) with low <= high.",
             )
-    for one in expr.args:
-        check_row(one, context, step=step)
+    for argument in expr.args:
+        check_row(argument, context, step=step)
     if expr.op == "onehot":
         _check_place(expr, context)
 
@@ -127,7 +127,7 @@ def _check_place(expr: Expr, context: Context) -> None:
             "Use Int columns, whole literals, + - *, comparisons and conditions.",
         )
     if place.low is None or place.low < 0 or place.high is None or place.high >= size:
-        ends = ["any number" if one is None else decimal(one) for one in (place.low, place.high)]
+        ends = ["any number" if item is None else decimal(item) for item in (place.low, place.high)]
         raise Rejected(
             "bounds",
             f"The cells are 0 to {int(size) - 1}, and this number lies in {ends[0]} to {ends[1]}.",
@@ -152,8 +152,8 @@ def whole_row(expr: Expr, context: Context) -> bool:
     if expr.op in ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "onehot"):
         return True
     if expr.op in ("add", "sub", "mul", "neg", "abs", "min", "max", "clip"):
-        return all(whole_row(one, context) for one in expr.args)
-    return expr.op == "if" and all(whole_row(one, context) for one in expr.args[1:])
+        return all(whole_row(argument, context) for argument in expr.args)
+    return expr.op == "if" and all(whole_row(argument, context) for argument in expr.args[1:])
 
 
 # -- exact evaluation, for finite columns ----------------------------------------------------
@@ -167,13 +167,13 @@ def values_of(kind: Type) -> tuple[Constant, ...] | None:
         return kind.labels
     if kind.kind != "int" or kind.low is None or kind.high is None or kind.high - kind.low >= 256:
         return None
-    return tuple(Fraction(one) for one in range(int(kind.low), int(kind.high) + 1))
+    return tuple(Fraction(item) for item in range(int(kind.low), int(kind.high) + 1))
 
 
 def settings(kinds: Mapping[str, Type]) -> Iterator[dict[str, Constant]]:
     """All settings of finite columns."""
     names = sorted(kinds)
-    lists = [values_of(kinds[one]) or () for one in names]
+    lists = [values_of(kinds[name]) or () for name in names]
     for values in product(*lists):
         yield dict(zip(names, values, strict=True))
 
@@ -195,20 +195,22 @@ def evaluate(expr: Expr, row: Setting, kinds: Mapping[str, Type]) -> Plain:
         assert isinstance(value, int | Fraction)
         return Fraction(value)
     if op == "field":
-        found = row[str(expr.data[0])]
-        assert isinstance(found, bool | str | Fraction)
-        return found
+        actual = row[str(expr.data[0])]
+        assert isinstance(actual, bool | str | Fraction)
+        return actual
     if op == "if":
         return evaluate(expr.args[1 if evaluate(expr.args[0], row, kinds) else 2], row, kinds)
     if op in ("public", "acc"):
         raise NotExact
-    args = [evaluate(one, row, kinds) for one in expr.args]
+    args = [evaluate(argument, row, kinds) for argument in expr.args]
     if op == "tuple":
-        return tuple(_number(one) for one in args)
+        return tuple(_number(argument) for argument in args)
     if op in ("eq", "ne"):
         return _same(args[0], args[1]) == (op == "eq")
     if op == "cross":
-        return "|".join(one if isinstance(one, str) else str(bool(one)) for one in args)
+        return "|".join(
+            argument if isinstance(argument, str) else str(bool(argument)) for argument in args
+        )
     if op == "onehot":
         size = expr.data[0]
         assert isinstance(size, int | Fraction)
@@ -225,10 +227,13 @@ def evaluate(expr: Expr, row: Setting, kinds: Mapping[str, Type]) -> Plain:
         assert isinstance(index, int | Fraction)
         assert isinstance(args[0], tuple)
         return args[0][int(index)]
-    longest = max((len(one) for one in args if isinstance(one, tuple)), default=0)
+    longest = max((len(argument) for argument in args if isinstance(argument, tuple)), default=0)
     if longest:
-        spread = [one if isinstance(one, tuple) else (_number(one),) * longest for one in args]
-        return tuple(_number(_computed(op, list(one))) for one in zip(*spread, strict=True))
+        spread = [
+            argument if isinstance(argument, tuple) else (_number(argument),) * longest
+            for argument in args
+        ]
+        return tuple(_number(_computed(op, list(item))) for item in zip(*spread, strict=True))
     return _computed(op, args)
 
 
@@ -239,7 +244,7 @@ def _computed(op: str, args: list[Plain]) -> Plain:
         return any(args)
     if op == "not":
         return not args[0]
-    numbers = [_number(one) for one in args]
+    numbers = [_number(argument) for argument in args]
     if op in ("min", "max"):
         return min(numbers) if op == "min" else max(numbers)
     if op == "clip":
@@ -251,11 +256,11 @@ def _computed(op: str, args: list[Plain]) -> Plain:
     a, b = numbers
     if op == "div":
         return a / b
-    found: dict[str, Plain] = {
+    actual: dict[str, Plain] = {
         "add": a + b, "sub": a - b, "mul": a * b, "lt": a < b, "le": a <= b, "gt": a > b,
         "ge": a >= b,
     }  # fmt: skip
-    return found[op]
+    return actual[op]
 
 
 def _number(value: Plain) -> Fraction:
@@ -277,8 +282,8 @@ def label_lists(expr: Expr, kinds: Mapping[str, Type]) -> tuple[str, ...]:
         return (kind.labels if kind is not None else ()) or ("False", "True")
     if expr.op == "cross":
         labels = [""]
-        for one in expr.args:
-            labels = [f"{a}|{b}" if a else b for a in labels for b in label_lists(one, kinds)]
+        for argument in expr.args:
+            labels = [f"{a}|{b}" if a else b for a in labels for b in label_lists(argument, kinds)]
         return tuple(labels)
     return ("False", "True")
 

@@ -35,8 +35,8 @@ def score_moves(score: Expr, candidates: Expr, world: AdjacencyContext) -> tuple
         moved = hellinger(model, world)
         _of_one_family(candidates, model.args[2])
         return number(moved), "hellinger"
-    found = sensitivity(score.args[0], "l1", inside_score(score, candidates, world))
-    return found.value, found.by
+    actual = sensitivity(score.args[0], "l1", inside_score(score, candidates, world))
+    return actual.value, actual.by
 
 
 def _of_one_family(candidates: Expr, prior: Expr) -> None:
@@ -103,9 +103,9 @@ def least_rows(size: Interval) -> int:
 
 
 def _parameters(prior: Expr, family: str) -> list[Fraction]:
-    found = [constant_of(one) for one in prior.args] if prior.op == "prior" else []
-    known = [one for one in found if one is not None]
-    if not known or len(known) != len(found):
+    actual = [constant_of(argument) for argument in prior.args] if prior.op == "prior" else []
+    known = [item for item in actual if item is not None]
+    if not known or len(known) != len(actual):
         raise Unknown(
             "unproved",
             "How far the posterior moves is known for a prior that is written out only.",

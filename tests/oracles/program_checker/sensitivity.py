@@ -70,15 +70,15 @@ class AdjacencyContext:
         """The columns that a neighbour shares."""
         if self.adjacency == "add-remove":
             return frozenset()
-        return frozenset(one for one, kind in self.context.columns.items() if kind.public)
+        return frozenset(item for item, kind in self.context.columns.items() if kind.public)
 
     def entering(self) -> AdjacencyContext:
         """The same world where a record enters or leaves. A public size stays what it is."""
         return AdjacencyContext("add-remove", self.context, self.fold)
 
-    def knowing(self, name: str, found: Bounds | None) -> AdjacencyContext:
+    def knowing(self, name: str, bounds: Bounds | None) -> AdjacencyContext:
         """The same with one more public value."""
-        return AdjacencyContext(self.adjacency, self.context.knowing(name, found), self.fold)
+        return AdjacencyContext(self.adjacency, self.context.knowing(name, bounds), self.fold)
 
 
 def constant_of(expr: Expr) -> Fraction | None:
@@ -86,8 +86,8 @@ def constant_of(expr: Expr) -> Fraction | None:
     if expr.op == "const":
         value = expr.data[0]
         return Fraction(value) if isinstance(value, bool | int | Fraction) else None
-    parts = [constant_of(one) for one in expr.args]
-    numbers = [one for one in parts if one is not None]
+    parts = [constant_of(argument) for argument in expr.args]
+    numbers = [part for part in parts if part is not None]
     if len(numbers) != len(parts) or not parts:
         return None
     if expr.op == "add":
@@ -111,7 +111,7 @@ def is_private(expr: Expr, world: AdjacencyContext) -> bool:
     if expr.op in ("sum", "count"):
         _, data = expr.op, expr.args[0]
         return bool(_data_columns(data) - world.public) or world.adjacency == "add-remove"
-    return expr.op == "fold" or any(is_private(one, world) for one in expr.args)
+    return expr.op == "fold" or any(is_private(argument, world) for argument in expr.args)
 
 
 def _data_columns(data: Expr) -> frozenset[str]:
@@ -123,9 +123,9 @@ def _data_columns(data: Expr) -> frozenset[str]:
 
 def pieces_of(data: Expr) -> tuple[tuple[str, str], ...]:
     """The partitions that a data expression lies in."""
-    found = data.data[0]
-    assert isinstance(found, tuple)
-    return tuple((str(one[0]), str(one[1])) for one in found if isinstance(one, tuple))
+    actual = data.data[0]
+    assert isinstance(actual, tuple)
+    return tuple((str(item[0]), str(item[1])) for item in actual if isinstance(item, tuple))
 
 
 # -- from a private value to row functions -----------------------------------------------------
@@ -135,15 +135,15 @@ def entries(expr: Expr, world: AdjacencyContext) -> list[Entry] | None:
     """The value as sums of one row function, if it is linear with constant factors."""
     op = expr.op
     if not is_private(expr, world):
-        found = bounds(expr, world.context)
-        return [()] * (len(found) if isinstance(found, tuple) else 1)
+        actual = bounds(expr, world.context)
+        return [()] * (len(actual) if isinstance(actual, tuple) else 1)
     if op in ("sum", "count"):
         return _summed(expr, world)
     if op == "tuple":
-        parts = [entries(one, world) for one in expr.args]
-        if any(one is None for one in parts):
+        parts = [entries(argument, world) for argument in expr.args]
+        if any(part is None for part in parts):
             return None
-        return [entry for one in parts if one is not None for entry in one]
+        return [entry for part in parts if part is not None for entry in part]
     if op == "item":
         whole = entries(expr.args[0], world)
         index = expr.data[0]
@@ -163,14 +163,14 @@ def _summed(expr: Expr, world: AdjacencyContext) -> list[Entry]:
     group = ONE if expr.op == "count" else data.args[1]
     check_row(group, world.context)
     check_row(data.args[0], world.context)
-    found = bounds(group, world.context)
-    size = len(found) if isinstance(found, tuple) else 1
+    actual = bounds(group, world.context)
+    size = len(actual) if isinstance(actual, tuple) else 1
     pieces = pieces_of(data)
     return [(Part(pieces, data.args[0], group, i, Fraction(1)),) for i in range(size)]
 
 
 def _joined(expr: Expr, world: AdjacencyContext) -> list[Entry] | None:
-    left, right = (entries(one, world) for one in expr.args)
+    left, right = (entries(argument, world) for argument in expr.args)
     if expr.op == "sub":
         right = _scaled(right, Fraction(-1))
     if left is None or right is None:
@@ -201,8 +201,8 @@ def _multiplied(expr: Expr, world: AdjacencyContext) -> list[Entry] | None:
         if factor == 0:
             raise Rejected("division", "This divides by 0.", right)
         return None if factor is None else _scaled(entries(left, world), 1 / factor)
-    for one, other in ((left, right), (right, left)):
-        factor = constant_of(one)
+    for item, other in ((left, right), (right, left)):
+        factor = constant_of(item)
         if factor is not None:
             return _scaled(entries(other, world), factor)
     return None
@@ -234,19 +234,19 @@ def _structural(expr: Expr, norm: Norm, world: AdjacencyContext) -> Sensitivity:
     if op == "neg" or op == "abs":
         return _within(sensitivity(expr.args[0], norm, world))
     if op == "clip":
-        if any(is_private(one, world) for one in expr.args[1:]):
+        if any(is_private(argument, world) for argument in expr.args[1:]):
             raise Rejected("private-parameter", "The ends of a clip depend on private data.", expr)
         return _within(sensitivity(expr.args[0], norm, world))
     if op in ("min", "max") and norm == "l1":
         # |max(a, b) - max(a', b')| <= max(|a - a'|, |b - b'|), and the same of min.
-        parts = [sensitivity(one, "l1", world) for one in expr.args]
-        most = Expr("max", tuple(one.value for one in parts))
+        parts = [sensitivity(argument, "l1", world) for argument in expr.args]
+        most = Expr("max", tuple(item.value for item in parts))
         return Sensitivity(_simple(most), _together(parts))
     if op in ("add", "sub", "min", "max", "tuple"):
-        parts = [_spread(one, expr, world) for one in expr.args]
+        parts = [_spread(argument, expr, world) for argument in expr.args]
         total = parts[0].value
-        for one in parts[1:]:
-            total = Expr("add", (total, one.value))
+        for part in parts[1:]:
+            total = Expr("add", (total, part.value))
         # The l2 norm is at most the l1 norm.
         value = total if norm == "l1" else Expr("mul", (total, total))
         return Sensitivity(_simple(value), _together(parts))
@@ -261,18 +261,18 @@ def _within(inner: Sensitivity) -> Sensitivity:
 
 def _together(parts: Sequence[Sensitivity]) -> str:
     """The rules behind a bound that is made of others."""
-    words = [word for one in parts for word in one.by.removeprefix("sum of ").split(", ")]
+    words = [word for part in parts for word in part.by.removeprefix("sum of ").split(", ")]
     return "sum of " + ", ".join(dict.fromkeys(words))
 
 
 def _spread(part: Expr, whole: Expr, world: AdjacencyContext) -> Sensitivity:
     """The l1 bound of a part; a number that is added to every entry of a vector counts for each."""
-    found = sensitivity(part, "l1", world)
+    actual = sensitivity(part, "l1", world)
     length, own = bounds(whole, world.context), bounds(part, world.context)
     if whole.op not in ("add", "sub") or not isinstance(length, tuple) or isinstance(own, tuple):
-        return found
-    times = Expr("mul", (number(Fraction(len(length))), found.value))
-    return Sensitivity(_simple(times), found.by)
+        return actual
+    times = Expr("mul", (number(Fraction(len(length))), actual.value))
+    return Sensitivity(_simple(times), actual.by)
 
 
 def _by_public(expr: Expr, norm: Norm, world: AdjacencyContext) -> Sensitivity:
@@ -297,60 +297,60 @@ def _by_public(expr: Expr, norm: Norm, world: AdjacencyContext) -> Sensitivity:
 def _bounded_factor(factor: Expr, op: str, world: AdjacencyContext) -> Expr:
     """The factor itself if it is known when the noise is drawn, else the worst that it can be."""
     _divides_by_no_0(factor, world)
-    found = one_bound(factor, world.context)
+    actual = one_bound(factor, world.context)
     if names_of(factor) <= {"db.size"} and not _has_data(factor):
         return factor
     if op == "div":
-        return number(_smallest(found))
-    if found.largest is None:
+        return number(_smallest(actual))
+    if actual.largest is None:
         raise Rejected(
             "bounds",
             "A private value is scaled by a public one without bounds.",
             factor,
             "Scale after the release: the noise then doesn't depend on it.",
         )
-    return number(found.largest)
+    return number(actual.largest)
 
 
 def _divides_by_no_0(factor: Expr, world: AdjacencyContext) -> None:
     """Also a divisor inside a factor is bounded away from 0."""
     if factor.op == "div" and not nonzero(one_bound(factor.args[1], world.context)):
         raise Rejected("division", "The divisor may be 0.", factor.args[1], NOT_ZERO)
-    for one in factor.args:
-        _divides_by_no_0(one, world)
+    for argument in factor.args:
+        _divides_by_no_0(argument, world)
 
 
-def _smallest(found: Interval) -> Fraction:
+def _smallest(interval: Interval) -> Fraction:
     """The smallest absolute value of an interval without 0."""
-    if found.low is not None and found.low > 0:
-        return found.low
-    assert found.high is not None
-    assert found.high < 0
-    return -found.high
+    if interval.low is not None and interval.low > 0:
+        return interval.low
+    assert interval.high is not None
+    assert interval.high < 0
+    return -interval.high
 
 
 def _has_data(expr: Expr) -> bool:
-    return expr.op in ("sum", "count", "fold") or any(_has_data(one) for one in expr.args)
+    return expr.op in ("sum", "count", "fold") or any(_has_data(argument) for argument in expr.args)
 
 
 def _simple(expr: Expr) -> Expr:
-    found = constant_of(expr)
-    return expr if found is None else number(found)
+    actual = constant_of(expr)
+    return expr if actual is None else number(actual)
 
 
-def joint(found: Sequence[Entry], norm: Norm, world: AdjacencyContext) -> tuple[Fraction, str]:
+def joint(actual: Sequence[Entry], norm: Norm, world: AdjacencyContext) -> tuple[Fraction, str]:
     """The sensitivity of a vector of row functions: the least of the rules that apply."""
     rules = (box, onehot, moments, enumerated, cases)
     answers = [
-        (value, rule.__name__) for rule in rules if (value := rule(found, norm, world)) is not None
+        (value, rule.__name__) for rule in rules if (value := rule(actual, norm, world)) is not None
     ]
-    return min(answers, key=lambda one: one[0])
+    return min(answers, key=lambda item: item[0])
 
 
-def box(found: Sequence[Entry], norm: Norm, world: AdjacencyContext) -> Fraction:
+def box(actual: Sequence[Entry], norm: Norm, world: AdjacencyContext) -> Fraction:
     """Entry by entry: the width of its interval."""
     total = Fraction(0)
-    for entry in found:
+    for entry in actual:
         width = sum((_part_width(part, world) for part in entry), Fraction(0))
         total += width if norm == "l1" else width * width
     return total
@@ -371,41 +371,43 @@ def _part_width(part: Part, world: AdjacencyContext) -> Fraction:
     return width
 
 
-def _one_group(found: Sequence[Entry], op: str) -> tuple[Part, Fraction] | None:
+def _one_group(actual: Sequence[Entry], op: str) -> tuple[Part, Fraction] | None:
     """The group, if the entries are exactly its entries, all times one factor."""
-    if not all(len(entry) == 1 for entry in found):
+    if not all(len(entry) == 1 for entry in actual):
         # Several parts may stand in an entry only if they are all of one kind: not looked for.
         return None
-    first = found[0][0]
+    first = actual[0][0]
     same = all(
-        (one.pieces, one.filter, one.group, abs(one.factor))
+        (item.pieces, item.filter, item.group, abs(item.factor))
         == (first.pieces, first.filter, first.group, abs(first.factor))
-        for (one,) in found
+        for (item,) in actual
     )
-    distinct = len({one.index for (one,) in found}) == len(found)
+    distinct = len({item.index for (item,) in actual}) == len(actual)
     return (first, abs(first.factor)) if same and distinct and first.group.op == op else None
 
 
-def onehot(found: Sequence[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
+def onehot(actual: Sequence[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
     """Cells of a table: a record leaves one and enters another."""
-    group = _one_group(found, "onehot")
+    group = _one_group(actual, "onehot")
     if group is None:
         return None
     _, factor = group
-    cells = 1 if world.adjacency == "add-remove" else min(2, len(found))
+    cells = 1 if world.adjacency == "add-remove" else min(2, len(actual))
     return cells * (factor if norm == "l1" else factor * factor)
 
 
-def moments(found: Sequence[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
+def moments(actual: Sequence[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
     """Products of pairs of entries in [-1, 1], jointly (theory 8.3)."""
-    group = _one_group(found, "moments")
+    group = _one_group(actual, "moments")
     if group is None:
         return None
     part, factor = group
     base = bounds(part.group.args[0], world.context)
     if not isinstance(base, tuple):
         return None
-    if any(one.low is None or one.high is None or one.low < -1 or one.high > 1 for one in base):
+    if any(
+        item.low is None or item.high is None or item.low < -1 or item.high > 1 for item in base
+    ):
         return None
     d = len(base)
     triangle = Fraction(d * (d + 1), 2)
@@ -421,31 +423,31 @@ def moments(found: Sequence[Entry], norm: Norm, world: AdjacencyContext) -> Frac
 
 def _corners(d: int, base: Sequence[Interval]) -> Fraction:
     """The square of the l2 norm: corners of the cube are the worst place (theory 8.3)."""
-    constant_one = any(one.low == one.high == 1 for one in base)
+    constant_one = any(item.low == item.high == 1 for item in base)
     return Fraction(1) if d == 1 and not constant_one else Fraction(4 * (d * d // 4))
 
 
-def enumerated(found: Sequence[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
+def enumerated(actual: Sequence[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
     """All pairs of settings of the columns involved, where these are finite and few."""
-    names = frozenset().union(*(part_columns(p) for entry in found for p in entry))
-    kinds = {one: world.context.columns[one] for one in names}
+    names = frozenset().union(*(part_columns(p) for entry in actual for p in entry))
+    kinds = {name: world.context.columns[name] for name in names}
     total = 1
     for kind in kinds.values():
         values = values_of(kind)
         total *= len(values) if values is not None else MOST_SETTINGS + 1
-    if total > MOST_SETTINGS or len(found) > 64:
+    if total > MOST_SETTINGS or len(actual) > 64:
         return None
     groups: dict[tuple[object, ...], set[tuple[Fraction, ...]]] = {}
     shared = sorted(names & world.public)
     try:
         for row in settings(kinds):
-            value = tuple(entry_value(entry, row, world.context.columns) for entry in found)
-            groups.setdefault(tuple(row[one] for one in shared), set()).add(value)
+            value = tuple(entry_value(entry, row, world.context.columns) for entry in actual)
+            groups.setdefault(tuple(row[item] for item in shared), set()).add(value)
     except NotExact:
         return None
-    if sum(len(rows) ** 2 for rows in groups.values()) * len(found) > MOST_DIFFERENCES:
+    if sum(len(rows) ** 2 for rows in groups.values()) * len(actual) > MOST_DIFFERENCES:
         return None
-    zero = (Fraction(0),) * len(found)
+    zero = (Fraction(0),) * len(actual)
     worst = Fraction(0)
     for rows in groups.values():
         against = [zero] if world.adjacency == "add-remove" else rows

@@ -17,8 +17,8 @@ TURNED = {"ge": "le", "gt": "lt", "le": "ge", "lt": "gt", "eq": "eq"}
 def admitted(requires: Sequence[Expr]) -> Interval:
     """The sizes that the preconditions admit, at least as wide; 1 row is the least."""
     low, high = Fraction(1), None
-    for one in requires:
-        for op, bound in about_size(one)[0]:
+    for requirement in requires:
+        for op, bound in about_size(requirement)[0]:
             if op in ("ge", "eq"):
                 low = max(low, bound)
             elif op == "gt":
@@ -31,16 +31,16 @@ def admitted(requires: Sequence[Expr]) -> Interval:
 def about_size(expr: Expr) -> tuple[list[Bound], bool]:
     """What a precondition says of the size plainly, and whether that is all that it says."""
     if expr.op == "and":
-        parts = [about_size(one) for one in expr.args]
-        return [found for some, _ in parts for found in some], all(whole for _, whole in parts)
+        parts = [about_size(argument) for argument in expr.args]
+        return [actual for some, _ in parts for actual in some], all(whole for _, whole in parts)
     if expr.op == "const":
         return [], expr.data[0] is True
     if expr.op not in TURNED:
         return [], False
     left, right = expr.args
-    for one, other, op in ((left, right, expr.op), (right, left, TURNED[expr.op])):
+    for item, other, op in ((left, right, expr.op), (right, left, TURNED[expr.op])):
         bound = constant_of(other)
-        if one.op == "public" and one.data == ("db.size",) and bound is not None:
+        if item.op == "public" and item.data == ("db.size",) and bound is not None:
             return [(op, bound)], True
     return [], False
 
@@ -48,11 +48,11 @@ def about_size(expr: Expr) -> tuple[list[Bound], bool]:
 def some_size(requires: Sequence[Expr], size: Interval) -> bool | None:
     """Whether some whole number is admitted; None where comparisons with numbers don't say it."""
     low, high = size.low, size.high
-    for one in requires:
-        found, whole = about_size(one)
+    for requirement in requires:
+        actual, whole = about_size(requirement)
         if not whole:
             return None
-        for op, bound in found:
+        for op, bound in actual:
             if op in ("ge", "gt", "eq"):
                 least = Fraction(floor(bound) + 1 if op == "gt" else ceil(bound))
                 low = least if low is None else max(low, least)

@@ -34,7 +34,7 @@ class Answer:
 
 def solvers_present() -> tuple[str, ...]:
     """The solvers that are installed."""
-    return tuple(one for one in KNOWN if importlib.util.find_spec(one) is not None)
+    return tuple(item for item in KNOWN if importlib.util.find_spec(item) is not None)
 
 
 class Problem:
@@ -66,7 +66,7 @@ class Problem:
     def text(self) -> str:
         """The whole problem."""
         declared = [f"(declare-const {s} {sort})" for s, sort in self.sorts.items()]
-        return "\n".join([*declared, *(f"(assert {one})" for one in self.assertions)])
+        return "\n".join([*declared, *(f"(assert {assertion})" for assertion in self.assertions)])
 
     def unsatisfiable(self) -> Answer:
         """Whether every solver present says unsat."""
@@ -86,7 +86,7 @@ def numeral(value: Fraction) -> str:
 
 def answers(text: str) -> dict[str, str]:
     """What each solver that is present says: sat, unsat, unknown, or an error."""
-    return {one: _ASK[one](text) for one in solvers_present()}
+    return {item: _ASK[item](text) for item in solvers_present()}
 
 
 def ask(text: str, wanted: str) -> Answer:
@@ -94,7 +94,7 @@ def ask(text: str, wanted: str) -> Answer:
     said = answers(text)
     if not said:
         return Answer(False, (), "no solver is installed (the extra 'programs' brings z3 and cvc5)")
-    wrong = [f"{one} says {word}" for one, word in said.items() if word != wanted]
+    wrong = [f"{item} says {word}" for item, word in said.items() if word != wanted]
     opposite = {"unsat": "sat", "sat": "unsat"}[wanted]
     refuted = all(word == opposite for word in said.values())
     return Answer(not wrong, tuple(said), "; ".join(wrong), refuted)
@@ -131,10 +131,10 @@ def _cvc5(text: str) -> str:
             if command.isNull():
                 break
             command.invoke(solver, symbols)
-        found = solver.checkSat()
+        actual = solver.checkSat()
     except RuntimeError as error:
         return f"an error ({error})"
-    return "unsat" if found.isUnsat() else "sat" if found.isSat() else "unknown"
+    return "unsat" if actual.isUnsat() else "sat" if actual.isSat() else "unknown"
 
 
 _ASK: Mapping[str, Callable[[str], str]] = {"z3": _z3, "cvc5": _cvc5}
@@ -173,7 +173,7 @@ class Encoder:
         if op in ("eq", "ne") and self._labelled(expr):
             args = self._labels(expr, row, so_far)
         else:
-            args = [self.term(one, row, so_far) for one in expr.args]
+            args = [self.term(argument, row, so_far) for argument in expr.args]
         return _TERMS(op, args, expr)
 
     def _constant(self, expr: Expr) -> str:
@@ -197,26 +197,28 @@ class Encoder:
         return f"(= {symbol} 1.0)" if kind.kind == "bool" else term
 
     def _labelled(self, expr: Expr) -> bool:
-        return any(one.op == "const" and isinstance(one.data[0], str) for one in expr.args) or any(
-            one.op == "field" and self.kinds[str(one.data[0])].kind == "category"
-            for one in expr.args
+        return any(
+            argument.op == "const" and isinstance(argument.data[0], str) for argument in expr.args
+        ) or any(
+            argument.op == "field" and self.kinds[str(argument.data[0])].kind == "category"
+            for argument in expr.args
         )
 
     def _labels(self, expr: Expr, row: str, so_far: str) -> list[str]:
-        lists = [self.kinds[str(one.data[0])].labels for one in expr.args if one.op == "field"]
-        words = [one for one in expr.args if one.op == "const" and isinstance(one.data[0], str)]
+        lists = [self.kinds[str(item.data[0])].labels for item in expr.args if item.op == "field"]
+        words = [item for item in expr.args if item.op == "const" and isinstance(item.data[0], str)]
         # Places are compared, so two columns must have the same labels in the same order.
         if len(set(lists)) != 1 or not lists[0] or len(lists) + len(words) != len(expr.args):
             raise Unknown("unproved", "Labels are compared that have no common places.", expr)
-        found = []
-        for one in expr.args:
-            if one.op == "const":
-                label = str(one.data[0])
+        actual = []
+        for argument in expr.args:
+            if argument.op == "const":
+                label = str(argument.data[0])
                 place = lists[0].index(label) if label in lists[0] else -1
-                found.append(numeral(Fraction(place)))
+                actual.append(numeral(Fraction(place)))
             else:
-                found.append(self.term(one, row, so_far))
-        return found
+                actual.append(self.term(argument, row, so_far))
+        return actual
 
 
 def _TERMS(op: str, args: list[str], expr: Expr) -> str:
@@ -224,7 +226,7 @@ def _TERMS(op: str, args: list[str], expr: Expr) -> str:
         "add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">",
         "ge": ">=", "eq": "=", "and": "and", "or": "or", "not": "not", "if": "ite", "neg": "-",
     }  # fmt: skip
-    numbers = [_as_number(one, arg) for one, arg in zip(expr.args, args, strict=True)]
+    numbers = [_as_number(item, arg) for item, arg in zip(expr.args, args, strict=True)]
     if op in ("and", "or", "not"):
         return f"({plain[op]} {' '.join(args)})"
     if op == "if":
@@ -251,8 +253,8 @@ def _as_number(expr: Expr, term: str) -> str:
 
 
 def _extreme(op: str, terms: list[str]) -> str:
-    found = terms[0]
+    actual = terms[0]
     compare = "<=" if op == "min" else ">="
-    for one in terms[1:]:
-        found = f"(ite ({compare} {found} {one}) {found} {one})"
-    return found
+    for term in terms[1:]:
+        actual = f"(ite ({compare} {actual} {term}) {actual} {term})"
+    return actual

@@ -22,17 +22,21 @@ def check(program: Program, n: int | None = None) -> ProgramVerdict:
     """Check a program for differential privacy, for every size that it admits or for `n` rows."""
     try:
         return _check(program, n)
-    except Rejected as found:
-        return _refusal("REJECTED", found)
-    except Unknown as found:
-        return _refusal("UNKNOWN", found)
+    except Rejected as refusal:
+        return _refusal("REJECTED", refusal)
+    except Unknown as refusal:
+        return _refusal("UNKNOWN", refusal)
     except RecursionError:
         return ProgramVerdict("UNKNOWN", code="size", reason="The program is nested too deeply.")
 
 
-def _refusal(verdict: Literal["REJECTED", "UNKNOWN"], found: Stopped) -> ProgramVerdict:
+def _refusal(verdict: Literal["REJECTED", "UNKNOWN"], stopped: Stopped) -> ProgramVerdict:
     return ProgramVerdict(
-        verdict, code=found.code, reason=found.message, accepted=found.accepted, where=found.where
+        verdict,
+        code=stopped.code,
+        reason=stopped.message,
+        accepted=stopped.accepted,
+        where=stopped.where,
     )
 
 
@@ -44,15 +48,15 @@ def _check(program: Program, n: int | None) -> ProgramVerdict:
     refinements = Refinements(context, program.requires)
     world = AdjacencyContext(program.adjacency, context, refinements.fold)
     costs = Costs(world, refinements)
-    for one in program.requires:
-        if constant_of(one) == 0:
-            raise Rejected("precondition", "This precondition is never true.", one)
-        costs.public_only(one)
+    for item in program.requires:
+        if constant_of(item) == 0:
+            raise Rejected("precondition", "This precondition is never true.", item)
+        costs.public_only(item)
     refinements.precondition()
-    costs.facts = tuple(fact for one in program.requires for fact in facts(one))
+    costs.facts = tuple(fact for requirement in program.requires for fact in facts(requirement))
     price = costs.sequence(program.body)
-    for one in program.returns:
-        costs.after(one)
+    for item in program.returns:
+        costs.after(item)
     epsilon, delta = price.cost
     if delta >= 1:
         raise Rejected(
@@ -109,7 +113,7 @@ def _last(body: Sequence[Command]) -> Where | None:
 def _kind(
     kinds: Sequence[tuple[str, str, tuple[Fraction, Fraction] | None]],
 ) -> tuple[Literal["any", "lipschitz"], str | None, tuple[Fraction, Fraction] | None]:
-    if kinds and all(one == kinds[0] and one[0] == "lipschitz" for one in kinds):
+    if kinds and all(kind == kinds[0] and kind[0] == "lipschitz" for kind in kinds):
         return "lipschitz", kinds[0][1], kinds[0][2]
     return "any", None, None
 

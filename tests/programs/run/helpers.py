@@ -52,8 +52,8 @@ def exponential_channel(
     command, node = program.body[0], verdict.derivation["sequence"][0]
     assert isinstance(command, Release)
     assert command.op in ("exponential", "posterior-sample")
-    found = Machine(program, verdict, rows, OpenDP()).selection(command, node)
-    return found.candidates, found.probabilities()
+    actual = Machine(program, verdict, rows, OpenDP()).selection(command, node)
+    return actual.candidates, actual.probabilities()
 
 
 @dataclass
@@ -66,11 +66,11 @@ class Noted:
 
     def laplace(self, values: Sequence[int], scale: float) -> Sequence[int]:
         self.seen.append(("laplace", tuple(values), scale))
-        return [one + self.shift for one in values]
+        return [value + self.shift for value in values]
 
     def gaussian(self, values: Sequence[int], scale: float) -> Sequence[int]:
         self.seen.append(("gaussian", tuple(values), scale))
-        return [one + self.shift for one in values]
+        return [value + self.shift for value in values]
 
     def choose(self, scores: Sequence[int], scale: float) -> int:
         self.seen.append(("choose", tuple(scores), scale))

@@ -85,9 +85,9 @@ def test_neighbours_are_as_near_as_claimed(name: str) -> None:
     text, tables = CASES[name]
     core, verdict = accepted(text)
     released = [given(core, verdict, table) for table in tables]
-    for one in released:
+    for item in released:
         for other in released:
-            assert loss(one, other) <= float(verdict.dp_epsilon) * (1 + 1e-9)
+            assert loss(item, other) <= float(verdict.dp_epsilon) * (1 + 1e-9)
 
 
 def given(core: object, verdict: object, table: object) -> list[Any]:
@@ -97,10 +97,10 @@ def given(core: object, verdict: object, table: object) -> list[Any]:
     return noted.seen
 
 
-def loss(one: list[Any], other: list[Any]) -> float:
+def loss(item: list[Any], other: list[Any]) -> float:
     """How far Laplace noise tells two tables that differ in one row apart."""
     total = 0.0
-    for (kind, a, scale), (_, b, _) in zip(one, other, strict=True):
+    for (kind, a, scale), (_, b, _) in zip(item, other, strict=True):
         if kind != "laplace":
             continue
         moved = sum(abs(x - y) for x, y in zip(a, b, strict=True))
@@ -127,12 +127,12 @@ def test_random_programs_run_as_near_as_claimed() -> None:
         verdict = check(program)
         if verdict.verdict != "ACCEPTED" or program.adjacency != "replace-one":
             continue
-        for one, other in islice(neighbours(program, r, 5), 40):
+        for item, other in islice(neighbours(program, r, 5), 40):
             try:
-                found = loss(*(given(program, verdict, table(x, program)) for x in (one, other)))
+                actual = loss(*(given(program, verdict, table(x, program)) for x in (item, other)))
             except ValueError:  # a branch that the two tables leave on different sides
                 continue
-            assert found <= float(verdict.dp_epsilon) * (1 + 1e-9), (seed, one, other)
+            assert actual <= float(verdict.dp_epsilon) * (1 + 1e-9), (seed, item, other)
             held += 1
     assert held > runs(400)
 

@@ -24,7 +24,7 @@ def coin(obs: Database[Bool]) -> Private[Beta]:
 def test_the_reference_law_of_the_hellinger_mechanism() -> None:
     core, verdict = accepted(COIN.format(a=1, b=1))
     candidates, law = exponential_channel(core, verdict, [True, True, False])
-    assert [one.parameters for one in candidates] == [(1, 4), (2, 3), (3, 2), (4, 1)]
+    assert [candidate.parameters for candidate in candidates] == [(1, 4), (2, 3), (3, 2), (4, 1)]
     assert law == pytest.approx((0.174178, 0.243102, 0.351343, 0.231377), abs=6e-7)
 
 
@@ -48,19 +48,19 @@ def test_permute_and_flip_is_another_release() -> None:
     def flipped(table: list[bool]) -> list[float]:
         _, scores, scale = seen(core, verdict, table)[0]
         top = max(scores)
-        kept = [exp((one - top) / scale) for one in scores]
-        found = []
+        kept = [exp((score - top) / scale) for score in scores]
+        actual = []
         for i in range(4):
             others = kept[:i] + kept[i + 1 :]
             # Its turn comes after j others that were not kept, in a random order.
             total = 0.0
             for mask in product((0, 1), repeat=3):
                 j, chance = sum(mask), 1.0
-                for take, one in zip(mask, others, strict=True):
-                    chance *= (1 - one) if take else 1.0
+                for take, item in zip(mask, others, strict=True):
+                    chance *= (1 - item) if take else 1.0
                 total += chance / (4 * [1, 3, 3, 1][j])
-            found.append(kept[i] * total)
-        return found
+            actual.append(kept[i] * total)
+        return actual
 
     law = flipped([True, True, False])
     assert sum(law) == pytest.approx(1.0)
@@ -88,9 +88,9 @@ def test_the_hellinger_mechanism_stays_below_its_cost(prior: tuple[int, int]) ->
 def test_scores_move_by_no_more_than_the_scale_allows() -> None:
     """Steps and scale as the sampler gets them: 2 * move <= epsilon * scale, exactly."""
     core, verdict = accepted(COIN.format(a=1, b=1), n=1)
-    found = [seen(core, verdict, [one])[0] for one in (False, True)]
-    moved = max(abs(a - b) for a, b in zip(found[0][1], found[1][1], strict=True))
-    assert 2 * moved <= Fraction(found[0][2])
+    actual = [seen(core, verdict, [item])[0] for item in (False, True)]
+    moved = max(abs(a - b) for a, b in zip(actual[0][1], actual[1][1], strict=True))
+    assert 2 * moved <= Fraction(actual[0][2])
     # and it is tight: the reference constant to six digits
     assert moved / 2**30 == pytest.approx(sqrt(1 - pi / 4), abs=1e-9)
 
@@ -125,7 +125,7 @@ def draw(obs: Database[Bool]) -> Private[Real]:
         t * (1 - t) ** 2 * exp((2 * max(log(t), -3) + 2 * max(log(1 - t), -3)) / 6)
         for t in (0.01 + 0.98 * i / 6 for i in range(7))
     ]
-    assert laws[2] == pytest.approx([one / sum(weights) for one in weights], abs=1e-7)
+    assert laws[2] == pytest.approx([weight / sum(weights) for weight in weights], abs=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -157,18 +157,18 @@ def draw(db: Database[R]) -> Private[Real]:
 """)
     assert verdict.dp_epsilon == cost
     rows = list(product((-1, 0, 1), (False, True)))
-    tables = [list(one) for n in (1, 2) for one in combinations_with_replacement(rows, n)]
+    tables = [list(case) for n in (1, 2) for case in combinations_with_replacement(rows, n)]
     laws = {
-        tuple(one): exponential_channel(
-            core, verdict, {"x": [x for x, _ in one], "b": [b for _, b in one]}
+        tuple(table): exponential_channel(
+            core, verdict, {"x": [x for x, _ in table], "b": [b for _, b in table]}
         )[1]
-        for one in tables
+        for table in tables
     }
     worst = 0.0
-    for one, two in product(laws, repeat=2):
-        gone = (Counter(one) - Counter(two)).total(), (Counter(two) - Counter(one)).total()
+    for item, two in product(laws, repeat=2):
+        gone = (Counter(item) - Counter(two)).total(), (Counter(two) - Counter(item)).total()
         if gone == ((1, 0) if options else (1, 1)):
-            pairs = zip(laws[one], laws[two], strict=True)
+            pairs = zip(laws[item], laws[two], strict=True)
             worst = max([worst, *(abs(log(p / q)) for p, q in pairs)])
     assert float(cost) * 0.9 < worst <= float(cost) + 1e-12
 
@@ -269,8 +269,8 @@ def test_laplace_steps_move_within_the_scale(name: str) -> None:
     rows = _witnesses(name)
     largest = Fraction(0)
     for rest in combinations_with_replacement(rows, 1):
-        found = [seen(core, verdict, [*rest, one]) for one in rows]
-        for a, b in combinations_with_replacement(found, 2):
+        actual = [seen(core, verdict, [*rest, row]) for row in rows]
+        for a, b in combinations_with_replacement(actual, 2):
             # later releases are compared for the same released values only
             if len(a) > 1 and a[0][1] != b[0][1]:
                 a, b = a[:1], b[:1]
@@ -287,7 +287,7 @@ def test_steps_beyond_the_bounds_are_not_summed() -> None:
     """5/6 is not a step, and the nearest one lies outside: the move would be above the bound."""
     core, verdict = accepted(LAPLACE["thirds"])
     rows = [{"x": x, "keep": True} for x in (-1.0, 1.0)]
-    ((_, first, scale),), ((_, second, _),) = (seen(core, verdict, [one]) for one in rows)
+    ((_, first, scale),), ((_, second, _),) = (seen(core, verdict, [row]) for row in rows)
     assert second[0] - first[0] <= Fraction(7, 10) * Fraction(scale)
     assert second[0] + 1 - (first[0] - 1) > Fraction(7, 10) * Fraction(scale)
 
@@ -343,8 +343,8 @@ def test_a_record_that_changes_pieces_costs_what_was_derived() -> None:
     rows = [{"x": x, "group": g} for x in (1.0, 2.123456789, 3.0) for g in "ab"]
     worst = Fraction(0)
     for rest in rows:
-        found = [seen(core, verdict, [rest, one]) for one in rows]
-        for a, b in combinations_with_replacement(found, 2):
+        actual = [seen(core, verdict, [rest, row]) for row in rows]
+        for a, b in combinations_with_replacement(actual, 2):
             loss = sum(
                 (
                     Fraction(abs(x[1][0] - y[1][0])) / Fraction(x[2])
@@ -374,8 +374,8 @@ def f(db: Database[R]) -> Private[Vector]:
             if not rest:
                 continue
             ((_, before, scale),) = seen(core, verdict, list(rest))
-            for one in rows:
-                ((_, after, same),) = seen(core, verdict, [*rest, one])
+            for row in rows:
+                ((_, after, same),) = seen(core, verdict, [*rest, row])
                 assert same == scale  # the private size decides nothing public
                 moved = sum(abs(a - b) for a, b in zip(before, after, strict=True))
                 worst = max(worst, Fraction(moved) / Fraction(scale))
@@ -393,11 +393,11 @@ def f(db: Database[Real[0, 1]]) -> Private[Real]:
 """)
     values = (0.0, 0.1, 1 / 3, 1.0)
     for rest in product(values, repeat=2):
-        found = [seen(core, verdict, [rest[0], one, rest[1]])[0] for one in values]
-        for a, b in combinations_with_replacement(found, 2):
+        actual = [seen(core, verdict, [rest[0], value, rest[1]])[0] for value in values]
+        for a, b in combinations_with_replacement(actual, 2):
             assert a[2] == b[2]
             assert abs(a[1][0] - b[1][0]) <= Fraction(1, 2) * Fraction(a[2])
-    value = Fraction(found[-1][1][0])
+    value = Fraction(actual[-1][1][0])
     assert value > 0
 
 
@@ -424,7 +424,7 @@ def f(db: Database[Real[-1, 1]]) -> Private[Real]:
     model = observe(db, normal(sd=0.000001), prior=normal(0, sd=1))
     return posterior_sample(model, grid=(-1, 1), log_likelihood=(-100000000.3, -99999999.6))
 """)
-    (_, a, scale), (_, b, _) = (seen(core, verdict, [one])[0] for one in (-1.0, 1.0))
+    (_, a, scale), (_, b, _) = (seen(core, verdict, [item])[0] for item in (-1.0, 1.0))
     moves = [x - y for x, y in zip(a, b, strict=True)]
     assert Fraction(max(moves) - min(moves)) / Fraction(scale) <= verdict.dp_epsilon
 
@@ -436,13 +436,13 @@ def f(db: Database[Real[0, 1]]) -> Private[Vector]:
     return per_record_exponential(db, score=lambda x, c: -abs(x - c), candidates=(0, 0.5, 1),
         epsilon=1)
 """)
-    found = seen(core, verdict, [0.0, 0.3, 0.5, 1.0])
-    assert len(found) == 4
-    for a, b in combinations_with_replacement(found, 2):
+    actual = seen(core, verdict, [0.0, 0.3, 0.5, 1.0])
+    assert len(actual) == 4
+    for a, b in combinations_with_replacement(actual, 2):
         assert a[2] == b[2]
         law = []
-        for one in (a, b):
-            weights = [exp(s / one[2]) for s in one[1]]
+        for item in (a, b):
+            weights = [exp(s / item[2]) for s in item[1]]
             law.append([w / sum(weights) for w in weights])
         assert max(abs(log(p / q)) for p, q in zip(*law, strict=True)) <= 1.0
 
@@ -474,17 +474,17 @@ def test_gaussian_noise_on_real_values_takes_the_curve_of_fine_grids() -> None:
     text = GAUSSIAN.format(kind="Vector", value="(sum(r.x for r in db), count(db))", more="")
     core, verdict = accepted(text)
     rows = [{"x": x, "keep": True} for x in (-1.0, 0.3, 1.0)]
-    found = [seen(core, verdict, [one])[0] for one in rows]
-    for a, b in combinations_with_replacement(found, 2):
+    actual = [seen(core, verdict, [row])[0] for row in rows]
+    for a, b in combinations_with_replacement(actual, 2):
         squared = Fraction(sum((x - y) ** 2 for x, y in zip(a[1], b[1], strict=True)))
         if squared:
             assert fine_delta(Fraction(a[2]), squared, Fraction(1), 2) <= Fraction(1, 10**5)
-    squared = Fraction((found[0][1][0] - found[2][1][0]) ** 2)
+    squared = Fraction((actual[0][1][0] - actual[2][1][0]) ** 2)
     assert squared >= 2**48
-    smaller = Fraction(found[0][2]) * Fraction(999, 1000)
+    smaller = Fraction(actual[0][2]) * Fraction(999, 1000)
     assert fine_delta(smaller, squared, Fraction(1), 2) > Fraction(1, 10**5)
     # The conversion of its zCDP cost would ask for 8 % more.
-    assert gaussian_delta(Fraction(found[0][2]), squared, Fraction(1), False) > Fraction(3, 10**5)
+    assert gaussian_delta(Fraction(actual[0][2]), squared, Fraction(1), False) > Fraction(3, 10**5)
 
 
 def test_an_asserted_sigma_is_used_as_it_is() -> None:

@@ -31,9 +31,9 @@ def direct(sigma: float, shift: tuple[int, ...], epsilon: float) -> float:
     x = np.arange(-reach, reach + 1)
     norm = sum(exp(-(k**2) / (2 * sigma**2)) for k in range(-3 * reach, 3 * reach + 1))
     here, there = np.ones(1), np.ones(1)
-    for one in shift:
+    for item in shift:
         p = np.exp(-(x**2) / (2 * sigma**2)) / norm
-        q = np.exp(-((x - one) ** 2) / (2 * sigma**2)) / norm
+        q = np.exp(-((x - item) ** 2) / (2 * sigma**2)) / norm
         here, there = np.outer(here, p).ravel(), np.outer(there, q).ravel()
     return float(np.maximum(here - exp(epsilon) * there, 0.0).sum())
 
@@ -41,36 +41,36 @@ def direct(sigma: float, shift: tuple[int, ...], epsilon: float) -> float:
 @pytest.mark.parametrize("sigma", [0.4, 0.7, 1.3, 1.99, 2.0, 5.28, 9.0])
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0, 3.0])
 def test_a_record_that_changes_its_cell(sigma: float, epsilon: float) -> None:
-    found = float(counts_delta(F(sigma), 2, F(epsilon)))
+    actual = float(counts_delta(F(sigma), 2, F(epsilon)))
     true = direct(sigma, (1, -1), epsilon)
-    assert found >= true * (1 - 1e-9)
-    assert found <= true * (1 + 1e-6) + 1e-12
+    assert actual >= true * (1 - 1e-9)
+    assert actual <= true * (1 + 1e-6) + 1e-12
     # Who only enters or leaves, or enters from nowhere, costs less.
-    assert found >= direct(sigma, (1, 0), epsilon) * (1 - 1e-9)
-    one = float(counts_delta(F(sigma), 1, F(epsilon)))
-    assert one >= direct(sigma, (0, 1), epsilon) * (1 - 1e-9)
+    assert actual >= direct(sigma, (1, 0), epsilon) * (1 - 1e-9)
+    item = float(counts_delta(F(sigma), 1, F(epsilon)))
+    assert item >= direct(sigma, (0, 1), epsilon) * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("sigma", [30, 80])
 @pytest.mark.parametrize("shift", [(1,), (7,), (1, 1), (3, -4), (0, 5)])
 def test_fine_grids_are_bounded_by_the_continuous_curve(sigma: int, shift: tuple[int, ...]) -> None:
-    squared = sum(one * one for one in shift)
+    squared = sum(item * item for item in shift)
     for times in (0.2, 1.0, 2.5):
         epsilon = times * sqrt(squared) / sigma
-        found = float(fine_delta(F(sigma), F(squared), F(epsilon), len(shift)))
+        actual = float(fine_delta(F(sigma), F(squared), F(epsilon), len(shift)))
         true = direct(float(sigma), shift, epsilon)
-        assert true <= found
+        assert true <= actual
         # The bound's own price on such a coarse grid, and no more than that.
-        assert found <= true * exp(len(shift) * 11 / sigma) * 1.6 + 1e-9
+        assert actual <= true * exp(len(shift) * 11 / sigma) * 1.6 + 1e-9
 
 
 def test_the_finer_the_grid_the_closer() -> None:
     """On 2^24 steps in the move: the analytic multiple 3.7306 at (1, 1e-5), to 5 digits."""
-    found = [
+    actual = [
         float(fine_delta(F("3.73063") * 2**k, F(4**k), F(1), 4)) / 1e-5 for k in (8, 16, 24, 32)
     ]
-    assert found == sorted(found, reverse=True)
-    assert 1.0 < found[-2] < 1.0001
+    assert actual == sorted(actual, reverse=True)
+    assert 1.0 < actual[-2] < 1.0001
     assert multiple(F(1), F(1, 10**5), 1) == pytest.approx(3.73063, rel=1e-5)
     assert multiple(F(1, 10), F(1, 10**5), 50) == pytest.approx(30.7496, rel=1e-5)
 
@@ -79,9 +79,9 @@ def test_the_finer_the_grid_the_closer() -> None:
 @pytest.mark.parametrize("delta", ["1e-5", "1e-10"])
 def test_scales_reach_their_delta_and_no_more(epsilon: str, delta: str) -> None:
     eps, goal, less = F(epsilon), F(delta), F(999, 1000)
-    one = F(number_scale(F(1), eps, goal))
-    assert gaussian_delta(one, F(1), eps, True) <= goal
-    assert gaussian_delta(one * less, F(1), eps, True) > goal
+    item = F(number_scale(F(1), eps, goal))
+    assert gaussian_delta(item, F(1), eps, True) <= goal
+    assert gaussian_delta(item * less, F(1), eps, True) > goal
     two = F(counts_scale(2, eps, goal))
     assert counts_delta(two, 2, eps) <= goal < counts_delta(two * less, 2, eps)
     fine = F(multiple(eps, goal, 3)) * 2**FINE
@@ -145,9 +145,9 @@ def test_which_law_a_release_takes(name: str) -> None:
         {"x": x, "k": k, "b": b, "c": c, "y": 0.5}
         for x, k, b, c in ((-1.0, 0, False, "u"), (1.0, 9, True, "v"), (0.1, 3, True, "w"))
     ]
-    found = [seen(core, verdict, [row])[0] for row in rows]
+    actual = [seen(core, verdict, [row])[0] for row in rows]
     delta = F(1, 10**5)
-    for a, b in product(found, repeat=2):
+    for a, b in product(actual, repeat=2):
         squared = sum((x - y) ** 2 for x, y in zip(a[1], b[1], strict=True))
         if not squared:
             continue
@@ -163,17 +163,17 @@ def test_which_law_a_release_takes(name: str) -> None:
         assert reached <= delta
     # What the ledger is told is the noise that is drawn, but for the grid's slack.
     sigma = float(sigma_of(release, node, values))
-    drawn = found[0][2] * float(_unit(found, name))
+    drawn = actual[0][2] * float(_unit(actual, name))
     assert drawn >= sigma * (1 - 1e-9)
     assert drawn <= sigma * (1 + 1e-6)
 
 
-def _unit(found: list[tuple[str, tuple[int, ...], float]], name: str) -> F:
+def _unit(actual: list[tuple[str, tuple[int, ...], float]], name: str) -> F:
     """The grid's step: that of whole numbers, or from the first entry's known move."""
     if LAWS[name][2] != "fine":
         return F(2) if name == "doubled table" else F(1)
     move = {"mean": 2, "public part": 9}.get(name, 2)
-    return F(move, found[1][1][0] - found[0][1][0])
+    return F(move, actual[1][1][0] - actual[0][1][0])
 
 
 def test_an_asserted_sigma_has_its_own_law() -> None:

@@ -76,7 +76,7 @@ def _columns(rows: Sequence[Row], names: Sequence[str]) -> dict[str, list[Any]]:
 def _csv(rows: Sequence[Row], names: Sequence[str], folder: Path) -> Path:
     # Quoted: an empty line of a file with one column would be no record.
     cells = [["" if row[name] is None else row[name] for name in names] for row in rows]
-    lines = [",".join(names), *(",".join(f'"{one}"' for one in line) for line in cells)]
+    lines = [",".join(names), *(",".join(f'"{item}"' for item in line) for line in cells)]
     path = folder / "t.csv"
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -158,12 +158,12 @@ def test_rows_that_fit_are_read_alike_by_all_engines(
             with pytest.raises(TableError, match="at least one row"):
                 load(program, table, tmp_path)
             continue
-        found = load(program, table, tmp_path)
-        assert found.size == n
+        loaded = load(program, table, tmp_path)
+        assert loaded.size == n
         wanted = load(program, rows).columns
         for name in names:
-            assert found.columns[name].dtype == np.dtype(empty.get(name, "int64"))
-            assert sorted(found.columns[name].tolist()) == sorted(wanted[name].tolist())
+            assert loaded.columns[name].dtype == np.dtype(empty.get(name, "int64"))
+            assert sorted(loaded.columns[name].tolist()) == sorted(wanted[name].tolist())
 
 
 @pytest.mark.parametrize("adjacency", ["replace-one", "add-remove"])
@@ -185,9 +185,9 @@ def test_strange_cells_change_nothing_but_the_one_refusal(
         rows[rng.randrange(3)][rng.choice(names)] = rng.choice(STRANGE)
         table = _made(make, rows, names, tmp_path)
         if table is not None:
-            found = _outcome(program, table, tmp_path)
-            assert found in (runs_, refused), (rows, found)
-            met += found == refused
+            actual = _outcome(program, table, tmp_path)
+            assert actual in (runs_, refused), (rows, actual)
+            met += actual == refused
     assert met
 
 
@@ -198,7 +198,7 @@ def test_a_record_that_lacks_a_field_is_refused_like_any_other() -> None:
         table = [good, row]
         with pytest.raises(TableMismatchError):
             load(program, table)
-        assert [one.code for one in inspect_table(program, table)] == ["record"]
+        assert [item.code for item in inspect_table(program, table)] == ["record"]
     with pytest.raises(TableMismatchError):
         load(program, {"age": [1, 2], "sex": ["f"]})
 

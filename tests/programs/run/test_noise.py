@@ -70,10 +70,10 @@ def test_answers_are_k_ary_randomized_response(chance: Chance) -> None:
 
 def test_scales_are_rounded_up() -> None:
     third = Fraction(1, 3)
-    found = NoiseCalibration(third, Fraction(1))
-    assert Fraction(found.laplace(Fraction(1), Fraction(0))) == 3
-    assert Fraction(found.laplace(Fraction(1, 7), Fraction(1, 10))) >= 3 * 7 * Fraction(11, 10)
-    assert Fraction(found.choice(Fraction(1), Fraction(0))) == 6
+    actual = NoiseCalibration(third, Fraction(1))
+    assert Fraction(actual.laplace(Fraction(1), Fraction(0))) == 3
+    assert Fraction(actual.laplace(Fraction(1, 7), Fraction(1, 10))) >= 3 * 7 * Fraction(11, 10)
+    assert Fraction(actual.choice(Fraction(1), Fraction(0))) == 6
     half = NoiseCalibration(third, Fraction(2), Fraction(1, 6))
     # A record that enters moves half as far, so the slack weighs twice as much.
     assert half.factor(Fraction(1, 10)) == 1 + Fraction(1, 10)

@@ -38,7 +38,7 @@ class _Numbers(PublicValues):
 
 
 def _likelihood(family: str, *parameters: float) -> Expr:
-    parts = tuple(Expr("const", (), (Fraction(one),)) for one in parameters)
+    parts = tuple(Expr("const", (), (Fraction(parameter),)) for parameter in parameters)
     return Expr("likelihood", parts, (family,))
 
 
@@ -53,7 +53,7 @@ def posterior(
 
 
 def noisy(*values: float, noise: AddedNoise, size: int | None = None) -> Noisy:
-    return Noisy(tuple(Fraction(one) for one in values), noise, size)
+    return Noisy(tuple(Fraction(value) for value in values), noise, size)
 
 
 def on_grid(log_density: object, low: float, high: float) -> tuple[float, float]:
@@ -71,10 +71,10 @@ def on_grid(log_density: object, low: float, high: float) -> tuple[float, float]
 @pytest.mark.parametrize("y", [-4, 2, 9])
 def test_beta_bernoulli(noise: AddedNoise, y: int) -> None:
     n, a, b = 6, 2.0, 5.0
-    found = posterior(
+    law = posterior(
         noisy(y, noise=noise, size=n), _likelihood("bernoulli"), distributions.single("beta", a, b)
     )
-    assert isinstance(found, Mixture)
+    assert isinstance(law, Mixture)
     s = np.arange(n + 1)
 
     def logs(x: np.ndarray) -> np.ndarray:
@@ -82,35 +82,35 @@ def test_beta_bernoulli(noise: AddedNoise, y: int) -> None:
         return stats.beta.logpdf(x, a, b) + logsumexp(each, axis=1)
 
     mean, sd = on_grid(logs, 0, 1)
-    assert found.mean == pytest.approx(mean, abs=1e-7)
-    assert found.sd == pytest.approx(sd, abs=1e-7)
+    assert law.mean == pytest.approx(mean, abs=1e-7)
+    assert law.sd == pytest.approx(sd, abs=1e-7)
     w = np.exp(betaln(a + s, b + n - s) + gammaln(n + 1) - gammaln(s + 1) - gammaln(n - s + 1)
                + noise.log(y - s))  # fmt: skip
-    assert found.weights == pytest.approx(w / w.sum(), abs=1e-12)
-    low, high = found.interval(0.9)
-    assert found.cdf(low) == pytest.approx(0.05, abs=1e-9)
-    assert found.cdf(high) == pytest.approx(0.95, abs=1e-9)
+    assert law.weights == pytest.approx(w / w.sum(), abs=1e-12)
+    low, high = law.interval(0.9)
+    assert law.cdf(low) == pytest.approx(0.05, abs=1e-9)
+    assert law.cdf(high) == pytest.approx(0.95, abs=1e-9)
 
 
 @pytest.mark.parametrize("n", [20_000])
 @pytest.mark.parametrize(("a", "b", "y"), [(1e5, 1e5, 3000), (0.5, 0.5, 0), (0.01, 3.0, 40)])
 def test_windows_hold_all_that_counts(n: int, a: float, b: float, y: int) -> None:
     noise = AddedNoise("laplace", 4.0)
-    found = posterior(
+    law = posterior(
         noisy(y, noise=noise, size=n), _likelihood("bernoulli"), distributions.single("beta", a, b)
     )
     s = np.arange(n + 1)
     logs = betaln(a + s, b + n - s) - gammaln(s + 1) - gammaln(n - s + 1) + noise.log(y - s)
     w = np.exp(logs - logs.max())
     w /= w.sum()
-    assert found.mean == pytest.approx(float(w @ ((a + s) / (a + b + n))), rel=1e-9)
+    assert law.mean == pytest.approx(float(w @ ((a + s) / (a + b + n))), rel=1e-9)
 
 
 @pytest.mark.parametrize("good", [0, 3, 7])
 def test_randomized_response_sums_over_the_true_count(good: int) -> None:
     n, kept, other, a, b = 7, 0.7, 0.3, 0.5, 0.5
     answers = Answers(np.asarray([1] * good + [0] * (n - good)), ("False", "True"), kept, other)
-    found = posterior(answers, _likelihood("bernoulli"), distributions.single("beta", a, b))
+    actual = posterior(answers, _likelihood("bernoulli"), distributions.single("beta", a, b))
     logs = []
     for s in range(n + 1):
         law = sum(
@@ -124,10 +124,10 @@ def test_randomized_response_sums_over_the_true_count(good: int) -> None:
     s = np.arange(n + 1)
     m = (a + s) / (a + b + n)
     v = m * (1 - m) / (a + b + n + 1)
-    assert isinstance(found, Density)
-    assert found.error < 1e-9
-    assert found.mean == pytest.approx(float(w @ m), abs=1e-8)
-    assert found.sd == pytest.approx(sqrt(float(w @ (v + m * m)) - float(w @ m) ** 2), abs=1e-8)
+    assert isinstance(actual, Density)
+    assert actual.error < 1e-9
+    assert actual.mean == pytest.approx(float(w @ m), abs=1e-8)
+    assert actual.sd == pytest.approx(sqrt(float(w @ (v + m * m)) - float(w @ m) ** 2), abs=1e-8)
 
 
 def _tables(total: int, k: int) -> list[tuple[int, ...]]:
@@ -138,12 +138,12 @@ def _tables(total: int, k: int) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize("y", [(2, 1, 4), (-3, 6, 1), (9, 9, 9)])
 def test_dirichlet_sums_over_all_tables(noise: AddedNoise, y: tuple[int, ...]) -> None:
     n, alpha = 7, np.asarray([1.0, 0.3, 4.0])
-    found = posterior(
+    law = posterior(
         noisy(*y, noise=noise, size=n),
         _likelihood("categorical"),
         distributions.dirichlet(alpha, ("a", "b", "c")),
     )
-    assert isinstance(found, Joint)
+    assert isinstance(law, Joint)
     total, mean, square, mass = alpha.sum(), np.zeros(3), np.zeros(3), 0.0
     for table in _tables(n, 3):
         w = exp(sum(lgamma(p + c) - lgamma(c + 1) + float(noise.log(z - c))
@@ -151,11 +151,11 @@ def test_dirichlet_sums_over_all_tables(noise: AddedNoise, y: tuple[int, ...]) -
         m = (alpha + table) / (total + n)
         mean, mass = mean + w * m, mass + w
         square += w * (m * (1 - m) / (total + n + 1) + m * m)
-    assert found.mean == pytest.approx(mean / mass, abs=1e-9)
-    assert found.sd == pytest.approx(np.sqrt(square / mass - (mean / mass) ** 2), abs=1e-8)
-    draws = found.samples(4000, rng())
+    assert law.mean == pytest.approx(mean / mass, abs=1e-9)
+    assert law.sd == pytest.approx(np.sqrt(square / mass - (mean / mass) ** 2), abs=1e-8)
+    draws = law.samples(4000, rng())
     assert draws.sum(axis=1) == pytest.approx(1.0)
-    assert draws.mean(axis=0) == pytest.approx(mean / mass, abs=5 * max(found.sd) / sqrt(4000))
+    assert draws.mean(axis=0) == pytest.approx(mean / mass, abs=5 * max(law.sd) / sqrt(4000))
 
 
 def test_dirichlet_with_many_large_cells() -> None:
@@ -164,8 +164,8 @@ def test_dirichlet_with_many_large_cells() -> None:
     true = r.multinomial(200_000, r.dirichlet(np.full(40, 0.7)))
     noise = AddedNoise("laplace", 20.0)
     y = true + np.rint(r.laplace(scale=20, size=40))
-    found = cells(y.tolist(), noise, np.full(40, 1.0), 200_000)
-    means = [float(v @ w) for v, w in zip(found.values, found.weights, strict=True)]
+    actual = cells(y.tolist(), noise, np.full(40, 1.0), 200_000)
+    means = [float(v @ w) for v, w in zip(actual.values, actual.weights, strict=True)]
     assert sum(means) == pytest.approx(200_000, abs=1e-3)
     # The total is known, so what the noise took away is given back, a little to each cell.
     assert 0 < (np.asarray(means) - y).mean() == pytest.approx(-(y - true).mean(), abs=1e-4)
@@ -197,27 +197,27 @@ def test_a_private_size_has_a_flat_prior() -> None:
 def test_gamma_poisson(noise: AddedNoise) -> None:
     y, exposure, a, b = 11.0, 7.3, 2.0, 4.0
     prior = distributions.single("gamma", a, b)
-    found = posterior(noisy(y, noise=noise), _likelihood("poisson", exposure), prior)
+    law = posterior(noisy(y, noise=noise), _likelihood("poisson", exposure), prior)
     s = np.arange(200)
 
     def logs(x: np.ndarray) -> np.ndarray:
-        found = np.empty(len(x))
+        actual = np.empty(len(x))
         for start in range(0, len(x), 5000):
             part = x[start : start + 5000]
             each = stats.poisson.logpmf(s[None, :], part[:, None] * exposure) + noise.log(y - s)
-            found[start : start + 5000] = logsumexp(each, axis=1)
-        return found + stats.gamma.logpdf(x, a, scale=1 / b)
+            actual[start : start + 5000] = logsumexp(each, axis=1)
+        return actual + stats.gamma.logpdf(x, a, scale=1 / b)
 
     mean, sd = on_grid(logs, 0, 12)
-    assert found.mean == pytest.approx(mean, abs=1e-7)
-    assert found.sd == pytest.approx(sd, abs=1e-7)
+    assert law.mean == pytest.approx(mean, abs=1e-7)
+    assert law.sd == pytest.approx(sd, abs=1e-7)
 
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_normal_mean(noise: AddedNoise) -> None:
     y, n, sd, m, t = 31.0, 9, 2.0, 3.0, 1.5
     prior = distributions.single("normal", m, t)
-    found = posterior(noisy(y, noise=noise, size=n), _likelihood("normal", sd), prior)
+    actual = posterior(noisy(y, noise=noise, size=n), _likelihood("normal", sd), prior)
     z = np.linspace(-80, 80, 8001)
     law = np.exp(noise.log(z))
 
@@ -230,15 +230,15 @@ def test_normal_mean(noise: AddedNoise) -> None:
         return np.interp(x, means, at) + stats.norm.logpdf(x, m, t)
 
     mean, spread = on_grid(logs, m - 4 * t, m + 4 * t)
-    assert found.mean == pytest.approx(mean, abs=2e-4)
-    assert found.sd == pytest.approx(spread, abs=2e-4)
-    assert isinstance(found, Mixture if noise.kind == "gaussian" else Density)
+    assert actual.mean == pytest.approx(mean, abs=2e-4)
+    assert actual.sd == pytest.approx(spread, abs=2e-4)
+    assert isinstance(actual, Mixture if noise.kind == "gaussian" else Density)
 
 
 def test_normal_mean_with_a_private_size() -> None:
     noise = AddedNoise("laplace", 1.0)
     prior = distributions.single("normal", 0.0, 2.0)
-    found = posterior(noisy(6.0, 9.0, noise=noise), _likelihood("normal", 1.0), prior)
+    actual = posterior(noisy(6.0, 9.0, noise=noise), _likelihood("normal", 1.0), prior)
     x = np.linspace(-12, 12, 4001)
     z = np.linspace(-60, 60, 6001)
     law = np.exp(noise.log(z))
@@ -255,8 +255,8 @@ def test_normal_mean_with_a_private_size() -> None:
         ])  # fmt: skip
         w += np.exp(noise.log(6.0 - n)) * np.interp(x, x[::20], each) * stats.norm.pdf(x, 0, 2)
     w /= w.sum()
-    assert found.mean == pytest.approx(float(w @ x), abs=5e-3)
-    assert "private" in " ".join(found.notes)
+    assert actual.mean == pytest.approx(float(w @ x), abs=5e-3)
+    assert "private" in " ".join(actual.notes)
 
 
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
@@ -285,10 +285,10 @@ def test_blocks_of_sizes_are_the_sum_over_sizes(
     monkeypatch.setattr("bayesdp.programs.run.sizes.FEW", 10**6)
     exact = posterior(*arguments)
     monkeypatch.setattr("bayesdp.programs.run.sizes.FEW", 0)
-    found = posterior(*arguments)
-    assert found.mean == pytest.approx(exact.mean, rel=1e-9, abs=1e-9)
-    assert found.sd == pytest.approx(exact.sd, rel=1e-9)
-    assert found.interval(0.95) == pytest.approx(exact.interval(0.95), rel=1e-6)
+    law = posterior(*arguments)
+    assert law.mean == pytest.approx(exact.mean, rel=1e-9, abs=1e-9)
+    assert law.sd == pytest.approx(exact.sd, rel=1e-9)
+    assert law.interval(0.95) == pytest.approx(exact.interval(0.95), rel=1e-6)
 
 
 @pytest.mark.parametrize("few", [0, 1000])
@@ -309,8 +309,8 @@ def test_a_mean_s_likelihood_is_the_sum_over_sizes(
             sums = stats.norm.pdf(y[1] - z, n * mean, sqrt(n) * sd)
             total += law.pdf(y[0] - n) * float(integrate.simpson(law.pdf(z) * sums, x=z))
         brute.append(log(total))
-    found = log_over_sizes(y, sd, AddedNoise(kind, b))(x)
-    assert found - found[0] == pytest.approx(np.asarray(brute) - brute[0], abs=1e-7)
+    actual = log_over_sizes(y, sd, AddedNoise(kind, b))(x)
+    assert actual - actual[0] == pytest.approx(np.asarray(brute) - brute[0], abs=1e-7)
 
 
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
@@ -318,13 +318,13 @@ def test_larger_noise_on_a_private_size_takes_no_more_memory(kind: str) -> None:
     prior, means = distributions.single("normal", 165, 15), []
     for scale in (2e3, 1e9, 2.0**60, 1e300):
         tracemalloc.start()
-        found = posterior(
+        law = posterior(
             noisy(scale, -scale, noise=AddedNoise(kind, scale)), _likelihood("normal", 7.0), prior
         )
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 100e6
-        means.append(found.mean)
+        means.append(law.mean)
     # Where there is hardly anything but noise, only the ratio of the two released numbers counts.
     assert means[1:] == pytest.approx([means[1]] * 3, rel=1e-6)
     assert means[0] == pytest.approx(means[1], abs=1)
@@ -354,11 +354,11 @@ def test_a_filtered_normal_under_huge_noise(noise: str, shift: int) -> None:
     text = FILTERED.replace("DISTRIBUTION", "Normal").replace("ENTRY", "x")
     text = text.replace("LIKELIHOOD", "normal(sd=2), prior=normal(5, sd=3)")
     core, verdict = accepted(text.replace("NOISE", HUGE[noise]))
-    found = done(core, verdict, TABLE, Noted(shift=shift)).value
-    assert np.isfinite([found.mean, *found.interval(0.95)]).all()
+    value = done(core, verdict, TABLE, Noted(shift=shift)).value
+    assert np.isfinite([value.mean, *value.interval(0.95)]).all()
     if 0 <= shift <= 2**50:
-        assert abs(found.mean - 5) < 5
-        assert 0 < found.sd < 4
+        assert abs(value.mean - 5) < 5
+        assert 0 < value.sd < 4
 
 
 @pytest.mark.parametrize("noise", HUGE)
@@ -398,14 +398,14 @@ def f(db: Database[Bool]) -> Private[Int]:
 def test_counts_that_noise_drowns_leave_their_prior(kind: str, far: float) -> None:
     noise = AddedNoise(kind, max(abs(far), 1e200))
     gamma, beta = distributions.single("gamma", 2, 4), distributions.single("beta", 2, 3)
-    found = posterior(noisy(far, noise=noise), _likelihood("poisson", 3.0), gamma)
-    assert found.mean == pytest.approx(0.5, rel=1e-6)
-    found = posterior(noisy(far, noise=noise, size=9), _likelihood("bernoulli"), beta)
-    assert found.mean == pytest.approx(0.4, rel=1e-6)
+    law = posterior(noisy(far, noise=noise), _likelihood("poisson", 3.0), gamma)
+    assert law.mean == pytest.approx(0.5, rel=1e-6)
+    law = posterior(noisy(far, noise=noise, size=9), _likelihood("bernoulli"), beta)
+    assert law.mean == pytest.approx(0.4, rel=1e-6)
     cells_of = Noisy((Fraction(far), Fraction(-far)), noise, 9, ("a", "b"))
     start = distributions.dirichlet(np.asarray([1.0, 3.0]), ("0", "1"))
-    found = posterior(cells_of, _likelihood("categorical"), start)
-    assert found.mean == pytest.approx((0.25, 0.75), rel=1e-6)
+    law = posterior(cells_of, _likelihood("categorical"), start)
+    assert law.mean == pytest.approx((0.25, 0.75), rel=1e-6)
 
 
 def test_without_noise_all_ways_agree() -> None:
@@ -420,8 +420,8 @@ def test_without_noise_all_ways_agree() -> None:
          distributions.single("normal", 1, 3), (1 / 9 + 30 / 4) / (1 / 9 + 10 / 4)),
     ):  # fmt: skip
         for op in ("noise-aware", "plug-in"):
-            found = posterior(source, likelihood, prior, op)
-            assert found.mean == pytest.approx(expected, abs=1e-6)
+            law = posterior(source, likelihood, prior, op)
+            assert law.mean == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_released_posterior_as_a_later_prior() -> None:
@@ -439,7 +439,7 @@ def f(db: Database[R]) -> Private[Beta]:
     return noise_aware(laplace(statistics(second), epsilon=1 / 2))
 """)
     table = {"half": [True] * 5 + [False] * 4, "x": [1, 1, 0, 1, 0, 0, 1, 1, 1]}
-    found = done(core, verdict, table, Noted(shift=1)).value
+    value = done(core, verdict, table, Noted(shift=1)).value
     noise = AddedNoise("laplace", 2.0)
     logs, means = [], []
     for s, u in product(range(6), range(5)):
@@ -450,13 +450,13 @@ def f(db: Database[R]) -> Private[Beta]:
         logs.append(sum(parts))
         means.append((2 + s + u) / 12)
     w = np.exp(logs - np.max(logs))
-    assert found.mean == pytest.approx(float(w @ means) / w.sum(), abs=1e-10)
+    assert value.mean == pytest.approx(float(w @ means) / w.sum(), abs=1e-10)
 
 
 def test_a_density_as_a_later_prior() -> None:
     start = Answers(np.asarray([1, 1, 0]), ("False", "True"), 0.8, 0.2)
     prior = posterior(start, _likelihood("bernoulli"), distributions.single("beta", 2, 2))
-    found = posterior(noisy(3, noise=LAPLACE, size=4), _likelihood("bernoulli"), prior)
+    law = posterior(noisy(3, noise=LAPLACE, size=4), _likelihood("bernoulli"), prior)
     s = np.arange(5)
 
     def logs(x: np.ndarray) -> np.ndarray:
@@ -466,8 +466,8 @@ def test_a_density_as_a_later_prior() -> None:
         return base + logsumexp(each, axis=1)
 
     mean, sd = on_grid(logs, 0, 1)
-    assert found.mean == pytest.approx(mean, abs=1e-6)
-    assert found.sd == pytest.approx(sd, abs=1e-6)
+    assert law.mean == pytest.approx(mean, abs=1e-6)
+    assert law.sd == pytest.approx(sd, abs=1e-6)
 
 
 def test_categorical_answers_by_data_augmentation() -> None:
@@ -476,16 +476,16 @@ def test_categorical_answers_by_data_augmentation() -> None:
     values = np.repeat([0, 1, 2], counts)
     answers = Answers(values, ("a", "b", "c"), kept, other)
     prior = distributions.dirichlet(np.asarray([1.0, 2.0, 1.0]), ("a", "b", "c"))
-    found = posterior(answers, _likelihood("categorical"), prior)
+    actual = posterior(answers, _likelihood("categorical"), prior)
     g = (np.arange(600) + 0.5) / 600
     p, q = np.meshgrid(g, g, indexing="ij")
     r = 1 - p - q
     inside = r > 0
-    law = [other + (kept - other) * one for one in (p, q, np.where(inside, r, 0.1))]
+    law = [other + (kept - other) * item for item in (p, q, np.where(inside, r, 0.1))]
     w = np.where(inside, q * np.prod([a**c for a, c in zip(law, counts, strict=True)], axis=0), 0)
-    mean = [float((w * one).sum() / w.sum()) for one in (p, q, r)]
-    assert found.mean == pytest.approx(mean, abs=0.01)
-    worst = max(one["r_hat"] for one in found.diagnostics.values())  # type: ignore[union-attr]
+    mean = [float((w * item).sum() / w.sum()) for item in (p, q, r)]
+    assert actual.mean == pytest.approx(mean, abs=0.01)
+    worst = max(value["r_hat"] for value in actual.diagnostics.values())  # type: ignore[union-attr]
     assert worst < 1.05
 
 
@@ -502,15 +502,15 @@ def test_regression_in_closed_form() -> None:
     x = np.c_[np.ones(50), r.uniform(-1, 1, 50)]
     y = x @ [0.3, -0.6] + 0.2 * r.normal(size=50)
     whole = np.c_[x, y].T @ np.c_[x, y]
-    values = tuple(Fraction(float(one)) for one in whole[np.triu_indices(3)])
+    values = tuple(Fraction(float(item)) for item in whole[np.triu_indices(3)])
     source = Noisy(values, AddedNoise("gaussian", 1e-9), 50, (), (Fraction(1), None, None))
     for aware in (True, False):
-        found = closed_form(source, 0.2, distributions.single("normal", 0.5, 2.0), aware)
+        actual = closed_form(source, 0.2, distributions.single("normal", 0.5, 2.0), aware)
         precision = np.eye(2) / 4 + x.T @ x / 0.04
         mean = np.linalg.solve(precision, np.full(2, 0.5) / 4 + x.T @ y / 0.04)
-        assert found.mean == pytest.approx(mean, abs=1e-6)
-        assert found.sd == pytest.approx(np.sqrt(np.diag(np.linalg.inv(precision))), abs=1e-6)
-        assert found.names == ("intercept", "b1")
+        assert actual.mean == pytest.approx(mean, abs=1e-6)
+        assert actual.sd == pytest.approx(np.sqrt(np.diag(np.linalg.inv(precision))), abs=1e-6)
+        assert actual.names == ("intercept", "b1")
 
 
 @pytest.mark.parametrize("op", ["plug-in", "noise-aware"])
@@ -527,14 +527,14 @@ def test_where_nobody_is_observed_the_posterior_is_the_prior(noise: AddedNoise, 
             (noisy(y, noise=noise), _likelihood("poisson", 0.0), gamma),
             (noisy(y, noise=noise, size=0), _likelihood("poisson", 0.0), mixed),
         ):
-            found = posterior(source, likelihood, prior, op)
-            assert (found.mean, found.sd) == pytest.approx((prior.mean, prior.sd))
+            law = posterior(source, likelihood, prior, op)
+            assert (law.mean, law.sd) == pytest.approx((prior.mean, prior.sd))
         cells_of = Noisy((Fraction(y), Fraction(1)), noise, 0, ("a", "b"))
         start = distributions.dirichlet(np.asarray([1.0, 3.0]), ("0", "1"))
-        found = posterior(cells_of, _likelihood("categorical"), start, op)
-        assert found.mean == pytest.approx((0.25, 0.75))
-        assert isinstance(found, Joint)
-        assert found.names == ("a", "b")
+        law = posterior(cells_of, _likelihood("categorical"), start, op)
+        assert law.mean == pytest.approx((0.25, 0.75))
+        assert isinstance(law, Joint)
+        assert law.names == ("a", "b")
         moments = noisy(y, 1, 2, 3, 4, 5, noise=noise, size=0)
         line = posterior(moments, _likelihood("linear_model", 0.5), normal, op)
         assert (line.mean, line.sd) == ((1.0, 1.0), (3.0, 3.0))
@@ -570,8 +570,8 @@ def f(book: Database[Policy]) -> Private[tuple[Gamma, Beta, Normal, Dirichlet, S
 """
     core, verdict = accepted(text)
     table = {"claims": [3], "good": [True], "years": [0.5], "region": ["s"]}
-    found = done(core, verdict, table, Noted(shift=3))
-    means = [one.mean for one in found.outputs]
+    actual = done(core, verdict, table, Noted(shift=3))
+    means = [output.mean for output in actual.outputs]
     assert means[:3] == pytest.approx([0.5, 0.25, 1.0])
     assert means[3] == pytest.approx((0.25, 0.75))
     assert means[4] == pytest.approx((5.0,), abs=0.5)
@@ -596,10 +596,10 @@ def test_parts_of_a_mixture_that_are_alike_are_one() -> None:
     """0.1 + 0.2 and 0.3 are the same parameter; 0.3 and 0.3 + 1e-9 are not."""
     first = [0.1 + 0.2, 0.3, 0.3 + 1e-9, 2.0, 2.0, -0.0, 0.0]
     second = [1.0, 1.0, 1.0, 1.0, 3.0, 1.0, 1.0]
-    found = distributions.mixture("normal", first, second, np.log([1, 2, 3, 4, 5, 6, 7]))
-    assert len(found.weights) == 5
-    assert found.weights @ found.first == pytest.approx(np.dot([1, 2, 3, 4, 5, 6, 7], first) / 28)
-    by_place = dict(zip(zip(found.first, found.second, strict=True), found.weights, strict=True))
+    actual = distributions.mixture("normal", first, second, np.log([1, 2, 3, 4, 5, 6, 7]))
+    assert len(actual.weights) == 5
+    assert actual.weights @ actual.first == pytest.approx(np.dot([1, 2, 3, 4, 5, 6, 7], first) / 28)
+    by_place = dict(zip(zip(actual.first, actual.second, strict=True), actual.weights, strict=True))
     assert by_place[2.0, 1.0] == pytest.approx(4 / 28)
     assert by_place[2.0, 3.0] == pytest.approx(5 / 28)
     assert by_place[0.0, 1.0] == pytest.approx(13 / 28)
@@ -625,7 +625,7 @@ def test_three_waves_are_as_brute_force_has_them() -> None:
     core, verdict = accepted(WAVES)
     counts = [3, 1, 0, 2, 5, 1]
     table = {"c": counts, "wave": ["1", "1", "2", "2", "3", "3"]}
-    found = done(core, verdict, table, Noted(shift=1)).value
+    value = done(core, verdict, table, Noted(shift=1)).value
     noise, top = AddedNoise("laplace", 2.5), 60
     s = np.arange(top)
     each = [np.asarray(noise.log(y - s)) + s * log(2.0) - gammaln(s + 1) for y in (5, 3, 7)]
@@ -636,19 +636,19 @@ def test_three_waves_are_as_brute_force_has_them() -> None:
     w = np.exp(w - w.max())
     w /= w.sum()
     mean = float(w @ (0.1 + t) / 6.3)
-    assert found.mean == pytest.approx(mean, rel=1e-8)
+    assert value.mean == pytest.approx(mean, rel=1e-8)
     square = float(w @ ((0.1 + t) * (1.1 + t))) / 6.3**2
-    assert found.sd == pytest.approx(sqrt(square - mean**2), rel=1e-8)
-    assert len(found.weights) < 300
+    assert value.sd == pytest.approx(sqrt(square - mean**2), rel=1e-8)
+    assert len(value.weights) < 300
 
 
 def test_three_waves_of_a_hundred_have_as_many_parts_as_sums() -> None:
     core, verdict = accepted(WAVES)
     r = rng(4)
     table = {"c": r.integers(0, 6, 300), "wave": r.choice(["1", "2", "3"], 300)}
-    found = done(core, verdict, table, Noted(shift=2)).value
-    assert len(found.weights) < 600
-    assert found.mean == pytest.approx(table["c"].mean(), abs=0.1)
+    value = done(core, verdict, table, Noted(shift=2)).value
+    assert len(value.weights) < 600
+    assert value.mean == pytest.approx(table["c"].mean(), abs=0.1)
 
 
 def test_those_observed_share_a_sample_s_exposure() -> None:

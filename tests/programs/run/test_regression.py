@@ -51,10 +51,10 @@ def f(db: Database[Bool]) -> Private[Samples]:
     return nuts(laplace(statistics(model), epsilon=1), draws=4000)
 """)
     rows = load(core, [True] * 30 + [False] * 20)
-    found = run_on(core, verdict, rows, samplers=Noted()).value
-    assert found.draws.shape == (4000, 1)
-    assert found.mean[0] == pytest.approx(32 / 55, abs=0.01)
-    assert found.diagnostics["beta"]["r_hat"] == 1.0
+    value = run_on(core, verdict, rows, samplers=Noted()).value
+    assert value.draws.shape == (4000, 1)
+    assert value.mean[0] == pytest.approx(32 / 55, abs=0.01)
+    assert value.diagnostics["beta"]["r_hat"] == 1.0
 
 
 @pytest.mark.prove
@@ -70,14 +70,14 @@ def test_nuts_against_the_closed_form_where_noise_is_small() -> None:
     # One of the two takes all its time for compiling, so `make test` leaves the other out.
     for kind, scale in (("gaussian", 6.0), ("laplace", 4.0))[-1 - in_full() :]:
         seen = whole[np.triu_indices(3)] + scale * r.normal(size=6)
-        values = tuple(Fraction(float(one)) for one in seen)
+        values = tuple(Fraction(float(case)) for case in seen)
         source = Noisy(values, AddedNoise(kind, scale), n, (), (Fraction(1), None, None))
         prior = distributions.single("normal", 0.0, 1.0)
-        found = nuts(source, 0.2, prior, 1200)
+        actual = nuts(source, 0.2, prior, 1200)
         near = closed_form(source, 0.2, prior)
-        assert found.mean == pytest.approx(near.mean, abs=4 * max(near.sd))
-        assert all(0.8 * b < a < 1.25 * b for a, b in zip(found.sd, near.sd, strict=True))
-        assert max(one["r_hat"] for one in found.diagnostics.values()) < 1.05
-        assert min(one["ess"] for one in found.diagnostics.values()) > 200
+        assert actual.mean == pytest.approx(near.mean, abs=4 * max(near.sd))
+        assert all(0.8 * b < a < 1.25 * b for a, b in zip(actual.sd, near.sd, strict=True))
+        assert max(value["r_hat"] for value in actual.diagnostics.values()) < 1.05
+        assert min(value["ess"] for value in actual.diagnostics.values()) > 200
         truth = np.asarray([0.2, -0.4])
-        assert np.abs(np.asarray(found.mean) - truth).max() < 6 * max(found.sd)
+        assert np.abs(np.asarray(actual.mean) - truth).max() < 6 * max(actual.sd)

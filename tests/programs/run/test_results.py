@@ -46,38 +46,38 @@ def test_numbers_agree_with_draws_and_not_with_others(posterior: Any) -> None:
     assert not agree(draws + 0.1 * sd)
 
 
-@pytest.mark.parametrize("one", ALL, ids=repr)
-def test_plain_data_and_figures(one: object) -> None:
-    plain = json.loads(json.dumps(one.to_dict()))  # type: ignore[attr-defined]
-    assert plain["family"] == one.family  # type: ignore[attr-defined]
-    figure = one.figure("A <title>")  # type: ignore[attr-defined]
+@pytest.mark.parametrize("posterior", ALL, ids=repr)
+def test_plain_data_and_figures(posterior: object) -> None:
+    plain = json.loads(json.dumps(posterior.to_dict()))  # type: ignore[attr-defined]
+    assert plain["family"] == posterior.family  # type: ignore[attr-defined]
+    figure = posterior.figure("A <title>")  # type: ignore[attr-defined]
     assert figure._repr_svg_() == str(figure)
     root = ElementTree.fromstring(figure)
     assert root.tag.endswith("svg")
     assert root[0].text == "A <title>"
 
 
-@pytest.mark.parametrize("one", ALL, ids=repr)
-def test_a_figure_says_the_mean_and_the_interval_of_each_entry(one: Any) -> None:
-    described = ElementTree.fromstring(one.figure())[1].text or ""
-    names = getattr(one, "names", (one.family,))
-    means, intervals = np.atleast_1d(one.mean), np.atleast_2d(one.interval(0.95))
+@pytest.mark.parametrize("posterior", ALL, ids=repr)
+def test_a_figure_says_the_mean_and_the_interval_of_each_entry(posterior: Any) -> None:
+    described = ElementTree.fromstring(posterior.figure())[1].text or ""
+    names = getattr(posterior, "names", (posterior.family,))
+    means, intervals = np.atleast_1d(posterior.mean), np.atleast_2d(posterior.interval(0.95))
     assert described.split("; ") == [
         f"{name}: mean {mean:.4g}, 95 % interval {low:.4g} to {high:.4g}"
         for name, mean, (low, high) in zip(names, means, intervals, strict=True)
     ]
-    assert one.figure().count("<polyline") == len(names)
+    assert posterior.figure().count("<polyline") == len(names)
 
 
-@pytest.mark.parametrize("one", [BETA, GAMMA, NORMAL, MIXED, DENSE])
-def test_densities_and_quantiles(one: object) -> None:
-    x = np.linspace(one.quantile(1e-6), one.quantile(1 - 1e-6), 20_001)  # type: ignore[attr-defined]
-    y = one.density(x)  # type: ignore[attr-defined]
+@pytest.mark.parametrize("posterior", [BETA, GAMMA, NORMAL, MIXED, DENSE])
+def test_densities_and_quantiles(posterior: object) -> None:
+    x = np.linspace(posterior.quantile(1e-6), posterior.quantile(1 - 1e-6), 20_001)  # type: ignore[attr-defined]
+    y = posterior.density(x)  # type: ignore[attr-defined]
     assert np.trapezoid(y, x) == pytest.approx(1.0, abs=1e-4)
     for p in (0.01, 0.5, 0.9):
-        assert one.cdf(one.quantile(p)) == pytest.approx(p, abs=1e-6)  # type: ignore[attr-defined]
+        assert posterior.cdf(posterior.quantile(p)) == pytest.approx(p, abs=1e-6)  # type: ignore[attr-defined]
     with pytest.raises(InputError, match="between 0 and 1"):
-        one.interval(1.5)  # type: ignore[attr-defined]
+        posterior.interval(1.5)  # type: ignore[attr-defined]
 
 
 def test_quadrature_of_a_known_density() -> None:
@@ -97,20 +97,20 @@ def coin(obs: Database[Bool]) -> Private[tuple[Beta, Int]]:
     noisy = laplace(statistics(observe(obs, bernoulli, prior=beta(1, 1))), epsilon=1)
     return plug_in(noisy), noisy
 """)
-    found = done(core, verdict, [True, True, False])
-    posterior, count = found
+    actual = done(core, verdict, [True, True, False])
+    posterior, count = actual
     assert posterior.parameters == (3.0, 2.0)
     assert count == 2
     assert isinstance(count, int)
-    assert dict(found.releases) == {"laplace_1": 2}
-    assert repr(found) == "<coin: beta(3, 2), 2 (epsilon 1)>"
-    assert json.loads(json.dumps(found.to_dict()))["outputs"][1] == {"type": "Int", "value": 2}
+    assert dict(actual.releases) == {"laplace_1": 2}
+    assert repr(actual) == "<coin: beta(3, 2), 2 (epsilon 1)>"
+    assert json.loads(json.dumps(actual.to_dict()))["outputs"][1] == {"type": "Int", "value": 2}
     with pytest.raises(AttributeError):
-        found.outputs = ()  # type: ignore[misc]
+        actual.outputs = ()  # type: ignore[misc]
     with pytest.raises(TypeError):
-        found.releases["x"] = 1  # type: ignore[index]
+        actual.releases["x"] = 1  # type: ignore[index]
     with pytest.raises(InputError, match="one output"):
-        found.interval()
+        actual.interval()
 
 
 def test_diagnostics_tell_good_chains_from_bad() -> None:
@@ -130,7 +130,7 @@ def test_diagnostics_tell_good_chains_from_bad() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "ends"),
+    ("posterior", "ends"),
     [
         (single("gamma", 1.0, 1.0), (0.0, None)),
         (single("beta", 1.0, 30.0), (0.0, None)),
@@ -141,10 +141,12 @@ def test_diagnostics_tell_good_chains_from_bad() -> None:
         (dirichlet(np.array([1.0, 2.0, 40.0]), ("a", "b", "c")), (0.0, 1.0)),
     ],
 )
-def test_axes_end_where_values_do(one: Any, ends: tuple[float | None, float | None]) -> None:
-    ticks = [float(text) for text in re.findall(r'class="bd-tick"[^>]*>([^<]*)<', one.figure())]
+def test_axes_end_where_values_do(posterior: Any, ends: tuple[float | None, float | None]) -> None:
+    ticks = [
+        float(text) for text in re.findall(r'class="bd-tick"[^>]*>([^<]*)<', posterior.figure())
+    ]
     low, high = min(ticks), max(ticks)
     assert low == ends[0] if ends[0] is not None else low != 0.0
     assert high == ends[1] if ends[1] is not None else high != 1.0
-    if one.family != "normal":
+    if posterior.family != "normal":
         assert low >= 0.0

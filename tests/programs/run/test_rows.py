@@ -66,8 +66,8 @@ def test_values_are_those_of_the_exact_evaluator() -> None:
                 for name, kind in kinds.items()
             }  # fmt: skip
             if evaluate(data.args[0], row, kinds):
-                found = evaluate(group, row, kinds)
-                parts = found if isinstance(found, tuple) else (Fraction(found),)  # type: ignore[arg-type]
+                actual = evaluate(group, row, kinds)
+                parts = actual if isinstance(actual, tuple) else (Fraction(actual),)  # type: ignore[arg-type]
                 exact = [a + b for a, b in zip(exact, parts, strict=True)]
         for a, b in zip(got, exact, strict=True):
             assert float(a) == pytest.approx(float(b), abs=n * 2e-6)
@@ -141,9 +141,9 @@ def f(db: Database[Real[0, 1]]) -> Private[tuple[Real, Real]]:
     total = laplace(sum(db), epsilon=1)
     return total, (total + 1) / 3
 """)
-    found = done(core, verdict, [0.5, 0.25])
-    assert found.exact == (Fraction(3, 4), Fraction(7, 12))
-    assert found.outputs == (0.75, 7 / 12)
+    actual = done(core, verdict, [0.5, 0.25])
+    assert actual.exact == (Fraction(3, 4), Fraction(7, 12))
+    assert actual.outputs == (0.75, 7 / 12)
 
 
 def test_a_candidate_stands_in_public_sums_too() -> None:

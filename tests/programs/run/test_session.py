@@ -62,12 +62,12 @@ def test_runs_once_after_the_debit(tmp_path: Path) -> None:
     core, verdict = accepted(COIN)
     path = tmp_path / "ledger.db"
     kept = {"ledger": path, "dataset": "coins", "dp_epsilon": 1.0}
-    found = run(core, verdict, TABLE, **kept)  # type: ignore[arg-type]
-    assert isinstance(found.value, int)
+    outcome = run(core, verdict, TABLE, **kept)  # type: ignore[arg-type]
+    assert isinstance(outcome.value, int)
     (dataset,) = ledger_at(path).show()
     assert dataset["spent"] == 0.5
-    assert dataset["releases"][0]["id"] == found.release_id
-    assert dataset["releases"][0]["result"] == found.to_dict()
+    assert dataset["releases"][0]["id"] == outcome.release_id
+    assert dataset["releases"][0]["result"] == outcome.to_dict()
     run(core, None, TABLE, **kept)  # type: ignore[arg-type]
     noted = Noted()
     with pytest.raises(BudgetExceededError):
@@ -111,7 +111,7 @@ def test_a_table_that_doesn_t_fit_costs_nothing_and_leaves_a_trace(tmp_path: Pat
     with pytest.raises(TableMismatchError):
         run(core, verdict, [True, None], **kept)  # type: ignore[arg-type]
     book = ledger_at(tmp_path / "l.db")
-    assert [one["study"] for one in book.refusals()] == ["coin"]
+    assert [refusal["study"] for refusal in book.refusals()] == ["coin"]
     assert book.show() == []
 
 
@@ -217,7 +217,7 @@ def shares(db: Database[R]) -> Private[tuple[Real, ...]]:
 
 def test_a_released_count_of_0_is_no_divisor_and_stays_released(tmp_path: Path) -> None:
     core, verdict = accepted(SHARES)
-    assert ["line 12 may be 0" in one for one in verdict.notes] == [True]
+    assert ["line 12 may be 0" in note for note in verdict.notes] == [True]
     table = {"x": [True, False, False], "region": ["n", "n", "s"]}
     kept = {"ledger": tmp_path / "l.db", "dataset": "d", "dp_epsilon": 9.0}
     with pytest.raises(FailedError, match=r"a divisor is 0.*max\(n, 1\)"):
@@ -225,7 +225,7 @@ def test_a_released_count_of_0_is_no_divisor_and_stays_released(tmp_path: Path) 
     (dataset,) = ledger_at(tmp_path / "l.db").show()
     assert dataset["spent"] == 0.5
     released = dataset["releases"][0]["result"]["releases"]
-    assert [one["value"] for one in released.values()] == [1, 0]
+    assert [value["value"] for value in released.values()] == [1, 0]
 
 
 def test_an_empty_piece_is_no_divisor_and_costs_nothing(tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_the_rehearsal_reads_no_private_cell() -> None:
     rehearsal.samplers = asked
     rehearsal.run()
     run_on(core, verdict, rows, samplers=seen)
-    assert [one[2] for one in asked.seen] == [one[2] for one in seen.seen]
+    assert [case[2] for case in asked.seen] == [case[2] for case in seen.seen]
 
 
 def test_public_columns_stay_public(tmp_path: Path) -> None:
@@ -361,12 +361,12 @@ def test_spends_with_a_delta_are_zcdp_and_pure() -> None:
     assert gauss.dp_epsilon == 0.0
     # The dearer side of the branch, in zCDP: what the scales that are really used say.
     noted = Noted()
-    found = run_on(core, verdict, load(core, [0.9] * 10), samplers=noted)
-    assert found.outputs == pytest.approx((9.0, 9.0))
-    unit = max(abs(one) for _, (one,), _ in noted.seen) / 9.0
+    actual = run_on(core, verdict, load(core, [0.9] * 10), samplers=noted)
+    assert actual.outputs == pytest.approx((9.0, 9.0))
+    unit = max(abs(item) for _, (item,), _ in noted.seen) / 9.0
     scales = [scale / unit for _, _, scale in noted.seen]
-    assert sum(1 / (2 * one**2) for one in scales) == pytest.approx(gauss.rho, rel=1e-6)
-    assert sum(1 / (2 * one**2) for one in scales) <= gauss.rho
+    assert sum(1 / (2 * scale**2) for scale in scales) == pytest.approx(gauss.rho, rel=1e-6)
+    assert sum(1 / (2 * scale**2) for scale in scales) <= gauss.rho
 
 
 @pytest.mark.parametrize(
@@ -405,8 +405,8 @@ def f(db: Database[Bool]) -> Private[tuple[Int, Int]]:
     core, verdict = accepted(text)
     other, replaced = accepted(text.replace('(adjacency="add-remove")', ""))
     twice, once = spends_of(verdict, core, dataset="d"), spends_of(replaced, other, dataset="d")
-    assert [one.dp_epsilon for one in twice] == [0.5, 0.0]
-    assert [one.dp_epsilon for one in once] == [0.25, 0.0]
+    assert [item.dp_epsilon for item in twice] == [0.5, 0.0]
+    assert [item.dp_epsilon for item in once] == [0.25, 0.0]
     assert twice[1].rho == pytest.approx(4 * once[1].rho)
 
 
@@ -485,10 +485,10 @@ def test_from_a_file_in_python(tmp_path: Path) -> None:
     scope: dict[str, object] = {"__name__": "coin", "__file__": str(path)}
     exec(compile(path.read_text(), str(path), "exec"), scope)
     coin = scope["coin"]
-    found = coin.run(  # type: ignore[attr-defined]
+    outcome = coin.run(  # type: ignore[attr-defined]
         TABLE, ledger=f"sqlite:///{tmp_path / 'l.db'}", dataset="coins", dp_epsilon=1.0
     )
-    assert found.dp_epsilon == Fraction(1, 2)
+    assert outcome.dp_epsilon == Fraction(1, 2)
 
 
 def test_what_runs_is_what_was_checked(tmp_path: Path) -> None:

@@ -58,8 +58,8 @@ def test_large_sums_are_released_whole(
     core, verdict = _program(kind, release, adjacency)
     noted = Noted()
     table = np.full(n, value) if n < 2**20 else {"db": np.full(n, value)}
-    found = run_on(core, verdict, load(core, table), samplers=noted)
-    assert found.value == pytest.approx(n * value, rel=1e-6)
+    actual = run_on(core, verdict, load(core, table), samplers=noted)
+    assert actual.value == pytest.approx(n * value, rel=1e-6)
     ((_, (steps,), _),) = noted.seen
     assert abs(steps) <= MOST
 
@@ -122,7 +122,7 @@ def f(db: Database[R]) -> Private[RESULT]:
         values = PublicValues(core, load(core, table))
         amount = PrivateValues(values).amount(values.filled(core.body[0].args[0]))  # type: ignore[union-attr]
         said.add(amount.largest)
-        met = max(met, *(abs(one) for one in amount.values))
+        met = max(met, *(abs(value) for value in amount.values))
     assert len(said) == 1  # no cell decides
     (largest,) = said
     assert met <= largest
@@ -204,11 +204,11 @@ def test_steps_for_noise_answer_for_both_prices() -> None:
     for exponent in range(0, 50, 7):
         moved, small = Fraction(2) ** exponent, Fraction(1)
         for lattice in (Fraction(1), Fraction(1, 2**32), Fraction(1, 2**70)):
-            found = NoiseCalibration(Fraction(1), moved, small / moved)
-            steps = found.steps(
+            actual = NoiseCalibration(Fraction(1), moved, small / moved)
+            steps = actual.steps(
                 PrivateValue((lattice,), (Fraction(0),), lattice, largest=Fraction(8))
             )
-            scale = Fraction(found.laplace(steps.unit, steps.slack)) * steps.unit
+            scale = Fraction(actual.laplace(steps.unit, steps.slack)) * steps.unit
             assert (moved + steps.slack) / scale <= 1
             assert (small + steps.slack) / scale <= small / moved
             assert scale <= moved * Fraction(11, 10)

@@ -109,7 +109,7 @@ def test_types_are_told_to_the_curator_only_for_cells_may_have_given_them() -> N
     for source in (table, complexes):
         with pytest.raises(TableMismatchError):
             load(core, source)
-        assert [one.code for one in inspect_table(core, source)] == ["type"]
+        assert [item.code for item in inspect_table(core, source)] == ["type"]
 
 
 def test_scalar_records() -> None:
@@ -137,7 +137,7 @@ def f(db: Database[Real[-0.1, 0.1]]) -> Private[Real]:
     rows = load(core, [-5.0, 5.0])
     from fractions import Fraction
 
-    low, high = (Fraction(one) for one in rows.columns[""].tolist())
+    low, high = (Fraction(item) for item in rows.columns[""].tolist())
     assert -Fraction(1, 10) <= low < high <= Fraction(1, 10)
     assert float(high) == pytest.approx(0.1)
 
@@ -179,6 +179,6 @@ def test_nothing_private_shows() -> None:
     from bayesdp.programs.run import Machine, OpenDP
 
     machine = Machine(core, verdict, rows, OpenDP())
-    for one in (rows, machine, machine.values, machine.private, machine.values.row_values):
-        assert "170" not in repr(one)
-        assert "Rows(" not in repr(one)
+    for item in (rows, machine, machine.values, machine.private, machine.values.row_values):
+        assert "170" not in repr(item)
+        assert "Rows(" not in repr(item)

@@ -35,7 +35,7 @@ def verify(
         print_json(verification.to_dict())
     else:
         typer.echo(str(verification))
-        if trusted and verification.signature == "not signed":
+        if trusted and verification.signature == "not signed" and not verification.claim:
             typer.echo("Signature: not signed")
     missing = bool(trusted) and verification.signature != "signed by a trusted key"
     if not verification or missing:

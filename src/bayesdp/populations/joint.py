@@ -80,7 +80,8 @@ def parts_of(population: Population, most_cells: int) -> tuple[tuple[tuple[int, 
     if graph.records > _MOST_RECORDS:
         raise NoJointError(f"it has {graph.records} records")
     if int(graph.component_sizes.max()) > math.log2(most_cells) and bool(np.all(graph.states > 1)):
-        _require_small(2 ** int(min(graph.component_sizes.max(), 60)), most_cells)
+        # Two values each, at least: known before the parts are told apart.
+        _require_small(2 ** int(graph.component_sizes.max()), most_cells, "at least ")
     labels = component_labels(graph)
     count = int(labels.max()) + 1
     if count > MOST_PARTS:
@@ -94,9 +95,10 @@ def parts_of(population: Population, most_cells: int) -> tuple[tuple[tuple[int, 
     return tuple(parts.values())
 
 
-def _require_small(cells: int, most_cells: int) -> None:
+def _require_small(cells: int, most_cells: int, bound: str = "") -> None:
     if cells > most_cells:
         shown = str(cells) if cells < 10**9 else f"{cells:.1e}" if cells < 10**300 else "countless"
+        shown = shown if shown == "countless" else bound + shown
         raise NoJointError(f"a joint law of {shown} cells, of at most {most_cells}")
 
 

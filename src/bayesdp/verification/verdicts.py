@@ -71,7 +71,13 @@ class Verification(Verdict):
         return self.verdict + (f" ({self.step}: {self.reason})" if self.step else "")
 
     def _signed(self) -> list[str]:
-        return [] if self.signature == NOT_SIGNED else [f"Signature: {self.signature}"]
+        if self.signature != NOT_SIGNED:
+            return [f"Signature: {self.signature}"]
+        shown = self.claim.get("subject") in ("release", "program")
+        what = (
+            "Signature: not signed, so nothing shows that its numbers are those that were released"
+        )
+        return [what] if shown else []
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `bayesdp verify --json` prints it."""

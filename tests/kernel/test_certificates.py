@@ -17,7 +17,7 @@ from tests.kernel.honest import OF_A_RELEASE, PRESENT, Honest, conversion_by, re
 from tests.kernel.mutations import ONE_PLACE, PLAUSIBLE, changed
 
 pytestmark = pytest.mark.prove
-HONEST = runs(300, least=36)
+HONEST = runs(300, least=42)
 MUTATED = runs(300, least=30)
 
 

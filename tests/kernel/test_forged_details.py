@@ -104,6 +104,7 @@ def huge(records: int) -> kernel.Verdict:
     made = plain(conversion_certificate(population, population.leakage(1.0)))
     for item in (made["population"], made["derivation"]["evidence"]["population"]):
         item["records"] = records
+    made["assumptions"] = kernel.assumptions(made)
     return verdict(made)
 
 

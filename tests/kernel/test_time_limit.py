@@ -172,26 +172,30 @@ def test_noise_that_grows_for_want_of_time_is_said_or_refused(
         return proved(step)
 
     days = list(range(40))
-    study = Study(
-        pd.DataFrame({"day": days, "ill": [0, 1] * 20}),
-        dataset="days",
-        n=len(days),
-        columns={"day": {"role": "order", "step": 1}, "ill": {"states": [0, 1]}},
-        population={
-            "model": "markov",
-            "transition": [[0.8, 0.2], [0.4, 0.6]],
-            "length": len(days),
-            "covers": ["ill"],
-            "source": "made up",
-        },
-        budget={"notion": "bdp", "epsilon": 1.0},
-        queries=[{"name": "ill", "kind": "count", "where": "ill == 1"}],
-        ledger=str(tmp_path / "ledger.db"),
-    )
-    best = study.check().plan
+
+    def made() -> Study:
+        return Study(
+            pd.DataFrame({"day": days, "ill": [0, 1] * 20}),
+            dataset="days",
+            n=len(days),
+            columns={"day": {"role": "order", "step": 1}, "ill": {"states": [0, 1]}},
+            population={
+                "model": "markov",
+                "transition": [[0.8, 0.2], [0.4, 0.6]],
+                "length": len(days),
+                "covers": ["ill"],
+                "source": "made up",
+            },
+            budget={"notion": "bdp", "epsilon": 1.0},
+            queries=[{"name": "ill", "kind": "count", "where": "ill == 1"}],
+            ledger=str(tmp_path / "ledger.db"),
+        )
+
+    best = made().check().plan
     proved = kernel.certified_level
     monkeypatch.setattr(kernel, "certified_level", hurried)
     derivation._certified.cache_clear()
+    study = made()
     hurriedly = study.check().plan
     assert hurriedly.too_slow is not None
     assert set(hurriedly.too_slow.theorems) == slow

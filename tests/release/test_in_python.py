@@ -120,8 +120,8 @@ def test_every_population_says_what_needs_no_name() -> None:
     from bayesdp.populations import MODELS
 
     tested = {kind for kind, *_ in POSITIONAL}
-    assert set(MODELS.values()) - tested == {bdp.Graph}
-    assert bdp.Graph.positional == ()
+    assert set(MODELS.values()) - tested == {bdp.Graph, bdp.Panel}
+    assert bdp.Graph.positional == bdp.Panel.positional == ()
 
 
 def test_a_second_field_without_its_name_is_told_its_name() -> None:

@@ -42,7 +42,7 @@ def turned(table: Any) -> list[Any]:
 
 
 def smaller(population: Population) -> Population | None:
-    """The population without its last record; `None` where no record would be left."""
+    """The population without its last record, of a panel its last member; `None` if none is left."""
     spec = population.spec()
     model = spec["model"]
     if model == "family":
@@ -71,10 +71,13 @@ def smaller(population: Population) -> Population | None:
     elif model == "gaussian":
         spec = _smaller_gaussian(spec)
     else:
-        count = {"clusters": "size", "unknown": "records"}.get(model, "length")
+        count = {"clusters": "size", "unknown": "records", "panel": "series"}.get(model, "length")
         if count in spec:
             spec |= {count: spec[count] - 1}
-    if 0 in (spec.get(key) for key in ("size", "records", "length")) or spec.get("nodes") == []:
+    if (
+        0 in (spec.get(key) for key in ("size", "records", "length", "series"))
+        or spec.get("nodes") == []
+    ):
         return None
     return parse(spec)
 

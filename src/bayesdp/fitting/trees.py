@@ -234,6 +234,9 @@ def _names(table: Table, record: str, parent: str) -> list[tuple[str, str | None
     rows = table.rows(table.expression.select(**chosen).limit(MOST_NODES + 1))
     if len(rows) > MOST_NODES or any(name is None for name, _ in rows):
         raise InputError(
-            "record", record, expected=f"at most {MOST_NODES} records, each with a name"
+            "record",
+            record,
+            expected=f"at most {MOST_NODES} records, each with a name",
+            remedy="Fit a part of the tree, and give every record a name.",
         )
     return [(str(name), None if above is None else str(above)) for name, above in rows]

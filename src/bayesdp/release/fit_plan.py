@@ -301,7 +301,12 @@ def plan_fit(
     name = _column(study, column)
     states = study.columns[name].levels or ()
     if len(states) ** (order + 1) > MOST_CELLS:
-        raise InputError("order", order, expected=f"at most {MOST_CELLS} kinds of transitions")
+        raise InputError(
+            "order",
+            order,
+            expected=f"at most {MOST_CELLS} kinds of transitions",
+            remedy="Fit a lower order, or put states together that are rare.",
+        )
     _require_order_column(study)
     many_series = any(declared.role == "series" for declared in study.columns.values())
     released = released_counts(len(states), order, many_series=many_series)

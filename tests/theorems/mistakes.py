@@ -42,7 +42,7 @@ def turned(table: Any) -> list[Any]:
 
 
 def smaller(population: Population) -> Population | None:
-    """The population without its last record, of a panel its last member; `None` if none is left."""
+    """The population without its last record (of a panel: member); `None` if none is left."""
     spec = population.spec()
     model = spec["model"]
     if model == "family":

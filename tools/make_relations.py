@@ -60,6 +60,9 @@ $ bayesdp notions --given bdp=0.3 --population household-law.json --certificate 
 ...
 $ bayesdp verify what-follows.json
 VALID ASSUMING
+It claims:
+...
+It assumes:
   - the mechanism has the given level 0.3 of bdp
 ...
 ```

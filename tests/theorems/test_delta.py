@@ -310,7 +310,7 @@ def test_gaussian_noise_gets_the_sharp_theorems() -> None:
 
 def test_levels_of_noise_are_monotone() -> None:
     before = 0.0
-    for rho in (1e-5, 1e-4, 1e-3, 1e-2):
+    for rho in (1e-5, 1e-2):
         levels = [
             report_with_delta(Question(ACTIVITY), Cost(rho_any=rho), delta).best.epsilon
             for delta in (1e-3, 1e-6, 1e-9)

@@ -34,8 +34,9 @@ def verify(
     if as_json:
         print_json(verification.to_dict())
     else:
-        typer.echo(str(verification))
-        if trusted and verification.signature == "not signed" and not verification.claim:
+        lines = str(verification)
+        typer.echo(lines)
+        if trusted and verification.signature == "not signed" and "Signature: " not in lines:
             typer.echo("Signature: not signed")
     missing = bool(trusted) and verification.signature != "signed by a trusted key"
     if not verification or missing:

@@ -143,6 +143,10 @@ EQUIVALENT: dict[str, str] = {
 
 OPEN = frozenset(
     {
+        "level: without require(dp_epsilon == conversion.total, rule)",
+        "shape: without require(not (several and averaged) or as_many)",
+        "_Release.mechanism: without require(isinstance(chain, Chain), query.name)",
+        "_check_roles: without require(placed)",
         "Moves.recurrent: without the last of following[t]",
         "_Release.one_mechanism: list(priced.spend.reads) == self.covers for list(priced.spend.reads) == self.covers and priced.spend.block is None",
         "finite_law _Part._flows: need[v].lower in need[v].upper()",

@@ -110,6 +110,7 @@ PANEL: Plain = {
     "series": 4,
     "length": 365,
     "own_previous": 4.0,
+    "others_previous": 1.0,
     "others_now": 1.2,
     "shared_previous": 2.0,
     "shared_now": 1.1,

@@ -126,6 +126,20 @@ RELEASES: dict[str, Document] = {
     },
     "wide release": {"columns": WIDE, "queries": WIDELY},
     "person release": PERSONS,
+    "balanced release": PERSONS
+    | {
+        "balanced": True,
+        "queries": [
+            {"name": "share", "kind": "proportion", "where": "ill == 1"},
+            {"name": "mean", "kind": "mean", "column": "x"},
+            {"name": "sum", "kind": "sum", "column": "x"},
+        ],
+    },
+    "panel release": {
+        "columns": ORDER | {"pair": {"role": "cluster"}, "who": {"role": "series"}},
+        "population": POPULATIONS["panel"] | {"covers": ["ill"]},
+        "queries": ASKED[:1],
+    },
 }
 
 

@@ -206,14 +206,14 @@ def _too_large_a_table(document: Document) -> None:
 # -- what may be asked -------------------------------------------------------------------------
 
 
-def _averaged(document: Document, name: str, kind: str, number: int) -> None:
-    """A sum or count is said to be an average over two rows."""
+def _averaged(document: Document, name: str, kind: str, number: int, rows: int = 2) -> None:
+    """A sum or count is said to be an average over so many rows."""
     _evidence(document, number)["query"]["kind"] = kind
     for result in document["results"]:
         if result["query"] == name:
-            result |= {"kind": kind, "rows": 2, "value": result["value"] / 2}
-            result["error"]["value"] /= 2
-            result["noise"]["step"] /= 2
+            result |= {"kind": kind, "rows": rows, "value": result["value"] / rows}
+            result["error"]["value"] /= rows
+            result["noise"]["step"] /= rows
 
 
 def _histogram_of_a_public_column(document: Document) -> None:
@@ -258,9 +258,10 @@ FORGED: tuple[tuple[str, Change], ...] = (
     ("laplace release", _nobody_is_named),
     ("laplace release", _members_of_other_names),
     ("laplace release", _too_large_a_table),
+    ("panel release", lambda document: document["columns"].pop("who")),
     ("person release", _private_unit),
     ("person release", _several_rows_of_one_value),
-    ("person release", lambda document: _averaged(document, "n", "proportion", 0)),
+    ("person release", lambda document: _averaged(document, "n", "proportion", 0, 4)),
     ("wide release", lambda document: _averaged(document, "part", "mean", 4)),
     ("wide release", _histogram_of_a_public_column),
     ("wide release", _sum_of_a_public_column),

@@ -196,8 +196,8 @@ def open_panel(rng: Rng) -> dict[str, Any]:
         "length": int(rng.integers(1, 40)),
         "own_previous": float(rng.uniform(1.0, 9.0)),
     }
-    if rng.random() < 0.5:
-        made["others_previous"] = float(rng.uniform(1.0, 1.5))
+    if made["series"] > 1 or rng.random() < 0.5:
+        made["others_previous"] = float(rng.choice([1.0, rng.uniform(1.0, 1.5)]))
     if rng.random() < 0.3:
         made["shared_previous"] = float(rng.uniform(1.0, 5.0))
     return made

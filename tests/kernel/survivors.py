@@ -23,6 +23,7 @@ EQUIVALENT: dict[str, str] = {
     "_Release.check_spend: without at_least(spend.slack, ball(extra), where)": "It is held close to what the grid adds in the next line: it may be less by 1e-12 of it.",
     "_Release.cost_of_noise: without at_least(concluded, ball(exact(kept)), where)": "It is held close to the spend, and no level is derived from it: it may be less by 1e-12 of it.",
     "_Release.queries: without at_least(concluded, ball(due))": "It is held close to the sum, and no level is derived from it: it may be less by 1e-12 of it.",
+    "_Release.mechanism: without require(isinstance(chain, Chain), query.name)": "An assertion asks the same in the next line, and makes the certificate INVALID.",
     "_Results.check: without agree(len(self.results), len(due))": "A strict zip of results and what is due refuses lists of different lengths.",
     "_assumed: without require(len(claims) == len(chains))": "A strict zip of claims and chains refuses lists of different lengths in the next line.",
     "_bins: without require(isinstance(column, Numeric))": "Bins of a column without bounds were refused when the certificate was read.",
@@ -143,10 +144,6 @@ EQUIVALENT: dict[str, str] = {
 
 OPEN = frozenset(
     {
-        "level: without require(dp_epsilon == conversion.total, rule)",
-        "shape: without require(not (several and averaged) or as_many)",
-        "_Release.mechanism: without require(isinstance(chain, Chain), query.name)",
-        "_check_roles: without require(placed)",
         "Moves.recurrent: without the last of following[t]",
         "_Release.one_mechanism: list(priced.spend.reads) == self.covers for list(priced.spend.reads) == self.covers and priced.spend.block is None",
         "finite_law _Part._flows: need[v].lower in need[v].upper()",
@@ -158,6 +155,7 @@ OPEN = frozenset(
 
 RARELY_SEEN = frozenset(
     {
+        "level: without require(dp_epsilon == conversion.total, rule)",
         "_order: without require(1 < alpha <= 10 ** 18, rule)",
         "graph_fields _Fields.__init__: without require(short)",
         "markov_contexts bound: without require(of_order)",

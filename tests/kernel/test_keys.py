@@ -22,7 +22,13 @@ from bayesdp.theorems.relations.search import implied
 
 Document = dict[str, Any]
 TABLE = pd.DataFrame(
-    {"pair": [1, 1, 2, 2], "ill": [0, 1, 0, 0], "x": [1.0, 2, 3, 4], "day": [1, 2, 3, 4]}
+    {
+        "pair": [1, 1, 2, 2],
+        "ill": [0, 1, 0, 0],
+        "x": [1.0, 2, 3, 4],
+        "day": [1, 2, 3, 4],
+        "who": [1, 2] * 2,
+    }
 )
 COLUMNS: Document = {
     "pair": {"role": "cluster"},

@@ -27,12 +27,24 @@ RULES = ("panel-contraction", "panel-blocks")
 SMALL = ((2, 2), (1, 3), (3, 1))
 """The series and steps of panels that brute force is quick about."""
 WEATHER = Panel(
-    series=40, length=365, own_previous=3.0, others_now=1.0, shared_previous=5.0, shared_now=1.5
+    series=40,
+    length=365,
+    own_previous=3.0,
+    others_previous=1.0,
+    others_now=1.0,
+    shared_previous=5.0,
+    shared_now=1.5,
 )
 HOUSEHOLD = Panel(series=4, length=28, own_previous=4.0, others_previous=1.1, others_now=1.3)
 ALONE = Panel(series=1, length=9, own_previous=3.0)
 SHORT = Panel(
-    series=3, length=2, own_previous=3.0, others_now=1.2, shared_previous=2.0, shared_now=1.5
+    series=3,
+    length=2,
+    own_previous=3.0,
+    others_previous=1.0,
+    others_now=1.2,
+    shared_previous=2.0,
+    shared_now=1.5,
 )
 PANELS = {"weather": WEATHER, "household": HOUSEHOLD, "alone": ALONE, "two steps": SHORT}
 
@@ -171,7 +183,7 @@ def test_there_are_no_more_records_than_places(households: int, days: int, fits:
         "household": {"role": "cluster", "states": list(range(households))},
         "day": DAYS | {"states": list(range(days))},
     }
-    panel = bare(Panel(series=2, length=28, own_previous=2.0))
+    panel = bare(Panel(series=2, length=28, own_previous=2.0, others_previous=1.0))
     with nullcontext() if fits else pytest.raises(InvalidError, match="room for"):
         together(panel, **columns)
     # A cluster of any dependence has a record of each of its series on a day.

@@ -207,7 +207,7 @@ def _panel(rng: Rng, spec: Spec) -> Law:
             pair(
                 record,
                 later + other,
-                spec["own_previous"] if own else spec.get("others_previous", 1.0),
+                spec["own_previous"] if own else spec["others_previous"],
             )
         if shared is not None:
             pair(record, records + step, shown)

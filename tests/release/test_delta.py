@@ -565,3 +565,23 @@ def test_a_small_law_has_gaussian_noise_by_its_own_theorem(tmp_path: Path) -> No
     assert forced.report.best.theorem == "finite-law"
     by_size = {bound.theorem: bound.epsilon for bound in forced.report.bounds}["cluster-size"]
     assert by_size > 1.0
+
+
+def test_pure_costs_counted_as_zcdp_are_proved_as_such(tmp_path: Path) -> None:
+    """The kernel proves the level that the plan has: the step states the cost that it converts."""
+    study = Study(
+        TABLE,
+        dataset="many counts",
+        n=N,
+        columns={"s": COLUMNS["s"], **CLUSTER},
+        population={"model": "clusters", "size": SIZE, "covers": ["s"]},
+        budget={"epsilon": 1.0, "delta": 1e-4, "noise": "laplace"},
+        queries=[{"name": f"q{i}", "kind": "count", "where": "s == 1"} for i in range(60)],
+        ledger=str(tmp_path / "ledger.db"),
+    )
+    plan, sought = study.check().plan, make_plan(study.spec)
+    assert plan.report is not None
+    assert sought.report is not None
+    assert sought.report.best.proof["counted"] == "zcdp"
+    assert plan.report.best.proof == sought.report.best.proof
+    assert plan.level == pytest.approx(sought.level, rel=1e-9)

@@ -15,6 +15,7 @@ PANEL: dict[str, Any] = {
     "series": 3,
     "length": 4,
     "own_previous": 4.0,
+    "others_previous": 1.0,
     "others_now": 1.5,
     "covers": ["ill"],
 }

@@ -324,7 +324,13 @@ def test_small_descriptions_are_told_with_their_numbers() -> None:
 
 
 def test_a_panel_in_words() -> None:
-    panel = {"model": "panel", "series": 4, "length": 28, "own_previous": 6.5}
+    panel = {
+        "model": "panel",
+        "series": 4,
+        "length": 28,
+        "own_previous": 6.5,
+        "others_previous": 1.0,
+    }
     columns = {"home": {"role": "cluster"}, "person": {"role": "series"}, "day": {"role": "order"}}
     assert sentences(panel, grouping(columns)) == [
         "Records with the same 'home' belong together: at most 4 members over at most 28 steps.",

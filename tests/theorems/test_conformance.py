@@ -415,7 +415,7 @@ class TestPanelContraction(TheoremConformance):
 
     def cases(self):
         return [
-            even_panel(series=2, length=1, own_previous=1.0, others_now=4.0),
+            even_panel(series=2, length=1, own_previous=1.0, others_previous=1.0, others_now=4.0),
             even_panel(series=1, length=4, own_previous=6.0),
             panel(series=2, length=2, own_previous=9.0, others_now=2.0, others_previous=1.5),
             panel(series=1, length=3, own_previous=2.0, shared_previous=3.0, shared_now=4.0),
@@ -423,7 +423,10 @@ class TestPanelContraction(TheoremConformance):
 
     def failures(self):
         return [
-            Failed("others_now is left out", Panel(series=2, length=3, own_previous=2.0)),
+            Failed(
+                "others_now is left out",
+                Panel(series=2, length=3, own_previous=2.0, others_previous=1.0),
+            ),
             Failed(
                 "shared_now is left out",
                 Panel(series=1, length=3, own_previous=2.0, shared_previous=2.0),
@@ -437,10 +440,10 @@ class TestPanelBlocks(TheoremConformance):
 
     def cases(self):
         return [
-            even_panel(series=2, length=1, own_previous=1.0, now=1e8),
-            even_panel(series=2, length=2, own_previous=1e8, now=1e8),
+            even_panel(series=2, length=1, own_previous=1.0, others_previous=1.0, now=1e8),
+            even_panel(series=2, length=2, own_previous=1e8, others_previous=1.0, now=1e8),
             even_panel(series=1, length=4, own_previous=6.0),
-            panel(series=2, length=2, own_previous=2.0, shared_previous=3.0),
+            panel(series=2, length=2, own_previous=2.0, others_previous=1.0, shared_previous=3.0),
         ]
 
 

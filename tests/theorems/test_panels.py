@@ -32,8 +32,7 @@ def random_panel(rng: Rng, series: int, length: int) -> dict[str, Any]:
     """Odds ratios from none to large ones; a state and pairs within a step may be left open."""
     own, later, now, state, shown = (1.0 + rng.gamma(0.5, 4.0, size=5)).tolist()
     spec = {"model": "panel", "series": series, "length": length, "own_previous": own}
-    if rng.random() < 0.6:
-        spec["others_previous"] = later
+    spec["others_previous"] = later if rng.random() < 0.6 else 1.0
     if rng.random() < 0.7:
         spec["others_now"] = now
     if rng.random() < 0.4:
@@ -94,7 +93,7 @@ def test_records_of_three_values() -> None:
     for _ in range(runs(100, least=4)):
         spec = {"model": "panel", "series": 2, "length": 2}
         drawn = (1.0 + rng.gamma(1.0, 4.0, size=2)).tolist()
-        ratios = {"own_previous": drawn[0], "others_now": drawn[1]}
+        ratios = {"own_previous": drawn[0], "others_previous": 1.0, "others_now": drawn[1]}
         factors = [
             {"between": pair, "table": table_of_three(rng, ratios[key])}
             for pair, key in (
@@ -183,7 +182,7 @@ def expanded(panel: Panel) -> Graph:
 @pytest.mark.parametrize(
     "spec",
     [
-        {"series": 2, "own_previous": 4.0, "others_now": 2.0},
+        {"series": 2, "own_previous": 4.0, "others_previous": 1.0, "others_now": 2.0},
         {"series": 3, "own_previous": 2.0, "others_now": 1.3, "others_previous": 1.2},
         {"series": 1, "own_previous": 9.0},
     ],
@@ -199,7 +198,13 @@ def test_a_long_panel_has_the_level_of_its_graph(spec, dp_epsilon) -> None:
 def test_a_state_costs_nothing_of_its_own() -> None:
     """As a record of a graph it costs, so the level of the panel is a little lower."""
     panel = Panel(
-        series=2, length=20, own_previous=3.0, others_now=1.5, shared_previous=2.0, shared_now=1.2
+        series=2,
+        length=20,
+        own_previous=3.0,
+        others_previous=1.0,
+        others_now=1.5,
+        shared_previous=2.0,
+        shared_now=1.2,
     )
     level = levels(panel, 0.1)["panel-contraction"]
     of_graph = levels(expanded(panel), 0.1)["graph-contraction"]
@@ -218,11 +223,11 @@ def test_one_member_is_a_chain(dp_epsilon) -> None:
 
 def test_by_hand() -> None:
     """Two members at one step, odds ratio 9, cost ln 4: f(4; 9) = (7 / 5)^2."""
-    panel = Panel(series=2, length=1, own_previous=1.0, others_now=9.0)
+    panel = Panel(series=2, length=1, own_previous=1.0, others_previous=1.0, others_now=9.0)
     level = levels(panel, math.log(4.0))["panel-contraction"]
     assert level == pytest.approx(math.log(4.0) + 2.0 * math.log(7.0 / 5.0), rel=1e-12)
     # Two members over many steps, R = 4^2: sinh(L / 4) = 4 sinh(2 eps / 4).
-    long = Panel(series=2, length=500, own_previous=4.0)
+    long = Panel(series=2, length=500, own_previous=4.0, others_previous=1.0)
     level = levels(long, 1.0)["panel-blocks"]
     assert level == pytest.approx(4.0 * math.asinh(4.0 * math.sinh(0.5)), rel=1e-12)
     # Three members: R = 4^3 1.5^6 7, of three own pairs, six of others, and the state.
@@ -234,7 +239,7 @@ def test_by_hand() -> None:
 
 def test_many_members_under_one_weather() -> None:
     """A level that does not grow with the number of meters, where their steps have no bound."""
-    meters = {"length": 365, "own_previous": 3.0, "others_now": 1.0}
+    meters = {"length": 365, "own_previous": 3.0, "others_previous": 1.0, "others_now": 1.0}
     weather = {"shared_previous": 5.0, "shared_now": 2.0}
     few, many = (levels(Panel(series=n, **meters, **weather), 0.5) for n in (10, 100_000))
     alone = levels(Panel(series=100_000, **meters), 0.5)["panel-contraction"]
@@ -258,6 +263,6 @@ def test_large_numbers_stay_finite() -> None:
     ],
 )
 def test_wrong_panels_are_refused(wrong, key, words) -> None:
-    right = {"series": 2, "length": 5, "own_previous": 2.0}
+    right = {"series": 2, "length": 5, "own_previous": 2.0, "others_previous": 1.0}
     with pytest.raises(InputError, match=rf"population\.{key}.*{words}"):
         Panel(**(right | wrong))

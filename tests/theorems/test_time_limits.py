@@ -159,7 +159,13 @@ POPULATIONS: dict[str, dict[str, Any]] = {
     },
     "gaussian": {"size": 3, "max_correlation": 0.3},
     "autoregressive": {"coefficient": 0.5, "length": 20},
-    "panel": {"series": 3, "length": 20, "own_previous": 3.0, "others_now": 1.5},
+    "panel": {
+        "series": 3,
+        "length": 20,
+        "own_previous": 3.0,
+        "others_previous": 1.0,
+        "others_now": 1.5,
+    },
     "family": {
         "members": [
             {"model": "markov", "transition": [[0.9, 0.1], [0.3, 0.7]], "length": 20},

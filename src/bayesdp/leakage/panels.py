@@ -51,7 +51,7 @@ def log_ratios(panel: Panel) -> tuple[float, ...] | None:
     shown = panel.shared_now or 1.0
     ratios = (
         panel.own_previous,
-        panel.others_previous,
+        panel.others_previous or 1.0,
         panel.others_now or 1.0,
         shown,
         shown,
@@ -91,7 +91,7 @@ def blocks_level(panel: Panel, dp_epsilon: float) -> UpperBound:
     members = panel.series
     log_ratio = up(
         members * math.log(panel.own_previous)
-        + float(members) * (members - 1) * math.log(panel.others_previous)
+        + float(members) * (members - 1) * math.log(panel.others_previous or 1.0)
         + math.log(panel.shared_previous or 1.0),
         12,
     )

@@ -27,10 +27,11 @@ class Panel(Population):
     such pairs have, for any two values of either record.
 
     `own_previous` is of a member's neighbouring steps, `others_previous` of one member and another
-    one a step later (1, the default: none), `others_now` of two members at the same step (left out:
-    anything is possible between them). `shared_previous` says that the cluster has a state of its
-    own that is no record, such as the weather, and is of its neighbouring steps; `shared_now` is of
-    that state and a member at the same step (left out: anything).
+    one a step later (1: none; needed where there are several members), `others_now` of two members
+    at the same step (left out: anything is possible between them). `shared_previous` says that the
+    cluster has a state of its own that is no record, such as the weather, and is of its
+    neighbouring steps; `shared_now` is of that state and a member at the same step (left out:
+    anything).
 
     `series` counts every member whose records influence others, also those in no table; `length`
     the steps that the table may have records of. Clusters may have fewer of both, and gaps, and may
@@ -41,7 +42,7 @@ class Panel(Population):
     series: int = Field(ge=1, le=MOST_RECORDS)
     length: int = Field(ge=1, le=MOST_RECORDS)
     own_previous: float
-    others_previous: float = 1.0
+    others_previous: float | None = None
     others_now: float | None = None
     shared_previous: float | None = None
     shared_now: float | None = None
@@ -60,6 +61,13 @@ class Panel(Population):
                     expected="an odds ratio of at least 1, 1 for no influence",
                     remedy=f"An influence that lowers odds counts as its inverse: {inverse}.",
                 )
+        if self.others_previous is None and self.series > 1:
+            raise InputError(
+                "population.others_previous",
+                expected="an odds ratio: a member's record and the next one of another member",
+                remedy="Write others_previous = 1 if there is no such influence.",
+                shown=False,
+            )
         if self.shared_now is not None and self.shared_previous is None:
             raise InputError(
                 "population.shared_previous",

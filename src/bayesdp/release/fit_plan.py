@@ -39,7 +39,7 @@ from bayesdp.numbers import UpperBound
 from bayesdp.populations import MarkovChain
 from bayesdp.populations.markov import MOST_STATES
 from bayesdp.release.derivation import proved_report
-from bayesdp.release.plan import declared_columns
+from bayesdp.release.plan import ledger_entry
 from bayesdp.release.pricing import own_level
 from bayesdp.release.queries import label, labels
 from bayesdp.release.spec import StudySpec, describe_column
@@ -117,17 +117,8 @@ class FitPlan:
 
     def entry(self, study: str) -> LedgerEntry:
         """What the ledger records before anything is drawn. `study` is the name of the study."""
-        data = self.study.data
-        return LedgerEntry(
-            data.dataset,
-            data.unit,
-            self.reading,
-            (self.spend,),
-            study=study,
-            request={"queries": [self.spend.query], "fit": self.digest()},
-            analyst=self.study.budget.analyst,
-            **declared_columns(self.study),
-        )
+        request = {"queries": [self.spend.query], "fit": self.digest()}
+        return ledger_entry(self.study, self.reading, (self.spend,), name=study, request=request)
 
     def digest(self) -> str:
         """A digest of `subject`: the same for fits that would draw the same."""

@@ -10,7 +10,7 @@ either way, and count as 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from bayesdp.accounting.composition import (
 )
 from bayesdp.accounting.rounded import keeps
 from bayesdp.accounting.spend import Reading, Spend, total_cost
+from bayesdp.accounting.transaction import LedgerEntry
 from bayesdp.certificate import Step
 from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.notions import LeakageReport, Refused, left_out_for_time
@@ -209,6 +210,31 @@ def declared_columns(study: StudySpec) -> dict[str, list[str]]:
         ),
         "public": sorted({cell for column in columns if column.is_public for cell in column.cells}),
     }
+
+
+def ledger_entry(
+    study: StudySpec,
+    reading: Reading,
+    spends: Sequence[Spend],
+    *,
+    name: str,
+    request: Mapping[str, Any],
+) -> LedgerEntry:
+    """What the ledger records before anything is drawn for a study of this `name`.
+
+    `reading` is the study's, `spends` what is debited, and `request` what was asked for.
+    """
+    data = study.data
+    return LedgerEntry(
+        data.dataset,
+        data.unit,
+        reading,
+        spends,
+        study=name,
+        request=request,
+        analyst=study.budget.analyst,
+        **declared_columns(study),
+    )
 
 
 def _secrets_interval(study: StudySpec) -> tuple[float, float] | None:

@@ -181,8 +181,7 @@ def _require_public_rows(study: StudySpec, query: QuerySpec, key: str) -> None:
         raise UnsupportedError(
             f"{key}.{narrowed}",
             getattr(query, narrowed),
-            expected=f"a {query.kind} over all rows, since how many rows of a record match is "
-            "private",
+            expected=f"a {query.kind} over all rows: records may differ in how many rows match",
             remedy=f'Write kind = "{what}", and divide by the number of rows, if that is public.',
         )
 

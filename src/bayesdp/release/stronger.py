@@ -7,9 +7,10 @@ other population.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import TYPE_CHECKING, Any
 
 from bayesdp.errors import InputError
@@ -132,6 +133,12 @@ def _(population: Autoregressive) -> tuple[Stronger, ...]:
     )
 
 
+def _to_the_power(panel: Panel, names: Sequence[str], power: float) -> Panel:
+    """The panel with these odds ratios to a power, at most `e^700`."""
+    logs = {name: power * math.log(getattr(panel, name)) for name in names}
+    return panel.model_copy(update={name: math.exp(min(log, 700.0)) for name, log in logs.items()})
+
+
 @_same_kind.register
 def _(population: Panel) -> tuple[Stronger, ...]:
     names = [name for name in ODDS_RATIOS if (getattr(population, name) or 1.0) > 1.0]
@@ -140,9 +147,7 @@ def _(population: Panel) -> tuple[Stronger, ...]:
         _made(
             name,
             f"all declared odds ratios to the power {power:g}",
-            lambda power=power: population.model_copy(  # type: ignore[misc]
-                update={key: getattr(population, key) ** power for key in names}
-            ),
+            partial(_to_the_power, population, names, power),
         )
         for power, name in powers.items()
         if names

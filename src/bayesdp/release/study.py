@@ -38,6 +38,7 @@ from bayesdp.release.fit_plan import FitPlan, plan_fit
 from bayesdp.release.plan import (
     Plan,
     declared_columns,
+    ledger_entry,
     reading_of,
     structure_of,
 )
@@ -434,17 +435,8 @@ class Study:
             raise
 
     def _entry(self, plan: Plan) -> LedgerEntry:
-        data = self.spec.data
-        return LedgerEntry(
-            data.dataset,
-            data.unit,
-            plan.reading,
-            plan.spends,
-            study=self.name,
-            request={"queries": [query.name for query in self.spec.queries]},
-            analyst=self.spec.budget.analyst,
-            **declared_columns(self.spec),
-        )
+        request = {"queries": [query.name for query in self.spec.queries]}
+        return ledger_entry(self.spec, plan.reading, plan.spends, name=self.name, request=request)
 
     def _exact(self, ledger: Ledger, asked: list[Spend]) -> tuple[Plan, ExactValues]:
         """Before the debit: the price, a look at the budget, and what noise will be added to.

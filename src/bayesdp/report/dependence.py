@@ -281,7 +281,7 @@ def _panel(spec: Spec, groups: Grouping) -> list[str]:
 
 def _change(spec: Spec, key: str) -> str:
     """By how much odds change, by a declared odds ratio."""
-    ratio = spec.get(key, 1.0 if key == "others_previous" else None)
+    ratio = spec.get(key)
     if ratio is None:
         return "in any way"
     return "not at all" if ratio == 1 else f"at most {number(float(ratio))}-fold"

@@ -142,6 +142,7 @@ def in_short(declared: Mapping[str, Any]) -> str:
 
 
 MOST_SHOWN = 9
+"""The most numbers and names of a list that is shown whole."""
 
 
 def _in_short(value: Any) -> str:

@@ -16,7 +16,11 @@ def bound(conversion: Conversion) -> arb:
     panel, total = conversion.population, conversion.total
     own, others, state = (
         ball(Fraction(ratio)).log()
-        for ratio in (panel.own_previous, panel.others_previous, panel.shared_previous or 1.0)
+        for ratio in (
+            panel.own_previous,
+            panel.others_previous or 1.0,
+            panel.shared_previous or 1.0,
+        )
     )
     half = (panel.series * own + panel.series * (panel.series - 1) * others + state) / 2
     quarter = ball(panel.series * total / 4)

@@ -32,7 +32,7 @@ def bound(conversion: Conversion) -> arb:
         ball(Fraction(ratio))
         for ratio in (
             panel.own_previous,
-            panel.others_previous,
+            panel.others_previous or 1.0,
             panel.others_now or 1.0,
             shown,
             shown,

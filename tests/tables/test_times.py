@@ -18,7 +18,7 @@ from bayesdp.release.spec import describe_column
 from bayesdp.statements import StatementError, read_columns
 from bayesdp.statements.conditions import is_time
 from bayesdp.statements.times import step_of
-from bayesdp.tables import checks, reading
+from bayesdp.tables import order_keys, reading
 from bayesdp.tables.checks import Structure, inspect
 from bayesdp.tables.columns import group_keys
 from bayesdp.tables.declarations import parse_columns
@@ -345,7 +345,7 @@ def test_steps_are_counted_alike_everywhere(step: str, tmp_path: Path) -> None:
     places = [declared.place(moment.to_pydatetime()) for moment in moments]
     column = parse_columns({"t": {"role": "order", "step": step}})["t"]
     table = open_table(pd.DataFrame({"t": moments}))
-    keys = cells(checks.order_key(table, column))
+    keys = cells(order_keys.order_key(table, column))
     length = declared.periods or declared.seconds * 1e6
     assert [(key - keys[0]) / length for key in keys] == [float(p - places[0]) for p in places]
 

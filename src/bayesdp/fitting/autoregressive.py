@@ -55,7 +55,7 @@ from bayesdp.fitting.numbers_of import (
 )
 from bayesdp.populations import Autoregressive
 from bayesdp.statements.conditions import Reads
-from bayesdp.tables.checks import order_step
+from bayesdp.tables.order_keys import order_step
 
 GRID = 401
 FAR = (-0.9, -0.5, 0.0, 0.5, 0.9)

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from bayesdp.errors import InputError
 from bayesdp.fitting.regions import Counts
 from bayesdp.fitting.states import States
-from bayesdp.tables.checks import STEP_TOLERANCE, offset_findings, order_key, order_step
 from bayesdp.tables.columns import Column
 from bayesdp.tables.literals import literal
+from bayesdp.tables.order_keys import STEP_TOLERANCE, offset_findings, order_key, order_step
 from bayesdp.tables.reading import is_missing
 from bayesdp.tables.source import Table
 

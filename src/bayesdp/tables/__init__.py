@@ -8,7 +8,8 @@ nothing.
 * Declarations: `declarations` reads all columns of a study together.
 * Sources: `csv_files` (as texts), `frames` (tables in memory, through Arrow).
 * Cells: `reading` (a declared column's clean values, and what is wrong with a row), `rows` (whole
-  columns, for programs), `literals` (values of a study in the data engine).
+  columns, for programs), `literals` (values of a study in the data engine), `order_keys` (the
+  places of records in a series).
 * Queries and refusals: `queries` (what is summed, as data), `supports` (what the population rules
   out), `refusals` (what everybody learns of a bad table, and what only the curator learns).
 """

@@ -68,7 +68,7 @@ def test_what_the_kernel_does_not_confirm_is_unknown(monkeypatch: pytest.MonkeyP
     """A checker that forgets half of every sensitivity accepts nothing."""
     from fractions import Fraction
 
-    from bayesdp.kernel.programs.releases import Setting
+    from bayesdp.kernel.programs.setting import Setting
     from bayesdp.programs.check import derive
     from bayesdp.programs.check.derive import Derivation
     from bayesdp.programs.ir import Release

@@ -27,7 +27,7 @@ RULES = (
         "sensitivities",
         "distances",
     ),
-    *("noise", "sizes", "obligations", "releases", "costs", "document"),
+    *("noise", "sizes", "obligations", "setting", "releases", "costs", "document"),
 )
 CHECKER = (
     *("refusals", "reading", "candidates", "divisors", "parameters", "messages", "solvers"),

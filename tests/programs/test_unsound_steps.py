@@ -13,7 +13,8 @@ import pytest
 from bayesdp.kernel.programs import distances
 from bayesdp.kernel.programs.levels import Scope
 from bayesdp.kernel.programs.ranges import AdjacencyContext, Range
-from bayesdp.kernel.programs.releases import Setting, hellinger
+from bayesdp.kernel.programs.releases import hellinger
+from bayesdp.kernel.programs.setting import Setting
 from bayesdp.programs.check.reading import read
 from bayesdp.programs.check.verdict import ProgramVerdict, check
 from bayesdp.programs.falsify import falsify

@@ -5,8 +5,8 @@ states, and a certificate is held against them, once `bayesdp.statements` has re
 `reading` (what a program is), `levels` (what may stand where), `ranges` (bounds), `rows` (what one
 row adds), `sensitivities` (the table of their rules), `distances` (posteriors), `noise`, `sizes`
 (comparisons for every number of records), `obligations` (what solvers were asked), `releases` (the
-table of releases), `costs` (how they add up), `document` (the certificate), `refusals` (their
-codes).
+table of releases, over `setting`, which is what their rules need), `costs` (how they add up),
+`document` (the certificate), `refusals` (their codes).
 """
 
 from __future__ import annotations

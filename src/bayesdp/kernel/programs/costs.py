@@ -24,13 +24,8 @@ from bayesdp.kernel.programs.reading import (
 )
 from bayesdp.kernel.programs.reading import Node as Expression
 from bayesdp.kernel.programs.refusals import RefusedError, allow
-from bayesdp.kernel.programs.releases import (
-    NONE,
-    FractionPair,
-    Setting,
-    kind_of_value,
-    release_cost,
-)
+from bayesdp.kernel.programs.releases import kind_of_value, release_cost
+from bayesdp.kernel.programs.setting import NONE, FractionPair, Setting
 from bayesdp.kernel.stated import as_invalid
 from bayesdp.statements.program_steps import (
     BranchNode,

@@ -36,8 +36,8 @@ from bayesdp.kernel.programs.reading import (
     program_of,
 )
 from bayesdp.kernel.programs.refusals import allow
-from bayesdp.kernel.programs.releases import FractionPair, Setting
 from bayesdp.kernel.programs.rows import NotExactError, evaluate
+from bayesdp.kernel.programs.setting import FractionPair, Setting
 from bayesdp.kernel.stated import stated_derivation
 from bayesdp.statements.assumptions import ROUNDING
 from bayesdp.statements.certificates import ProgramCertificate

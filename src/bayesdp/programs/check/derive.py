@@ -20,7 +20,6 @@ from bayesdp.kernel.programs.levels import ValueKind
 from bayesdp.kernel.programs.ranges import AdjacencyContext, folded
 from bayesdp.kernel.programs.refusals import UnprovedError
 from bayesdp.kernel.programs.releases import (
-    Setting,
     bound_variable,
     candidates_of,
     hellinger,
@@ -29,6 +28,7 @@ from bayesdp.kernel.programs.releases import (
     whole,
 )
 from bayesdp.kernel.programs.sensitivities import Norm, SensitivityBound
+from bayesdp.kernel.programs.setting import Setting
 from bayesdp.programs.check.candidates import check_candidates
 from bayesdp.programs.check.divisors import facts
 from bayesdp.programs.check.explain import Explanations

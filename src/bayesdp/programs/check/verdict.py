@@ -11,7 +11,7 @@ from bayesdp.kernel.programs.levels import Scope
 from bayesdp.kernel.programs.ranges import AdjacencyContext, Range, admitted, folded
 from bayesdp.kernel.programs.reading import Program as Read
 from bayesdp.kernel.programs.refusals import RefusedError, UnprovedError
-from bayesdp.kernel.programs.releases import Setting
+from bayesdp.kernel.programs.setting import Setting
 from bayesdp.programs.check.derive import Derivation
 from bayesdp.programs.check.divisors import facts
 from bayesdp.programs.check.explain import Explanations

@@ -19,6 +19,7 @@ from bayesdp.accounting.blocks import Block
 from bayesdp.accounting.spend import LevelFunction, Reading, Spend, total_cost
 
 if TYPE_CHECKING:
+    from bayesdp.accounting.account import Preview
     from bayesdp.accounting.expressions import (
         CompositionRefusal,
         Indexed,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
         Public,
         Sequential,
     )
-    from bayesdp.accounting.ledger import Ledger, Preview, ReleaseId
+    from bayesdp.accounting.ledger import Ledger, ReleaseId
     from bayesdp.accounting.levels import Composed, composed_level
     from bayesdp.accounting.odometer import Filter, Odometer
     from bayesdp.accounting.prices import Price, price
@@ -60,7 +61,8 @@ __all__ = [
 ]
 
 _LATER = {
-    "ledger": ("Ledger", "Preview", "ReleaseId"),
+    "account": ("Preview",),
+    "ledger": ("Ledger", "ReleaseId"),
     "levels": ("Composed", "composed_level"),
     "odometer": ("Filter", "Odometer"),
     "expressions": (

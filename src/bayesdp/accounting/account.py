@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from bayesdp.accounting.spend import Reading, Spend, check_text, total_cost
 from bayesdp.errors import InputError, LedgerError
@@ -21,6 +22,20 @@ class Account:
     spends: tuple[Spend, ...]
     columns: Mapping[str, bool] = field(default_factory=dict)
     """Whether a column is private, for every column that a study has declared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a debit would do.
+
+    `readings` are as in `Ledger.show`, each with its `level_after`, what is `left_after` and
+    whether it `holds`; `refusal` is the message with which `debit` would refuse, or None, and
+    `fits` the largest multiple of the costs that all readings allow, rounded down: 1 or less.
+    """
+
+    readings: list[dict[str, Any]]
+    refusal: str | None
+    fits: float = 1.0
 
 
 def is_registered(dataset: str, account: Account, reading: Reading, *, only_if_first: bool) -> bool:

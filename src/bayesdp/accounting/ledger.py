@@ -14,7 +14,6 @@ import json
 import os
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, NewType
@@ -24,6 +23,7 @@ from sqlalchemy import Connection, select
 from bayesdp.accounting import schema
 from bayesdp.accounting.account import (
     Account,
+    Preview,
     check_names,
     check_spends,
     check_unit,
@@ -51,20 +51,6 @@ ReleaseId = NewType("ReleaseId", str)
 
 RefusalReason = Literal["table", "budget"]
 """Why an attempt was refused: what is in the table, or a reading that would break."""
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What a debit would do.
-
-    `readings` are as in `Ledger.show`, each with its `level_after`, what is `left_after` and
-    whether it `holds`; `refusal` is the message with which `debit` would refuse, or None, and
-    `fits` the largest multiple of the costs that all readings allow, rounded down: 1 or less.
-    """
-
-    readings: list[dict[str, Any]]
-    refusal: str | None
-    fits: float = 1.0
 
 
 class Ledger:

@@ -17,7 +17,8 @@ from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.errors import FailedError, LedgerError, TableMismatchError
 
 if TYPE_CHECKING:
-    from bayesdp.accounting.ledger import Ledger, Preview, ReleaseId
+    from bayesdp.accounting.account import Preview
+    from bayesdp.accounting.ledger import Ledger, ReleaseId
 
 Shown = TypeVar("Shown", covariant=True)
 """What a release hands over: the numbers of a study, or the result of a program."""

@@ -2,11 +2,13 @@
 
 * What a study says: `reading` (from TOML or plain data) into `spec` and `spec_parts`; `consistency`
   holds its parts against each other, `wide` warns of tables of another shape.
-* Its queries: `queries` (what one reads), `averages` (over no rows there is none), `programs` with
-  `program_files` and `program_fields`.
+* Its queries: `queries` (what one reads), `public_sizes` (of groups, and averages of no rows),
+  `programs` with `program_files` and `program_fields`.
 * Its price, before any data: `pricing` and `noise` make a `plan`, `derivation` asks the kernel to
-  prove it; `check` and `sweep` show it. `stress` asks what its noise means under the populations
-  of `stronger`, `usefulness` whether a number would tell anything, `proposals` what would help.
+  prove it over the `dp_steps` of its queries; `check` and `sweep` show it, and `spend_instead`
+  finds a smaller one that the budget allows. `stress` asks what its noise means under the
+  populations of `stronger`, `usefulness` whether a number would tell anything, `proposals` what
+  would help.
 * The release: `study` goes the whole way, `drawing` draws the noise and `program_runs` runs
   programs; `results`, `program_results` and `program_outputs` are what they give, `repeats` asks
   before the same again.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bayesdp import notebook
-from bayesdp.accounting.ledger import Preview
+from bayesdp.accounting.account import Preview
 from bayesdp.accounting.rounded import up_words
 from bayesdp.populations import Family, Population
 from bayesdp.populations.base import NO_ALLOWANCE

@@ -28,17 +28,14 @@ from bayesdp.errors import BudgetExceededError, Refusal
 from bayesdp.notions import ApproxDP, Cost
 from bayesdp.numbers import UpperBound, largest
 from bayesdp.populations import Family
-from bayesdp.release.noise import kind_of
+from bayesdp.release.dp_steps import program_step, query_step
 from bayesdp.release.plan import (
     Plan,
-    PlannedQuery,
     TooSlow,
-    describe_query,
     error_ratio,
     make_plan,
     reading_of,
 )
-from bayesdp.release.programs import PlannedProgram
 from bayesdp.release.spec import StudySpec
 from bayesdp.theorems import Bound, LeakageReport, Question, Refused, delta_at
 from bayesdp.theorems.with_delta import report_with_delta
@@ -110,8 +107,8 @@ def derive(plan: Plan, before: Sequence[Spend] = ()) -> Step:
         {"notion": "dp", "epsilon": plan.dp_epsilon} | rho,
         {"adjacency": "replace one record"},
         (
-            *(_query_step(query) for query in plan.queries),
-            *(_program_step(program) for program in plan.programs),
+            *(query_step(query) for query in plan.queries),
+            *(program_step(program) for program in plan.programs),
         ),
     )
     premises = [_own_level(plan, composition)]
@@ -466,41 +463,3 @@ def plain_details(evidence: Mapping[str, Any]) -> dict[str, Any]:
 
 def _listed(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else list(value)
-
-
-def _query_step(query: PlannedQuery) -> Step:
-    grid = query.grid
-    kind = kind_of(query.noise)
-    gaussian = kind.name == "gaussian"
-    evidence: dict[str, Any] = {
-        "query": describe_query(query),
-        "sensitivity_squared" if gaussian else "sensitivity": query.sensitivity,
-        "scale": query.noise.scale,
-        "step": [query.step.numerator, query.step.denominator],
-        "spend": query.spend.to_dict(),
-    }
-    if grid is not None:
-        evidence["grid"] = {
-            "lo": grid.lo,
-            "hi": grid.hi,
-            "bits": grid.bits,
-            "masked": grid.masked,
-            "slack": grid.slack,
-        }
-    conclusion = {"notion": "dp", "epsilon": query.dp_epsilon, "kind": query.shape.kind}
-    rho = {"rho": query.dp_rho} if gaussian else {}
-    return Step(kind.distribution, conclusion | rho, evidence)
-
-
-def _program_step(program: PlannedProgram) -> Step:
-    """A program's query: its spend, over the derivation of the program's own certificate."""
-    evidence = {
-        "query": program.describe(),
-        "fields": dict(program.fields),
-        "spends": [spend.to_dict() for spend in program.spends],
-    }
-    conclusion = {"notion": "dp", "epsilon": program.dp_epsilon, "kind": program.kind}
-    if program.gaussian:
-        evidence["gaussian"] = {name: str(rho) for name, rho in program.gaussian.items()}
-        conclusion["rho"] = program.dp_rho
-    return Step("program", conclusion, evidence, (program.derivation,))

@@ -1,7 +1,7 @@
-"""Averages over no rows, which there are none of.
+"""Groups of other sizes than declared, and averages over no rows, which there are none of.
 
-Which rows an average is over is decided by public columns alone, and how many there are is public.
-So everybody may be told, unlike what else is wrong with a table.
+Which rows a group has, or an average is over, is decided by public columns alone, and how many
+there are is public. So everybody may be told, unlike what else is wrong with a table.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bayesdp.release.pricing import PlannedQuery
+from bayesdp.tables.refusals import Finding
 from bayesdp.tables.sums import Totals
 
 
@@ -33,3 +34,17 @@ def averages_of_nothing(queries: Sequence[PlannedQuery], totals: Totals) -> list
                     f"{spec.kind} of them. {remedy}"
                 )
     return sentences
+
+
+def other_group_sizes(queries: Sequence[PlannedQuery], totals: Totals) -> list[Finding]:
+    """The groups whose sizes are not as the queries declare them."""
+    return [
+        Finding(
+            "group-size",
+            f"The query '{query.shape.spec.name}' declares {declared} rows of the group "
+            f"'{group}', and the table has {there}.",
+        )
+        for query in queries
+        for group, declared in (query.shape.group_rows or {}).items()
+        if (there := totals[query.shape.spec.name].sizes[group]) != declared
+    ]

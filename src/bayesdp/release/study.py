@@ -8,7 +8,6 @@ only then shows it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -17,9 +16,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from bayesdp.accounting.account import Preview
 from bayesdp.accounting.composition import level
-from bayesdp.accounting.ledger import Ledger, Preview
-from bayesdp.accounting.rounded import STEPS, scaled
+from bayesdp.accounting.ledger import Ledger
 from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.accounting.transaction import LedgerEntry, Transaction, refusals_noted
 from bayesdp.errors import (
@@ -30,7 +29,6 @@ from bayesdp.errors import (
     TableMismatchError,
 )
 from bayesdp.populations import Population
-from bayesdp.release.averages import averages_of_nothing
 from bayesdp.release.check import Check
 from bayesdp.release.derivation import derive, fits_total, provable_plan, within_total
 from bayesdp.release.drawing import ExactValues, StudyDrawing
@@ -42,17 +40,18 @@ from bayesdp.release.plan import (
     reading_of,
     structure_of,
 )
-from bayesdp.release.pricing import own_level
 from bayesdp.release.private_fit import FitDrawing, PrivateFit, exact_counts, kept_fit
 from bayesdp.release.program_files import file_and_name, require_unchanged
 from bayesdp.release.program_runs import program_findings, program_rows
 from bayesdp.release.proposals import Proposals, proposals
+from bayesdp.release.public_sizes import averages_of_nothing, other_group_sizes
 from bayesdp.release.queries import shape
 from bayesdp.release.reading import parse_study, read_toml
 from bayesdp.release.repeats import digest, require_new
 from bayesdp.release.results import Release
 from bayesdp.release.spec import FROM_DATA, StressSpec, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, QuerySpec
+from bayesdp.release.spend_instead import smaller_spend
 from bayesdp.release.stress import Stress, stress
 from bayesdp.release.sweep import Sweep, spending, sweep
 from bayesdp.release.usefulness import useless
@@ -289,7 +288,7 @@ class Study:
                 totals = run(table, self.spec.columns, queries, structure)
                 for sentence in averages_of_nothing(plan.queries, totals):
                     findings.append(Finding("empty-group", sentence))
-                findings += _size_findings(plan, totals)
+                findings += other_group_sizes(plan.queries, totals)
         for program in plan.programs if not findings else ():
             findings += program_findings(program, table, self.spec.columns)
         return findings
@@ -484,7 +483,9 @@ class Study:
         totals = run(table, self.spec.columns, queries, expected)
         for sentence in averages_of_nothing(plan.queries, totals):
             raise TableMismatchError(f"{sentence} Nothing was released and nothing was spent.")
-        for finding in _size_findings(plan, totals):  # of public columns, as everything before
+        for finding in other_group_sizes(
+            plan.queries, totals
+        ):  # of public columns, as everything before
             raise TableMismatchError(
                 f"{finding.message} Nothing was released and nothing was spent."
             )
@@ -513,45 +514,12 @@ class Study:
         preview = self._entry(plan).preview(ledger)
         if preview.refusal is None or preview.fits == 0.0:
             return preview
-        less = self._smaller_spend(ledger, plan, preview.fits)
+        less = smaller_spend(
+            plan,
+            preview.fits,
+            lambda cheaper: self._entry(cheaper).preview(ledger).refusal is None,
+        )
         if less is None:
             return preview
         remedy = f"With budget.spend = {less!r} in the study it would fit."
         return replace(preview, refusal=f"{preview.refusal} {remedy}")
-
-    def _smaller_spend(self, ledger: Ledger, plan: Plan, fits: float) -> float | None:
-        """A level for this study to spend that the budget allows; `None` where none is found.
-
-        `fits` is the multiple of the plan's costs that does. The level is tried: wanted errors may
-        cost more than it, and then none would help.
-        """
-        costs = [scaled(spend, math.floor(fits * STEPS)) for spend in plan.spends]
-        reached = own_level(plan.reading, costs, self.spec.budget.seconds)
-        for share in (1.0 - 1e-6, 0.99, 0.9):
-            spend = float(f"{reached * share * (1.0 - 1e-4):.4g}")
-            if not 0.0 < spend <= self.spec.budget.epsilon:
-                continue
-            budget = self.spec.budget.model_copy(update={"spend": spend})
-            study = self.spec.model_copy(update={"budget": budget})
-            with suppress(Refusal, InputError):
-                less = provable_plan(study, plan.n, reading=self._reading)
-                if self._entry(less).preview(ledger).refusal is None:
-                    return spend
-        return None
-
-
-def _size_findings(plan: Plan, totals: Totals) -> list[Finding]:
-    """The groups whose sizes are not as the queries declare them.
-
-    Rows are told apart by public columns alone, so everybody may be told.
-    """
-    return [
-        Finding(
-            "group-size",
-            f"The query '{query.shape.spec.name}' declares {declared} rows of the group "
-            f"'{group}', and the table has {there}.",
-        )
-        for query in plan.queries
-        for group, declared in (query.shape.group_rows or {}).items()
-        if (there := totals[query.shape.spec.name].sizes[group]) != declared
-    ]

@@ -1,0 +1,49 @@
+"""Steps of a derivation that state the DP cost of one query, or of a program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayesdp.certificate import Step
+from bayesdp.release.noise import kind_of
+from bayesdp.release.plan import PlannedQuery, describe_query
+from bayesdp.release.programs import PlannedProgram
+
+
+def query_step(query: PlannedQuery) -> Step:
+    """A query's step: what is asked, the noise that it gets, and what that costs."""
+    grid = query.grid
+    kind = kind_of(query.noise)
+    gaussian = kind.name == "gaussian"
+    evidence: dict[str, Any] = {
+        "query": describe_query(query),
+        "sensitivity_squared" if gaussian else "sensitivity": query.sensitivity,
+        "scale": query.noise.scale,
+        "step": [query.step.numerator, query.step.denominator],
+        "spend": query.spend.to_dict(),
+    }
+    if grid is not None:
+        evidence["grid"] = {
+            "lo": grid.lo,
+            "hi": grid.hi,
+            "bits": grid.bits,
+            "masked": grid.masked,
+            "slack": grid.slack,
+        }
+    conclusion = {"notion": "dp", "epsilon": query.dp_epsilon, "kind": query.shape.kind}
+    rho = {"rho": query.dp_rho} if gaussian else {}
+    return Step(kind.distribution, conclusion | rho, evidence)
+
+
+def program_step(program: PlannedProgram) -> Step:
+    """A program's query: its spend, over the derivation of the program's own certificate."""
+    evidence = {
+        "query": program.describe(),
+        "fields": dict(program.fields),
+        "spends": [spend.to_dict() for spend in program.spends],
+    }
+    conclusion = {"notion": "dp", "epsilon": program.dp_epsilon, "kind": program.kind}
+    if program.gaussian:
+        evidence["gaussian"] = {name: str(rho) for name, rho in program.gaussian.items()}
+        conclusion["rho"] = program.dp_rho
+    return Step("program", conclusion, evidence, (program.derivation,))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Collection, Iterable, Sequence
-from numbers import Real
+from numbers import Integral, Real
 from unicodedata import category
 
 from bayesdp.statements.base import HIDDEN, visible
@@ -102,6 +102,28 @@ def finite_number(key: str, value: object, *, expected: str, zero: bool = False)
     if not (number > 0.0 or (zero and number == 0.0)) or number == math.inf:
         raise InputError(key, value, expected=expected)
     return number
+
+
+def whole_number(
+    key: str,
+    value: object,
+    *,
+    expected: str = "",
+    remedy: str = "",
+    least: int = 1,
+    most: int | None = None,
+) -> int:
+    """A whole number from `least` to `most` (no limit if `None`); NumPy's integers are accepted.
+
+    Raises `InputError` at `key` for anything else, `True` and 3.0 included. `expected` and `remedy`
+    are what its message says; without `expected` it says the limits.
+    """
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        number = int(value)
+        if least <= number and (most is None or number <= most):
+            return number
+    limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+    raise InputError(key, value, expected=expected or f"a whole number {limits}", remedy=remedy)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -230,7 +230,7 @@ class Exact(_Known):
         number._error = error
         return number
 
-    def __getnewargs__(self) -> tuple[float, float]:  # type: ignore[override]
+    def __getnewargs__(self) -> tuple[float, float]:  # type: ignore[override]  # a float has one argument
         return self.value, self.error
 
     def _sum(self, other: Self) -> Exact:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -143,41 +143,43 @@ def write_key(path: Path) -> Path:
 def read_private_key(path: Path) -> Ed25519PrivateKey:
     """The private key in a PEM file. Raises `InputError` for a file without an Ed25519 key."""
     library = _serialization()
-    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    try:
-        key = library.load_pem_private_key(_read(path, "--key"), password=None)
-    except (TypeError, ValueError, UnsupportedAlgorithm):
-        key = None
-    if not isinstance(key, Ed25519PrivateKey):
-        raise InputError(
-            "--key",
-            str(path),
-            expected="a file with an Ed25519 private key without a password (PEM)",
-            remedy="`bayesdp key new FILE` makes one.",
-        )
-    return key
+    key = _loaded(lambda: library.load_pem_private_key(_read(path, "--key"), password=None))
+    if isinstance(key, Ed25519PrivateKey):
+        return key
+    raise InputError(
+        "--key",
+        str(path),
+        expected="a file with an Ed25519 private key without a password (PEM)",
+        remedy="`bayesdp key new FILE` makes one.",
+    )
 
 
 def read_public_key(path: Path) -> Ed25519PublicKey:
     """The public key in a PEM file. Raises `InputError` for a file without an Ed25519 key."""
     library = _serialization()
-    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+    key = _loaded(lambda: library.load_pem_public_key(_read(path, "--public-key")))
+    if isinstance(key, Ed25519PublicKey):
+        return key
+    raise InputError(
+        "--public-key",
+        str(path),
+        expected="a file with an Ed25519 public key (PEM)",
+        remedy="`bayesdp key new FILE` writes it to FILE.pub.",
+    )
+
+
+def _loaded(load: Callable[[], object]) -> object:
+    """The key that `load` reads; `None` where the file holds no key that can be read."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+
     try:
-        key = library.load_pem_public_key(_read(path, "--public-key"))
-    except (ValueError, UnsupportedAlgorithm):
-        key = None
-    if not isinstance(key, Ed25519PublicKey):
-        raise InputError(
-            "--public-key",
-            str(path),
-            expected="a file with an Ed25519 public key (PEM)",
-            remedy="`bayesdp key new FILE` writes it to FILE.pub.",
-        )
-    return key
+        return load()
+    except (TypeError, ValueError, UnsupportedAlgorithm):
+        return None
 
 
 def _library() -> None:

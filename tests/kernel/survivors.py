@@ -118,7 +118,7 @@ EQUIVALENT: dict[str, str] = {
     "Moves.occurring: False for not layer": "Where no new tuple is reached, the rounds that are left give nothing more.",
     "_between: spare <= 0 for low == high or spare <= 0": "Equal bounds leave as little above as below: the case after it says the same of them.",
     "independent: False for moves.order == 1": "The law of one first record is a product of itself: the lines after it say the same.",
-    "_stationary_independent: alike is not False for alike is not False or moves.length > moves.order": "Rows of a longer chain that are unlike were found before this is asked (`_rows_alike`).",
+    "_stationary_independent: alike is not False for alike is not False or moves.length > moves.order": "Rows of a longer chain that are unlike were found before this is asked (`_rows_equal`).",
     ": 201 in ": "It bounds what is inverted, which is a matter of time: the answer would be the same.",
     "gaussian_walk_summable : 201 in ": "It bounds what is inverted, which is a matter of time: the level would be the same.",
     "members_of_factors: len(family) >= 1 for len(family) > 1": "A tie of one record ties nothing: groups and parents are the same.",

@@ -21,7 +21,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.errors import InputError, UnsupportedError, whole_number
 from bayesdp.notions import ApproxDP, Cost
 from bayesdp.numbers import UpperBound, float_above, largest, up
 from bayesdp.theorems import Question, best_bound, delta_at
@@ -52,7 +52,7 @@ class Approximate:
     def __post_init__(self) -> None:
         _require("dp_epsilon", self.dp_epsilon, 0.0 <= self.dp_epsilon < math.inf, "at least 0")
         _require("dp_delta", self.dp_delta, 0.0 <= self.dp_delta < 1.0, "a probability below 1")
-        _times(self.times)
+        whole_number("times", self.times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class GaussianEvent:
 
     def __post_init__(self) -> None:
         _require("sigma", self.sigma, 0.0 < self.sigma < math.inf, "a number above 0")
-        _times(self.times)
+        whole_number("times", self.times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class DiscreteGaussianEvent:
     def __post_init__(self) -> None:
         _require("sigma", self.sigma, 0.0 < self.sigma < math.inf, "a number above 0")
         _require("sensitivity", self.sensitivity, self.sensitivity >= 1, "at least 1")
-        _times(self.times)
+        whole_number("times", self.times)
 
 
 Event = Approximate | GaussianEvent | DiscreteGaussianEvent
@@ -96,11 +96,6 @@ Event = Approximate | GaussianEvent | DiscreteGaussianEvent
 def _require(key: str, value: object, holds: bool, expected: str) -> None:
     if not holds:
         raise InputError(key, value, expected=expected)
-
-
-def _times(times: int) -> None:
-    whole = isinstance(times, int) and not isinstance(times, bool)
-    _require("times", times, whole and times >= 1, "a whole number of at least 1")
 
 
 def basic(events: Sequence[Approximate]) -> ApproxDP:

@@ -79,8 +79,8 @@ def _canonical(value: object) -> object:
     kind = type(value)  # exact types first: populations hold hundreds of thousands of numbers
     if kind is str or kind is bool or kind is int or value is None:
         return value
-    if kind is list or kind is tuple or isinstance(value, (list, tuple)):
-        return [_canonical(item) for item in value]  # type: ignore[attr-defined]
+    if isinstance(value, (list, tuple)):
+        return [_canonical(item) for item in value]
     if isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):

@@ -22,7 +22,7 @@ class _Flags:
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters, each flag without a metavar."""
-        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # of a command, which comes next
         for param in params:
             if getattr(param, "is_flag", False):
                 param.metavar = ""

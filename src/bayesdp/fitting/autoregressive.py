@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.arrays import Ints
-from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.errors import InputError, UnsupportedError, whole_number
 from bayesdp.fitting.comparing import FitCheck, dropped_rows
 from bayesdp.fitting.diagnosing import (
     MOST_LAGS,
@@ -180,8 +180,8 @@ def fit_autoregressive(
     names = columns[1].astype(str) if series is not None else np.zeros(len(columns[0]), dtype=str)
     times, values = columns[-1].astype(float), columns[0].astype(float)
     observed, longest = _observed(times, values, names, time, order_step(order))
-    if length is not None and (isinstance(length, bool) or length < longest):
-        raise InputError("length", length, expected=f"a whole number of at least {longest}")
+    if length is not None:
+        whole_number("length", length, least=longest)
     grid = np.sin(np.linspace(-math.pi / 2, math.pi / 2, GRID + 2)[1:-1])
     lower, upper = _region(observed, grid, confidence)
     best = float(grid[int(np.argmax([observed.log_density(float(phi)) for phi in grid]))])

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.errors import InputError, UnsupportedError, whole_number
 from bayesdp.fitting.comparing import (
     LEAST_TRANSITIONS,
     FitCheck,
@@ -155,6 +155,16 @@ def fit_chain(
     )
 
 
+def most_records(length: object) -> int:
+    """The most records that a series of the study may have. `InputError` if it isn't said."""
+    return whole_number(
+        "length",
+        length,
+        expected="the most records that a series of the study may have, a whole number",
+        remedy="For example 365, for a year of days.",
+    )
+
+
 def check_order_argument(order: object, known: Sequence[object]) -> None:
     """Raises `InputError` for an `order` that is not among those `known`."""
     if isinstance(order, bool) or order not in known:
@@ -180,13 +190,7 @@ def _check_arguments(
             raise InputError(key, value, expected=f"'{options[0]}' or '{options[1]}'")
     if confidence is not None:
         check_confidence(confidence)
-    if isinstance(length, bool) or not isinstance(length, int) or length < 1:
-        raise InputError(
-            "length",
-            length,
-            expected="the most records that a series of the study may have, a whole number",
-            remedy="For example 365, for a year of days.",
-        )
+    most_records(length)
     if time is None:
         for key, value in (("step", step), ("gaps", None if gaps == "break" else gaps)):
             if value is not None:

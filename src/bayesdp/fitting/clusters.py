@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from bayesdp.arrays import Ints
-from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.errors import UnsupportedError, whole_number
 from bayesdp.fitting.comparing import SIGNIFICANT, FitCheck, dropped_rows, p_words
 from bayesdp.fitting.diagnosing import (
     OTHER_MODEL,
@@ -129,8 +129,8 @@ def fit_exchangeable(
     _, members = numbered_clusters(names)
     sizes = np.bincount(members).astype(float)
     most = int(sizes.max(initial=0))
-    if size is not None and (isinstance(size, bool) or size < max(most, 2)):
-        raise InputError("size", size, expected=f"a whole number of at least {max(most, 2)}")
+    if size is not None:
+        whole_number("size", size, least=max(most, 2))
     numbers = values.astype(float)
     if len(sizes) < 2 or most < 2:
         raise UnsupportedError(

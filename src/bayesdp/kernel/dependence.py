@@ -17,7 +17,7 @@ from bayesdp.kernel.arithmetic import UnknownError, law
 from bayesdp.kernel.components import Components
 from bayesdp.kernel.graphs import Model, WeightTable, live_cells, read_model
 from bayesdp.kernel.joints import TooLargeError, parts
-from bayesdp.kernel.moves import ROUNDED, near, read_moves
+from bayesdp.kernel.moves import ROUNDED, equal_up_to_rounding, read_moves
 from bayesdp.kernel.populations import group_size, matrix_of, members_of_factors
 from bayesdp.statements.chains import Autoregressive, Chain
 from bayesdp.statements.gaussian import (
@@ -121,7 +121,7 @@ def _network(population: Tree | NetworkNodes) -> bool | None:
             if all(value in values[parent] for value, parent in zip(setting, above, strict=True))
         ]
         for row in reached:
-            if not all(map(near, row, reached[0])):
+            if not all(map(equal_up_to_rounding, row, reached[0])):
                 return False
             if row != reached[0]:
                 answer = None
@@ -229,7 +229,7 @@ def _pair(pair: tuple[int, int], factors: list[Factor], possible: Possible) -> b
         for a, b in weights:
             straight = weights[a, b] * weights[first, second]
             crossed = weights[a, second] * weights[first, b]
-            if not near(straight, crossed):
+            if not equal_up_to_rounding(straight, crossed):
                 return False
             if straight != crossed:
                 answer = None

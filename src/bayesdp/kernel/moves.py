@@ -274,7 +274,7 @@ def _follows(moves: Moves, here: int, instead: int, left: int, passed: Passed) -
 # -- independence -------------------------------------------------------------------------------
 
 
-def near(first: Fraction, second: Fraction) -> bool:
+def equal_up_to_rounding(first: Fraction, second: Fraction) -> bool:
     """Whether two weights may be equal, but for the rounding of what they are made of."""
     return abs(first - second) <= ROUNDED * max(first, second)
 
@@ -290,7 +290,7 @@ def is_product(joint: dict[tuple[int, ...], Fraction]) -> bool | None:
         expected = Fraction(1)
         for axis, value in enumerate(cell):
             expected *= margins[axis][value]
-        if not near(weight, expected):
+        if not equal_up_to_rounding(weight, expected):
             return False
         if weight != expected:
             answer = None
@@ -299,7 +299,7 @@ def is_product(joint: dict[tuple[int, ...], Fraction]) -> bool | None:
 
 def independent(moves: Moves) -> bool | None:
     """Whether the records of a chain, at least two, are independent under every law."""
-    later = _rows_alike(moves) if moves.length > moves.order else True
+    later = _rows_equal(moves) if moves.length > moves.order else True
     if later is False:
         return False
     if moves.start is None:
@@ -310,7 +310,7 @@ def independent(moves: Moves) -> bool | None:
     return False if begin is False else True if begin and later else None
 
 
-def _rows_alike(moves: Moves) -> bool | None:
+def _rows_equal(moves: Moves) -> bool | None:
     """Whether at every time the next record's law is the same after all tuples that can be there.
 
     While it is, the smallest tuple decides the next one, so that times soon repeat.
@@ -321,7 +321,7 @@ def _rows_alike(moves: Moves) -> bool | None:
         if here in seen:
             break
         seen.add(here)
-        alike = _alike([moves.fixed[t] for t in sorted(here)])
+        alike = _equal_rows([moves.fixed[t] for t in sorted(here)])
         if alike is False:
             return False
         maybe = maybe or alike is None
@@ -329,12 +329,12 @@ def _rows_alike(moves: Moves) -> bool | None:
     return None if maybe else True
 
 
-def _alike(rows: list[MovesRow | None]) -> bool | None:
+def _equal_rows(rows: list[MovesRow | None]) -> bool | None:
     if len(rows) == 1:
         return True
     first = rows[0]
     for row in rows:
-        if row is None or first is None or not all(map(near, row, first)):
+        if row is None or first is None or not all(map(equal_up_to_rounding, row, first)):
             return False
     return True if all(row == first for row in rows) else None
 
@@ -344,7 +344,7 @@ def _stationary_independent(moves: Moves) -> bool | None:
     if not moves.one_law:
         return None
     rows = [row for row in moves.fixed if row is not None]
-    alike = _alike([rows[t] for t in sorted(moves.first)])
+    alike = _equal_rows([rows[t] for t in sorted(moves.first)])
     if alike is not False or moves.length > moves.order:
         return alike
     if len(rows) > MOST_SOLVED:

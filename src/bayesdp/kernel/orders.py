@@ -122,11 +122,11 @@ def cross_ratio(low: ExactRows, high: ExactRows) -> Fraction:
                 ups.append(high[first][column] / low[second][column])
                 downs.append(high[second][column] / low[first][column])
             if len(ups) > 1:
-                worst = max(worst, _apart(ups, downs))
+                worst = max(worst, _largest_product(ups, downs))
     return worst
 
 
-def _apart(ups: list[Fraction], downs: list[Fraction]) -> Fraction:
+def _largest_product(ups: list[Fraction], downs: list[Fraction]) -> Fraction:
     """The largest product of an entry of each list, at different places.
 
     The two largest entries of each list are tried.

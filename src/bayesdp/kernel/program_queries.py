@@ -290,14 +290,14 @@ def _is_number_of_row(node: Node) -> bool:
 def gaussian_assumptions(rhos: Mapping[str, Fraction]) -> list[str]:
     """What the zCDP costs rest on: the interpreter decides how much noise there is."""
     return [
-        f"the Gaussian noise of '{name}' has a variance of at least {_below(1 / (2 * rho))} times "
-        "its squared l2 sensitivity"
+        f"the Gaussian noise of '{name}' has a variance of at least "
+        f"{_rounded_down(1 / (2 * rho))} times its squared l2 sensitivity"
         for name, rho in rhos.items()
         if rho > 0
     ]
 
 
-def _below(value: Fraction) -> str:
+def _rounded_down(value: Fraction) -> str:
     """The number as a decimal with six digits, rounded down."""
     digits = 6 - len(str(int(value)))
     scale = Fraction(10) ** max(digits, 0)

@@ -22,7 +22,7 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
 
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, whole_number
 from bayesdp.mechanisms.laplace import (
     INT64_MAX,
     MAX_SCALE,
@@ -144,14 +144,12 @@ class DiscreteGaussian:
 
 
 def _check_squared(sensitivity_squared: int) -> None:
-    if isinstance(sensitivity_squared, bool) or not isinstance(sensitivity_squared, int):
-        raise InputError(
-            "sensitivity_squared", sensitivity_squared, expected="a whole number of squared steps"
-        )
-    if not 1 <= sensitivity_squared <= MOST_SENSITIVITY_SQUARED:
-        raise InputError(
-            "sensitivity_squared", sensitivity_squared, expected="between 1 and (2^63 - 1)^2"
-        )
+    whole_number(
+        "sensitivity_squared",
+        sensitivity_squared,
+        expected="a whole number of squared steps between 1 and (2^63 - 1)^2",
+        most=MOST_SENSITIVITY_SQUARED,
+    )
 
 
 def _normal_quantile(beta: Fraction) -> float:
@@ -226,8 +224,7 @@ def discrete_gaussian_delta(sigma: float, sensitivity: int, dp_epsilon: float) -
         raise InputError("sigma", sigma, expected="a finite number above 0")
     if not dp_epsilon >= 0.0:
         raise InputError("dp_epsilon", dp_epsilon, expected="a number of nats, at least 0")
-    if isinstance(sensitivity, bool) or not isinstance(sensitivity, int) or sensitivity < 1:
-        raise InputError("sensitivity", sensitivity, expected="a whole number of at least 1")
+    whole_number("sensitivity", sensitivity)
     reach = math.ceil(_REACH * sigma) + sensitivity + 2
     if reach > MOST_TERMS:
         raise InputError(

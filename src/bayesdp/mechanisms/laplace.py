@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, whole_number
 
 INT64_MAX = 2**63 - 1
 MAX_SCALE = 2.0**62
@@ -125,10 +125,8 @@ def check_values(values: Sequence[int]) -> None:
 
 
 def _check_sensitivity(sensitivity: int) -> None:
-    if isinstance(sensitivity, bool) or not isinstance(sensitivity, int):
-        raise InputError("sensitivity", sensitivity, expected="a whole number of steps")
-    if not 1 <= sensitivity <= INT64_MAX:
-        raise InputError("sensitivity", sensitivity, expected="between 1 and 2^63 - 1 steps")
+    steps = "a whole number of steps between 1 and 2^63 - 1"
+    whole_number("sensitivity", sensitivity, expected=steps, most=INT64_MAX)
 
 
 def allowed_failure(confidence: float) -> Fraction:

@@ -175,7 +175,7 @@ def believed(before: float, level: float) -> float:
 
 def notion_of(key: str) -> PrivacyNotion:
     """The notion with this key, else `InputError` that names the closest one."""
-    notion = CATALOGUE.get(key)  # type: ignore[call-overload]
+    notion = next((known for known in CATALOGUE.values() if known.key == key), None)
     if notion is None:
         raise InputError(
             "notion",

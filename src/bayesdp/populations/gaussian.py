@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from bayesdp.errors import InputError, require_shown
+from bayesdp.errors import InputError, require_shown, whole_number
 from bayesdp.populations.base import MOST_RECORDS, Population
 from bayesdp.populations.precision import LARGEST_DENSE, Precision, read_precision
 
@@ -311,13 +311,14 @@ def _equal_correlations(raw: Mapping[str, Any]) -> dict[str, Any]:
                 expected=f"no {key} beside it: size and correlation say the whole covariance",
                 remedy="Leave one of them out.",
             )
-    if isinstance(size, bool) or not isinstance(size, int) or not 2 <= size <= MOST_EQUAL:
-        raise InputError(
-            "population.size",
-            size,
-            expected=f"the records of a cluster beside correlation, from 2 to {MOST_EQUAL}",
-            remedy="Larger clusters are declared by size and max_correlation.",
-        )
+    size = whole_number(
+        "population.size",
+        size,
+        expected=f"the records of a cluster beside correlation, from 2 to {MOST_EQUAL}",
+        remedy="Larger clusters are declared by size and max_correlation.",
+        least=2,
+        most=MOST_EQUAL,
+    )
     number = isinstance(correlation, int | float) and not isinstance(correlation, bool)
     least = -1.0 / (size - 1)
     if not number or not least < correlation < 1.0:

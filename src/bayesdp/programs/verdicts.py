@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bayesdp.errors import InputError
+from bayesdp.errors import whole_number
 from bayesdp.programs.check.verdict import check
 from bayesdp.programs.notes import notes_on
 from bayesdp.programs.source import core_of
@@ -82,8 +82,8 @@ def confirmed(program: Program, verdict: ProgramVerdict) -> ProgramVerdict:
 
 
 def _size(n: int | None) -> None:
-    if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
-        raise InputError("n", n, expected="a number of records, at least 1")
+    if n is not None:
+        whole_number("n", n, expected="a number of records, at least 1")
 
 
 def refused(error: ProgramError, name: str | None) -> ProgramVerdict:

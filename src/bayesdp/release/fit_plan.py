@@ -29,7 +29,7 @@ from bayesdp.errors import (
     did_you_mean,
 )
 from bayesdp.fitting import TransitionBounds
-from bayesdp.fitting.chains import ORDERS, check_order_argument
+from bayesdp.fitting.chains import ORDERS, check_order_argument, most_records
 from bayesdp.fitting.counting import MOST_CELLS
 from bayesdp.fitting.noisy_counts import PublicWindows, ReleasedCounts, released_counts
 from bayesdp.fitting.numbers_of import Numbers
@@ -281,24 +281,7 @@ def plan_fit(
     bounds could result or the fit alone exceeds what the study may spend.
     """
     data = study.data
-    if data.unit != "row":
-        raise UnsupportedError(
-            "data.unit",
-            data.unit,
-            expected='"row": a chain is about records of one row',
-            remedy="Fit from public or past data, or declare clusters.",
-        )
-    check_order_argument(order, ORDERS)
-    name = _column(study, column)
-    states = study.columns[name].levels or ()
-    if len(states) ** (order + 1) > MOST_CELLS:
-        raise InputError(
-            "order",
-            order,
-            expected=f"at most {MOST_CELLS} kinds of transitions",
-            remedy="Fit a lower order, or put states together that are rare.",
-        )
-    _require_order_column(study)
+    name, states = _states(study, column, order)
     many_series = any(declared.role == "series" for declared in study.columns.values())
     released = released_counts(len(states), order, many_series=many_series)
     noise = DiscreteLaplace.for_cost(released.sensitivity, _positive(dp_epsilon))
@@ -313,7 +296,7 @@ def plan_fit(
     plan = FitPlan(
         study=study,
         column=name,
-        states=tuple(states),
+        states=states,
         order=order,
         length=_length(study, length),
         confidence=confidence,
@@ -328,6 +311,29 @@ def plan_fit(
         check_noise(data.n, noise)
         plan.require_windows(PublicWindows(max(data.n - order, 0), 1))
     return replace(plan, level=_level(plan))
+
+
+def _states(study: StudySpec, column: str | None, order: int) -> tuple[str, tuple[Value, ...]]:
+    """The column that a chain of this order is fitted to, and its states."""
+    if study.data.unit != "row":
+        raise UnsupportedError(
+            "data.unit",
+            study.data.unit,
+            expected='"row": a chain is about records of one row',
+            remedy="Fit from public or past data, or declare clusters.",
+        )
+    check_order_argument(order, ORDERS)
+    name = _column(study, column)
+    states = tuple(study.columns[name].levels or ())
+    if len(states) ** (order + 1) > MOST_CELLS:
+        raise InputError(
+            "order",
+            order,
+            expected=f"at most {MOST_CELLS} kinds of transitions",
+            remedy="Fit a lower order, or put states together that are rare.",
+        )
+    _require_order_column(study)
+    return name, states
 
 
 def _level(plan: FitPlan) -> UpperBound:
@@ -429,14 +435,7 @@ def _length(study: StudySpec, length: int | None) -> int:
     population = study.population
     if length is None and population is not None and population.structure == "series":
         return population.group_size
-    if isinstance(length, bool) or not isinstance(length, int) or length < 1:
-        raise InputError(
-            "length",
-            length,
-            expected="the most records that a series of the population may have, a whole number",
-            remedy="For example 365, for a year of days.",
-        )
-    return length
+    return most_records(length)
 
 
 def fitted_population(plan: FitPlan, bounds: TransitionBounds, source: str) -> MarkovChain:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from bayesdp import notebook
 from bayesdp.accounting.rounded import up_words
@@ -319,9 +320,7 @@ def _narrower_bounds(study: StudySpec) -> Iterator[_Idea]:
             f"[{low:g}, {high:g}]",
             "values outside are clipped, which shifts the answer if there are many of them; a "
             "level that rests on bounded secrets then speaks of values in the narrower interval",
-            lambda columns=columns: study.model_copy(  # type: ignore[misc]
-                update={"columns": columns, "stress": ()}
-            ),
+            partial(study.model_copy, update={"columns": columns, "stress": ()}),
         )
 
 

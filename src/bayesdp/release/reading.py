@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from bayesdp.accounting.analysts import checked_analyst
-from bayesdp.errors import InputError, did_you_mean, require_shown
+from bayesdp.errors import InputError, did_you_mean, require_shown, whole_number
 from bayesdp.populations import Population, parse
 from bayesdp.populations.base import explain_validation
 from bayesdp.populations.files import parse_toml, search_in
@@ -111,8 +111,8 @@ def _data(raw: dict[str, Any]) -> DataSpec:
         if isinstance(raw.get(key), Integral) and not isinstance(raw[key], bool):
             raw = raw | {key: int(raw[key])}  # NumPy's too
     n = raw["n"]
-    if n != FROM_DATA and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
-        raise InputError("data.n", n, expected=f'a whole number above 0, or "{FROM_DATA}"')
+    if n != FROM_DATA:
+        whole_number("data.n", n, expected=f'a whole number above 0, or "{FROM_DATA}"')
     if isinstance(n, int) and n > MOST_RECORDS:
         raise InputError(
             "data.n",

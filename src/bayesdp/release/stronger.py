@@ -172,7 +172,7 @@ def _(population: MarkovChain) -> tuple[Stronger, ...]:
         _made(
             f"stronger by {_percent(step)}",
             f"each row of the transition moved {_percent(step)} of the way to {where}",
-            lambda step=step: _moved(population, step, staying),  # type: ignore[misc]
+            partial(_moved, population, step, staying),
         )
         for step in STEPS
     ]
@@ -441,5 +441,5 @@ def _(population: Family) -> tuple[Stronger, ...]:
         if missing:
             rows.append(Stronger(name, change, None, missing[0]))
         else:
-            rows.append(_made(name, change, lambda members=members: Family(members=tuple(members))))  # type: ignore[misc]
+            rows.append(_made(name, change, partial(Family, members=tuple(members))))
     return tuple(rows)

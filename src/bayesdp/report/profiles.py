@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.console import Console
 
 from bayesdp.leakage.profile import Deltas, Profile
-from bayesdp.notions import CATALOGUE
+from bayesdp.notions import CATALOGUE, NotionKey
 from bayesdp.report.layout import TableCell, noted, say, show_table
 from bayesdp.report.numbers import level_words, notion_level
 
@@ -31,8 +31,8 @@ def show_profile(console: Console, profile: Profile, deltas: Deltas | None = Non
         say(console, line)
 
 
-def _notion(key: str, profile: Profile) -> TableCell:
-    title = CATALOGUE[key].title  # type: ignore[index]
+def _notion(key: NotionKey, profile: Profile) -> TableCell:
+    title = CATALOGUE[key].title
     return noted(key, f"{title}, {len(profile.group)} records" if key == "group-dp" else title)
 
 

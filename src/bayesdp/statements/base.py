@@ -96,7 +96,7 @@ def _path(location: tuple[int | str, ...], plain: object, *, missing: bool) -> s
         if inside or (missing and position == len(location) - 1):
             path += f"[{key}]" if isinstance(key, int) else f".{key}"
         if inside:
-            plain = plain[key]  # type: ignore[index]
+            plain = plain[key]  # type: ignore[index]  # a mapping or a list, or it were not inside
     return path
 
 

@@ -28,7 +28,7 @@ import math
 from collections.abc import Mapping
 from datetime import datetime
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from pydantic import (
     BaseModel,
@@ -233,7 +233,7 @@ def _with_role(column: Column) -> str:
     return f"{declared}, step = {step}"
 
 
-def refuse(name: str, key: str, value: object, expected: str, remedy: str = "") -> None:
+def refuse(name: str, key: str, value: object, expected: str, remedy: str = "") -> NoReturn:
     """Raise the `InputError` of the key `key` of the column `name`."""
     raise InputError(f"data.columns.{name}.{key}", value, expected=expected, remedy=remedy)
 
@@ -404,7 +404,7 @@ def _number(name: str, key: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         refuse(name, key, value, "a number")
     try:
-        number = float(value)  # type: ignore[arg-type]  # narrowed by the check above
+        number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
@@ -415,7 +415,7 @@ def _number(name: str, key: str, value: object) -> float:
 def _bounds(name: str, value: object) -> tuple[float, float]:
     if not isinstance(value, list | tuple) or len(value) != 2:
         refuse(name, "bounds", value, "two numbers, [lower, upper]")
-    lower, upper = (_number(name, "bounds", bound) for bound in value)  # type: ignore[attr-defined]
+    lower, upper = (_number(name, "bounds", bound) for bound in value)
     if not lower < upper:
         refuse(name, "bounds", value, "lower < upper")
     return lower, upper
@@ -424,7 +424,7 @@ def _bounds(name: str, value: object) -> tuple[float, float]:
 def _states(name: str, value: object) -> tuple[Value, ...]:
     if not isinstance(value, list | tuple) or not value:
         refuse(name, "states", value, "a list of at least one state")
-    states = tuple(value)  # type: ignore[arg-type, var-annotated]
+    states = tuple(value)
     for state in states:
         if not isinstance(state, bool | int | float | str):
             refuse(name, "states", state, "texts, numbers or booleans")
@@ -446,7 +446,7 @@ def _states(name: str, value: object) -> tuple[Value, ...]:
 def _cuts(name: str, value: object) -> tuple[float, ...]:
     if not isinstance(value, list | tuple) or not value:
         refuse(name, "cuts", value, "a list of at least one number")
-    cuts = tuple(_number(name, "cuts", cut) for cut in value)  # type: ignore[attr-defined]
+    cuts = tuple(_number(name, "cuts", cut) for cut in value)
     if any(left >= right for left, right in pairwise(cuts)):
         refuse(name, "cuts", value, "strictly increasing numbers")
     return cuts

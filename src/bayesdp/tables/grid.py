@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, whole_number
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from bayesdp.tables.literals import literal
 
@@ -62,8 +62,7 @@ class Grid:
         if not (math.isfinite(lo) and math.isfinite(hi) and lo < hi):
             raise InputError(key, [lo, hi], expected="finite bounds with lower < upper")
         for name, number in (("n", n), ("rows per record", rows_per_record)):
-            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-                raise InputError(name, number, expected="a whole number of at least 1")
+            whole_number(name, number)
         name, cost = ("dp_epsilon", dp_epsilon) if dp_rho is None else ("dp_rho", dp_rho)
         if cost is None or not (cost > 0 and math.isfinite(cost)):
             raise InputError(name, cost, expected="a finite number above 0")

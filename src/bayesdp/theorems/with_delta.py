@@ -97,23 +97,11 @@ def report_with_delta(
             # Members have orders of their own, which use up the delta: no others stand beside them.
             counted_costs = []
     orders = None if total is None else orders_for(question, total, delta)
-    points = orders is not None and orders[0].dp_delta > 0.0
     start = math.log(delta)
     for theorem in quickest_first(question) if counted_costs else ():
         if theorem.asks_others:
             continue
-        if bounds_divergence(theorem) and not points:
-            answers = [
-                _by_divergence(theorem, question, counted_cost, delta, orders)
-                for counted_cost in counted_costs
-            ]
-        elif orders is None:
-            answers = [_free_point(theorem, question, counted_costs, delta, start)]
-        elif points:
-            answers = [_point_of(theorem, question, counted_costs, orders)]
-        else:
-            answers = [Refused(theorem.name, NO_DIVERGENCE)]
-        for answer in answers:
+        for answer in _answers(theorem, question, counted_costs, delta, orders, start):
             if isinstance(answer, Refused):
                 reasons.setdefault(theorem.name, answer.reason)
                 continue
@@ -126,6 +114,31 @@ def report_with_delta(
     return LeakageReport(
         cost, question.adversary, question.secrets, tuple(bounds), refused, delta, zcdp_cost
     )
+
+
+def _answers(
+    theorem: Theorem,
+    question: Question,
+    counted_costs: CountedCosts,
+    delta: float,
+    orders: tuple[RenyiOrder, ...] | None,
+    start: float,
+) -> list[Bound | Refused]:
+    """What a theorem says of the costs: by the orders of a ledger, or by the best point.
+
+    `start` is the logarithm of the delta from which the search for the best point starts.
+    """
+    points = orders is not None and orders[0].dp_delta > 0.0
+    if bounds_divergence(theorem) and not points:
+        return [
+            _by_divergence(theorem, question, counted_cost, delta, orders)
+            for counted_cost in counted_costs
+        ]
+    if orders is None:
+        return [_free_point(theorem, question, counted_costs, delta, start)]
+    if points:
+        return [_point_of(theorem, question, counted_costs, orders)]
+    return [Refused(theorem.name, NO_DIVERGENCE)]
 
 
 def stated_report(question: Question, stated: ApproxDP) -> LeakageReport:

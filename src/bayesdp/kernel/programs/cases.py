@@ -405,7 +405,7 @@ def _furthest(cases_: Cases, summands: Sequence[Sequence[Summand]], norm: str) -
             return None
         effort.take("differences of pairs of rows", len(rows) * len(against) * len(summands))
         for x, y in product(rows, against):
-            shifts = [_apart(a, b, cases_) for a, b in zip(x, y, strict=True)]
+            shifts = [_largest_difference(a, b, cases_) for a, b in zip(x, y, strict=True)]
             total = sum((shift if norm == "l1" else shift * shift for shift in shifts), ZERO)
             worst = max(worst, total)
     return worst
@@ -442,7 +442,7 @@ def _times(place: Range, factor: Fraction) -> tuple[Fraction, Fraction]:
     return min(ends), max(ends)
 
 
-def _apart(first: Sum, second: Sum, cases_: Cases) -> Fraction:
+def _largest_difference(first: Sum, second: Sum, cases_: Cases) -> Fraction:
     """The largest distance of two numbers."""
     down, up = first[0] - second[1], first[1] - second[0]
     factors: dict[tuple[object, ...], Fraction] = defaultdict(Fraction)

@@ -69,7 +69,7 @@ def dearest(pairs: Sequence[FractionPair]) -> FractionPair:
     )
 
 
-def _known(spent: Sequence[CommandsCost]) -> list[FractionPair] | None:
+def _known_costs(spent: Sequence[CommandsCost]) -> list[FractionPair] | None:
     known = [spend.entering for spend in spent if spend.entering is not None]
     return known if len(known) == len(spent) else None
 
@@ -110,7 +110,7 @@ class Walk:
             new |= done.names
             known_names |= done.names
             spent.append(done)
-        known = _known(spent)
+        known = _known_costs(spent)
         entering = None if known is None else added(known)
         made = {"sequence": [spend.made for spend in spent]}
         return CommandsCost(added([spend.cost for spend in spent]), entering, new, made)
@@ -183,7 +183,7 @@ class Walk:
             self.side(command, holds, under, names)
             for holds, under in zip((True, False), nodes, strict=True)
         ]
-        known = _known(spent)
+        known = _known_costs(spent)
         entering = None if known is None else dearest(known)
         made = {"branch": [spend.made for spend in spent]}
         return CommandsCost(
@@ -244,7 +244,7 @@ class Walk:
     def _together(
         self, spent: list[CommandsCost], confined: bool, command: Parts
     ) -> tuple[FractionPair, FractionPair | None]:
-        known, costs = _known(spent), [spend.cost for spend in spent]
+        known, costs = _known_costs(spent), [spend.cost for spend in spent]
         if not confined:
             return added(costs), None if known is None else added(known)
         entering = None if known is None else dearest(known)

@@ -25,7 +25,7 @@ FractionPair = tuple[Fraction, Fraction]
 NONE: FractionPair = (Fraction(0), Fraction(0))
 """No cost: an epsilon and a delta of 0."""
 
-ONE_ = Fraction(1)
+UNCHANGED = Fraction(1)
 """The number 1, exactly."""
 
 
@@ -67,7 +67,7 @@ class Setting:
         norm: Norm,
         context: AdjacencyContext,
         what: str,
-        times: Fraction = ONE_,
+        times: Fraction = UNCHANGED,
     ) -> None:
         """`InvalidError` unless `greater` is at least `times` the sensitivity of a value.
 

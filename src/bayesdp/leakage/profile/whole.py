@@ -40,7 +40,14 @@ from bayesdp.leakage.profile.semantic import (
     semantic_privacy,
 )
 from bayesdp.leakage.tensor import channel_of
-from bayesdp.notions import ADVERSARIES, CATALOGUE, Adversary, NotionClaim, NotionKey
+from bayesdp.notions import (
+    ADVERSARIES,
+    CATALOGUE,
+    Adversary,
+    NotionClaim,
+    NotionKey,
+    ScopeKind,
+)
 from bayesdp.numbers import Exact, plain_number
 from bayesdp.populations import Family, Population
 from bayesdp.populations.joint import NoJointError, joint_of, sizes_of
@@ -123,14 +130,14 @@ class Profile:
 
     def claims(self) -> Iterator[NotionClaim]:
         """Every level as a claim with its scope: the level with its error, rounded up."""
-        relative = "family" if isinstance(self.population, Family) else "population"
+        relative: ScopeKind = "family" if isinstance(self.population, Family) else "population"
         for key, attained in self.levels.items():
             notion = CATALOGUE[key]
             size = len(self.group) if key == "group-dp" else None
             level = min(attained.level.upper, notion.largest)
             if notion.relative:
                 about = self.population.describe()
-                yield NotionClaim(key, level, relative, about)  # type: ignore[arg-type]
+                yield NotionClaim(key, level, relative, about)
             else:
                 yield NotionClaim(key, level, "all", size=size)
 

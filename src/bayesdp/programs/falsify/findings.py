@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf
 
-from bayesdp.programs.falsify.values import RecordValues
+from bayesdp.programs.falsify.values import ExpressionValue, RecordValues
 from bayesdp.programs.falsify.witnesses import Neighbours
 
 SLACK = 1e-9
@@ -70,7 +71,7 @@ class Findings:
         finding: CheckedObligation,
         pair: Neighbours | None,
         rows: tuple[RecordValues, ...],
-        names: object,
+        names: Mapping[str, ExpressionValue],
     ) -> None:
         """Keep a finding that is worse than all earlier findings of its obligation."""
         key = (finding.obligation, finding.release)
@@ -79,7 +80,7 @@ class Findings:
             return
         witness = None
         if pair is not None:
-            shown = tuple((k, str(v)) for k, v in dict(names).items())  # type: ignore[call-overload]
+            shown = tuple((k, str(v)) for k, v in names.items())
             left, right = (tuple(rows[i] for i in database) for database in (pair.left, pair.right))
             witness = NeighbouringDatabases(left, right, shown)
         self.worst[key] = CheckedObligation(

@@ -25,7 +25,7 @@ from bayesdp.programs.falsify.posteriors import (
     posterior,
     prior_of,
 )
-from bayesdp.programs.falsify.values import Evaluator
+from bayesdp.programs.falsify.values import Evaluator, as_fraction
 from bayesdp.programs.falsify.witnesses import Database, Neighbours, evenly
 from bayesdp.programs.ir import Expr, Release, expression
 
@@ -106,7 +106,7 @@ def _lipschitz(trial: Trial, pair: Neighbours, moved: Fraction) -> Iterator[Chec
         return
     low, high = (Fraction(end) for end in trial.node["interval"])
     held = [
-        min(max(Fraction(trial.at.rows[place][trial.node["column"]]), low), high)  # type: ignore[arg-type]
+        min(max(as_fraction(trial.at.rows[place][trial.node["column"]]), low), high)
         for place in (pair.here, pair.there)
     ]
     share = abs(held[0] - held[1]) / (high - low) if high > low else Fraction(0)
@@ -260,8 +260,7 @@ def _per_record(trial: Trial, pair: Neighbours) -> Seen:
     def scores(place: int) -> list[Fraction]:
         row = trial.at.rows[place]
         return [
-            Fraction(trial.at.with_name(name, c).of_row(score.args[0], row))  # type: ignore[arg-type]
-            for c in options
+            as_fraction(trial.at.with_name(name, c).of_row(score.args[0], row)) for c in options
         ]
 
     findings = []
@@ -310,7 +309,7 @@ def _log_likelihoods(
         row = trial.at.rows[place]
         if not trial.at.kept(data, row):
             continue
-        x = float(Fraction(trial.at.of_row(data.args[1], row)))  # type: ignore[arg-type]
+        x = float(as_fraction(trial.at.of_row(data.args[1], row)))
         for i, theta in enumerate(grid):
             logs = _log_likelihood(str(likelihood.data[0]), x, theta, spread, trial.size)
             total[i] += min(max(logs, low), high)

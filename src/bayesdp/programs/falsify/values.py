@@ -16,6 +16,12 @@ ExpressionValue = Fraction | bool | str | tuple[Fraction, ...]
 RecordValues = Mapping[str, Constant]
 
 
+def as_fraction(value: ExpressionValue | Constant) -> Fraction:
+    """The value of an expression that is a number or a truth value, as a fraction."""
+    assert isinstance(value, Fraction | int)
+    return Fraction(value)
+
+
 class Opaque(Exception):
     """The value depends on a released distribution, which is not computed here."""
 
@@ -65,6 +71,7 @@ class Evaluator:
             return so_far
         if op == "field":
             value = row[str(expr.data[0])]
+            # No record holds a `None`; whole numbers may be Python's own.
             return Fraction(value) if type(value) is int else value  # type: ignore[return-value]
         if op == "if":
             taken = expr.args[1] if self.of_row(expr.args[0], row, so_far) else expr.args[2]

@@ -95,6 +95,20 @@ class Distribution(ABC):
 class Univariate(Distribution):
     """A distribution of one number."""
 
+    @property
+    @abstractmethod
+    def mean(self) -> float:
+        """The mean."""
+
+    @property
+    @abstractmethod
+    def sd(self) -> float:
+        """The standard deviation."""
+
+    @abstractmethod
+    def quantile(self, p: float) -> float:
+        """The value exceeded with probability 1 - p. Raises `InputError` unless 0 < p < 1."""
+
     @abstractmethod
     def density(self, x: Any) -> Any:
         """The density at x (a number or an array)."""
@@ -332,16 +346,16 @@ class Joint(Distribution):
     @property
     def mean(self) -> tuple[float, ...]:
         """The means."""
-        return tuple(float(marginal.mean) for marginal in self.marginals)  # type: ignore[arg-type]
+        return tuple(float(marginal.mean) for marginal in self.marginals)
 
     @property
     def sd(self) -> tuple[float, ...]:
         """The standard deviations."""
-        return tuple(float(marginal.sd) for marginal in self.marginals)  # type: ignore[arg-type]
+        return tuple(float(marginal.sd) for marginal in self.marginals)
 
     def quantile(self, p: float) -> tuple[float, ...]:
         """The quantile of each entry."""
-        return tuple(float(marginal.quantile(p)) for marginal in self.marginals)  # type: ignore[arg-type]
+        return tuple(float(marginal.quantile(p)) for marginal in self.marginals)
 
     def panels(self) -> list[DensityPanel]:
         """The density of each entry."""

@@ -169,6 +169,10 @@ class _Law:
         return np.where(inside, self.mass[np.clip(place, 0, len(self.mass) - 1)], 0.0)
 
 
+LogTotal = Callable[[NDArray[Any]], NDArray[Any]]
+"""The logarithm of a total's weight."""
+
+
 def cells(y: Sequence[float], noise: AddedNoise, alpha: NDArray[Any], n: int | None) -> TrueCounts:
     """The true counts given noisy ones, under a Dirichlet-multinomial law with prior `alpha`.
 
@@ -197,45 +201,57 @@ def cells(y: Sequence[float], noise: AddedNoise, alpha: NDArray[Any], n: int | N
             made.append(_Law(int(support[0]), mass / mass.sum()))
         return made
 
-    rate = 0.0 if n is None else _tilt(laws, n)
-    tilted = laws(rate)
-    tails = _tails(tilted)
-    whole = tails[0]
     size = float(alpha.sum())
 
     def log_total(m: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(gammaln(m + 1.0) - gammaln(size + m))
 
-    if n is None:
-        logs = log_total(whole.support.astype(np.float64))
-        mass = whole.mass * np.exp(logs - logs.max())
-        total = _Law(whole.first, mass / mass.sum())
-    else:
-        total = _Law(n, np.ones(1))
-    weights, rests = [], []
-    before = _Law(0, np.ones(1))
-    for j, law in enumerate(tilted):
-        others = _convolved(before, tails[j + 1])
-        rests.append(others)
-        if n is not None:
-            weight = law.mass * others.at(n - law.support)
-        else:
-            count = len(law.mass) + len(others.mass) - 1
-            totals = law.first + others.first + np.arange(count)
-            logs = log_total(totals.astype(np.float64))
-            weight = law.mass * np.correlate(np.exp(logs - logs.max()), others.mass, "valid")
-        weights.append(weight / weight.sum())
-        before = _convolved(before, law)
+    tilted = laws(0.0 if n is None else _tilt(laws, n))
+    tails = _tails(tilted)
+    rests = _of_the_others(tilted, tails)
     return TrueCounts(
         tuple(law.support for law in tilted),
-        tuple(weights),
+        tuple(
+            _given_total(law, others, n, log_total)
+            for law, others in zip(tilted, rests, strict=True)
+        ),
         n,
         tuple(tails),
         tuple(tilted),
-        total,
-        tuple(rests),
+        _total(tails[0], n, log_total),
+        rests,
         log_total,
     )
+
+
+def _of_the_others(laws: list[_Law], tails: list[_Law]) -> tuple[_Law, ...]:
+    """For each cell the law of the sum of all other cells."""
+    sums, before = [], _Law(0, np.ones(1))
+    for j, law in enumerate(laws):
+        sums.append(_convolved(before, tails[j + 1]))
+        before = _convolved(before, law)
+    return tuple(sums)
+
+
+def _given_total(law: _Law, others: _Law, n: int | None, log_total: LogTotal) -> NDArray[Any]:
+    """The masses of a cell's count, given that all cells add up to n or to a total of its law."""
+    if n is not None:
+        weight = law.mass * others.at(n - law.support)
+    else:
+        count = len(law.mass) + len(others.mass) - 1
+        totals = law.first + others.first + np.arange(count)
+        logs = log_total(totals.astype(np.float64))
+        weight = law.mass * np.correlate(np.exp(logs - logs.max()), others.mass, "valid")
+    return np.asarray(weight / weight.sum())
+
+
+def _total(whole: _Law, n: int | None, log_total: LogTotal) -> _Law:
+    """The law of the total: n, or that of the sum of all cells, weighted."""
+    if n is not None:
+        return _Law(n, np.ones(1))
+    logs = log_total(whole.support.astype(np.float64))
+    mass = whole.mass * np.exp(logs - logs.max())
+    return _Law(whole.first, mass / mass.sum())
 
 
 def _tilt(laws: Callable[[float], list[_Law]], n: int) -> float:

@@ -137,8 +137,8 @@ def call_linspace(node: ast.Call, context: Context) -> LoweredValue:
             "k is a whole number, and this may be another.",
             "Use the size of a database, a released count, or a literal.",
         )
-    ends = [static_of(part) for part in parts[:2]]
-    if all(isinstance(part, Fraction) for part in ends) and not ends[0] < ends[1]:  # type: ignore[operator]
+    lower, upper = (static_of(part) for part in parts[:2])
+    if isinstance(lower, Fraction) and isinstance(upper, Fraction) and not lower < upper:
         raise refuse("arguments", node, "The grid's lower end lies below its upper one.")
     expr = Expr("linspace", tuple(part.expr for part in parts), (), place(node))
     return ModelObject("candidates", expr, "real")

@@ -50,7 +50,7 @@ def attach(tree: ast.AST, text: str) -> None:
                 continue
             short = len(decimal.as_tuple().digits) < MOST_DIGITS
             if decimal.is_finite() and abs(decimal.adjusted()) < MOST_DIGITS and short:
-                node.exact = Fraction(decimal)  # type: ignore[attr-defined]
+                node.exact = Fraction(decimal)  # type: ignore[attr-defined]  # read by `exact_of`
 
 
 def lines_of(text: str) -> list[str]:

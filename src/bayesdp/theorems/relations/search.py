@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
-from bayesdp.errors import InputError, did_you_mean, unknown_name
+from bayesdp.errors import InputError, did_you_mean, unknown_name, whole_number
 from bayesdp.notions import ADVERSARIES, Adversary
 from bayesdp.notions.catalogue import CATALOGUE, NotionKey, notion_of
 from bayesdp.numbers import UpperBound
@@ -194,9 +194,7 @@ def _size(
             remedy="A level for two records says nothing about three.",
             shown=False,
         )
-    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise InputError("size", size, expected="a number of records of at least 1")
-    return size
+    return whole_number("size", size, expected="a number of records of at least 1")
 
 
 def _default(default: float | None, levels: Mapping[NotionKey, float]) -> float:

@@ -1,4 +1,4 @@
-"""The states of a series given noisy reports: against sums over all paths."""
+"""States and values of a series given noisy reports: against sums over all paths, and matrices."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.fitting import posterior_states
+from bayesdp.fitting import posterior_states, posterior_values
 from bayesdp.mechanisms.randomized_response import RandomizedResponse
-from bayesdp.populations import MarkovChain
+from bayesdp.populations import Autoregressive, MarkovChain
 from bayesdp.theorems.markov import first_records
 
 
@@ -84,3 +84,76 @@ def test_what_can_not_be_smoothed() -> None:
     )
     with pytest.raises(UnsupportedError, match="given transitions"):
         posterior_states(between, np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("periods", [1, 2, 3, 8, 30])
+def test_values_are_those_of_the_gaussian_vector_given_its_reports(periods: int) -> None:
+    rng = np.random.default_rng(periods)
+    for _ in range(10):
+        phi, mean, sd = rng.uniform(-0.98, 0.98), rng.normal() * 5.0, rng.uniform(0.1, 4.0)
+        noise = rng.uniform(0.05, 6.0, periods)
+        reports = mean + rng.normal(size=periods) * (sd + noise)
+        reports[rng.random(periods) < 0.3] = np.nan
+        seen = ~np.isnan(reports)
+        distances = np.abs(np.subtract.outer(np.arange(periods), np.arange(periods)))
+        covariance = sd * sd * phi**distances
+        read = covariance[:, seen] @ np.linalg.inv(
+            covariance[np.ix_(seen, seen)] + np.diag(noise[seen] ** 2)
+        )
+        smoothed = posterior_values(
+            Autoregressive(phi, length=periods), reports, noise, mean=mean, sd=sd
+        )
+        means = mean + read @ (reports[seen] - mean)
+        variances = np.diag(covariance - read @ covariance[seen])
+        np.testing.assert_allclose(smoothed.means, means, atol=1e-9)
+        np.testing.assert_allclose(smoothed.sds**2, variances, atol=1e-9)
+
+
+def test_intervals_of_values_hold_as_often_as_they_say() -> None:
+    phi, length, sd, noise = 0.8, 4_000, 2.0, 3.0
+    rng = np.random.default_rng(7)
+    values = [rng.normal(0.0, sd)]
+    for _ in range(length - 1):
+        values.append(phi * values[-1] + rng.normal(0.0, sd * np.sqrt(1 - phi * phi)))
+    truth = 10.0 + np.array(values)
+    smoothed = posterior_values(
+        Autoregressive(phi, length=length),
+        truth + rng.normal(0.0, noise, length),
+        noise,
+        mean=10.0,
+        sd=sd,
+    )
+    lower, upper = smoothed.interval(0.9)
+    assert 0.87 < ((lower <= truth) & (truth <= upper)).mean() < 0.93
+    assert smoothed.sds.max() < min(sd, noise)
+
+
+def test_reports_without_noise_are_the_values() -> None:
+    smoothed = posterior_values(
+        Autoregressive(0.5, length=3), [1.0, float("nan"), 4.0], 0.0, mean=0.0, sd=1.0
+    )
+    assert smoothed.means[[0, 2]].tolist() == [1.0, 4.0]
+    assert smoothed.sds[[0, 2]].tolist() == [0.0, 0.0]
+    assert smoothed.means[1] == pytest.approx(2.0)  # (1 + 4) phi / (1 + phi^2)
+
+
+@pytest.mark.parametrize(
+    ("key", "changed"),
+    [
+        ("reports", {"reports": [[1.0]]}),
+        ("reports", {"reports": []}),
+        ("reports", {"reports": [1.0, float("inf")]}),
+        ("reports", {"reports": [1.0] * 5}),
+        ("reports", {"reports": ["a"]}),
+        ("noise_sd", {"noise_sd": [1.0, 2.0, 3.0]}),
+        ("noise_sd", {"noise_sd": -1.0}),
+        ("noise_sd", {"noise_sd": float("nan")}),
+        ("mean", {"mean": float("nan")}),
+        ("sd", {"sd": 0.0}),
+    ],
+)
+def test_values_need_numbers_that_fit(key: str, changed: dict[str, object]) -> None:
+    given = {"reports": [1.0, 2.0], "noise_sd": 1.0, "mean": 0.0, "sd": 1.0} | changed
+    with pytest.raises(InputError) as caught:
+        posterior_values(Autoregressive(0.5, length=4), **given)  # type: ignore[arg-type]
+    assert caught.value.key == key

@@ -12,7 +12,7 @@ from bayesdp.fitting.networks import NetworkFit, fit_network
 from bayesdp.fitting.orders import OrdersFit, fit_orders
 from bayesdp.fitting.regions import TransitionBounds
 from bayesdp.fitting.roles import RolesFit, fit_roles
-from bayesdp.fitting.streams import posterior_states
+from bayesdp.fitting.streams import SmoothedValues, posterior_states, posterior_values
 from bayesdp.fitting.trees import TreeFit, fit_tree
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "NetworkFit",
     "OrdersFit",
     "RolesFit",
+    "SmoothedValues",
     "TransitionBounds",
     "TreeFit",
     "fit_autoregressive",
@@ -35,4 +36,5 @@ __all__ = [
     "fit_roles",
     "fit_tree",
     "posterior_states",
+    "posterior_values",
 ]

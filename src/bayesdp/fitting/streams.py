@@ -1,4 +1,4 @@
-"""What noisy reports of a series say of each period, under the declared chain.
+"""What noisy reports of a series say of each period, under the declared chain or AR(1).
 
 Post-processing: reports that were released cost nothing more, whatever is made of them. The result
 is about the *model*: it is as good as the declared chain, and has no guarantee of its own.
@@ -10,18 +10,25 @@ are independent. `f_t`, the law of the last `k` states given the reports up to `
 later reports given these states, from `b_(t+1)` likewise. Their product is the law of the states
 given all reports. Each message is divided by its sum, so that long series don't underflow.
 
-*Checked:* against sums over all paths of short series, for orders 1 to 3.
+For an AR(1) series of numbers it is the Kalman filter and its smoother: the law of a period given
+the reports up to it is Gaussian, and so is that given all reports.
+
+*Checked:* against sums over all paths of short series, for orders 1 to 3; for AR(1) against the
+conditional law of a Gaussian vector.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.errors import InputError, UnsupportedError, finite_number
 from bayesdp.fitting.numbers_of import Numbers
-from bayesdp.populations import MarkovChain
+from bayesdp.populations import Autoregressive, MarkovChain
 from bayesdp.theorems.markov import first_records, table_of
 
 
@@ -60,6 +67,98 @@ def posterior_states(population: MarkovChain, likelihood: Any) -> Numbers:
         later = padded[place + order - 1] * backward
         backward = _normalised((table * later[None, ...]).sum(axis=-1))
     return laws[:periods]
+
+
+@dataclass(frozen=True)
+class SmoothedValues:
+    """The value of each period given all reports: posterior means and standard deviations.
+
+    In the unit of the reports. Model-based: as good as the declared AR(1), its mean and `sd`.
+    """
+
+    means: Numbers
+    sds: Numbers
+
+    def interval(self, p: float = 0.95) -> tuple[Numbers, Numbers]:
+        """Lower and upper ends of the central interval that holds each value with probability p."""
+        from scipy.stats import norm
+
+        if not 0.0 < p < 1.0:
+            raise InputError("p", p, expected="a probability above 0 and below 1")
+        reach = float(norm.ppf(0.5 + p / 2.0)) * self.sds
+        return self.means - reach, self.means + reach
+
+
+def posterior_values(
+    population: Autoregressive,
+    reports: Sequence[float] | Numbers,
+    noise_sd: float | Sequence[float] | Numbers,
+    *,
+    mean: float,
+    sd: float,
+) -> SmoothedValues:
+    """The value of each period given all noisy reports of a series, under a declared AR(1).
+
+    `reports` has a number for each period, at most the population's `length`, or NaN for a period
+    without a report. `noise_sd` is the standard deviation of the noise, of all reports or of each;
+    of Laplace noise it is its scale times the square root of 2. `mean` and `sd` are those of the
+    values themselves, public or fitted. Post-processing: costs nothing. For Gaussian noise the
+    posterior is exact; for other noise the means are the best linear estimates, and intervals are
+    approximate. Raises `InputError` for other arrays and numbers.
+    """
+    values, noise = _reported(population, reports, noise_sd)
+    if not (isinstance(mean, int | float) and math.isfinite(mean)):
+        raise InputError("mean", mean, expected="a finite number")
+    variance = finite_number("sd", sd, expected="a finite number above 0") ** 2
+    phi = float(population.coefficient)
+    predicted, filtered = np.empty((2, len(values))), np.empty((2, len(values)))
+    center, spread = float(mean), variance
+    for t, (report, added) in enumerate(zip(values, noise, strict=True)):
+        if t:
+            center = mean + phi * (center - mean)
+            spread = phi * phi * spread + (1.0 - phi * phi) * variance
+        predicted[:, t] = center, spread
+        if not math.isnan(report):
+            gain = spread / (spread + added * added)
+            center, spread = center + gain * (report - center), (1.0 - gain) * spread
+        filtered[:, t] = center, spread
+    means, variances = filtered[0].copy(), filtered[1].copy()
+    for t in reversed(range(len(values) - 1)):
+        gain = phi * filtered[1, t] / predicted[1, t + 1]
+        means[t] += gain * (means[t + 1] - predicted[0, t + 1])
+        variances[t] += gain * gain * (variances[t + 1] - predicted[1, t + 1])
+    return SmoothedValues(means, np.sqrt(np.maximum(variances, 0.0)))
+
+
+def _reported(
+    population: Autoregressive, reports: object, noise_sd: object
+) -> tuple[Numbers, Numbers]:
+    """Reports and the noise of each, as arrays of one length."""
+    try:
+        values = np.asarray(reports, dtype=float)
+        noise = np.asarray(noise_sd, dtype=float)
+    except (TypeError, ValueError):
+        values = noise = np.empty((0, 0))
+    if values.ndim != 1 or len(values) == 0 or np.isinf(values).any():
+        raise InputError(
+            "reports",
+            f"an array of shape {values.shape}",
+            expected="a finite number for each period, or NaN where there is none",
+        )
+    if len(values) > population.length:
+        raise InputError(
+            "reports",
+            f"{len(values)} periods",
+            expected=f"at most {population.length}, the length",
+            remedy="Give each series its own reports, or declare a larger length.",
+        )
+    if noise.shape not in ((), values.shape) or not np.isfinite(noise).all() or (noise < 0.0).any():
+        raise InputError(
+            "noise_sd",
+            f"an array of shape {noise.shape}",
+            expected="a number of at least 0, or one for each period",
+        )
+    return values, np.broadcast_to(noise, values.shape)
 
 
 def _checked(population: MarkovChain, likelihood: Any) -> Numbers:

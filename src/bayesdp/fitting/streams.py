@@ -80,7 +80,10 @@ class SmoothedValues:
     sds: Numbers
 
     def interval(self, p: float = 0.95) -> tuple[Numbers, Numbers]:
-        """Lower and upper ends of the central interval that holds each value with probability p."""
+        """Lower and upper ends of the central interval that holds each value with probability p.
+
+        Raises `InputError` unless p is above 0 and below 1.
+        """
         from scipy.stats import norm
 
         if not 0.0 < p < 1.0:

@@ -16,11 +16,18 @@ from flint import arb, fmpq, fmpq_mat
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError, ball, law, require
 from bayesdp.kernel.fixed_points import logarithms, raised
+from bayesdp.kernel.judgement import Conversion
 from bayesdp.statements.chains import STATIONARY, MarkovChain
 
 BallRow = list[arb]
 Matrix = list[list[arb]]
-Ratio = Callable[[tuple[Any, ...], BallRow, BallRow, Matrix], arb]
+Logs = list[list[arb | None]]
+"""`ln C` for each pair of values; `None` where the evidence excludes one of them."""
+History = list[list[list[Logs]]]
+"""The logs of every run of both sides, after each number of records."""
+Key = tuple[str | int, ...]
+"""What tells apart the programs of a recursion: side, run and pair of values."""
+Ratio = Callable[[Key, BallRow, BallRow, Matrix], arb]
 
 MOST_STEPS = 20_000
 """A chain is followed for so many steps at most; a longer one is proved by a closed tail, or not at
@@ -31,11 +38,23 @@ TAIL_RAISED = 50
 """By so many bits less than itself the tail of the witness is raised: it has been rounded."""
 
 
-def transitions(population: Any) -> list[list[Fraction]]:
+def transitions(population: MarkovChain) -> list[list[Fraction]]:
     """The rows of a chain of order 1, exact."""
-    require(isinstance(population, MarkovChain), "the population is not a chain of one law")
     require(population.order == 1, "the chain is of higher order")
     return [law(row, "transition") for row in population.transition]
+
+
+def chain_of(conversion: Conversion) -> MarkovChain:
+    """The chain of one law that is declared, of any order."""
+    return conversion.declared(MarkovChain, "the population is not a chain of one law")
+
+
+def chain_of_higher_order(conversion: Conversion) -> MarkovChain:
+    """The chain that is declared, of order 2 or higher."""
+    reason = "the population is not a chain of higher order with one law"
+    chain = conversion.declared(MarkovChain, reason)
+    require(chain.order > 1, reason)
+    return chain
 
 
 def stationary(rows: Sequence[Sequence[Fraction]]) -> list[Fraction]:
@@ -103,7 +122,7 @@ class _Run:
 class Recursion:
     """The recursion for a chain; `level` is the largest `ln C_left + ln C_right` that fits."""
 
-    def __init__(self, population: Any, *, uninformed: bool) -> None:
+    def __init__(self, population: MarkovChain, *, uninformed: bool) -> None:
         self.exact = transitions(population)
         self.size = len(self.exact)
         self.length = population.length
@@ -155,7 +174,7 @@ class Recursion:
         # What is certain to be followed, before any of it is.
         pairs = sum(map(len, sides)) * self.size * (self.size - 1)
         self._affords((min(steps, last) if closes else last) * pairs)
-        history = [[[self._logs(run.current, None) for run in side] for side in sides]]
+        history: History = [[[self._logs(run.current, None) for run in side] for side in sides]]
         attempt = steps + 1
         for step in range(1, last + 1):
             if closes and step >= attempt and 2 * step + 8 < self.length:
@@ -188,7 +207,7 @@ class Recursion:
                 f"more than {MOST_WORK // self.size} ratios would have to be computed"
             )
 
-    def _step(self, key: tuple[Any, ...], run: _Run, factor: arb, ratio: Ratio) -> Any:
+    def _step(self, key: Key, run: _Run, factor: arb, ratio: Ratio) -> Logs:
         rows = run.rows()
         run.current = self._apply(key, rows, run.current, factor, ratio)
         run.advance()
@@ -196,7 +215,7 @@ class Recursion:
 
     def _apply(
         self,
-        key: tuple[Any, ...],
+        key: Key,
         rows: Sequence[BallRow | None],
         inner: Matrix,
         factor: arb,
@@ -233,7 +252,7 @@ class Recursion:
         following = self._apply(("tail", number), base.rows(), tail, factor, ratio)
         return all(bool(following[u][v] * spread**2 <= tail[u][v]) for u, v in pairs)
 
-    def _logs(self, current: Matrix, rows: Sequence[BallRow | None] | None) -> Any:
+    def _logs(self, current: Matrix, rows: Sequence[BallRow | None] | None) -> Logs:
         """`ln C`, and `None` where the evidence excludes one of the two values."""
         size = range(self.size)
         return [
@@ -248,7 +267,7 @@ class Recursion:
             for u in size
         ]
 
-    def _long(self, history: list[Any], tails: list[Matrix]) -> arb:
+    def _long(self, history: History, tails: list[Logs]) -> arb:
         size = range(self.size)
         best = [
             [
@@ -262,7 +281,7 @@ class Recursion:
         ]
         return _most([best[0][u][v] + best[1][u][v] for u in size for v in size])
 
-    def _exhaustive(self, history: list[Any]) -> arb:
+    def _exhaustive(self, history: History) -> arb:
         """Every target and every pair of ends that fits the length."""
         size = range(self.size)
         reachable = self._reachable()
@@ -322,10 +341,10 @@ def closing(details: Mapping[str, Any], size: int) -> list[list[arb]]:
     ]
 
 
-def _running(history: list[Any], side: int, values: Sequence[int]) -> list[Any]:
+def _running(history: History, side: int, values: Sequence[int]) -> list[Logs]:
     """For each length, the largest `ln C` over known boundaries with at most so many unknown."""
     size = range(len(history[0][side][0]))
-    best: list[list[Any]] = [[None for _ in size] for _ in size]
+    best: Logs = [[None for _ in size] for _ in size]
     largest = []
     for entry in history:
         runs = entry[side][1:]
@@ -337,7 +356,7 @@ def _running(history: list[Any], side: int, values: Sequence[int]) -> list[Any]:
     return largest
 
 
-def _most(values: Sequence[Any]) -> arb:
+def _most(values: Sequence[arb | None]) -> arb:
     """The largest of the values that are there; 0 (no change) if none is."""
     best = arb(0)
     for value in values:

@@ -6,19 +6,18 @@ several laws meet, `True` says that it holds under all, `False` that it fails un
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from itertools import combinations, product
 from math import prod
-from typing import Any
 
 from bayesdp.kernel import moves
 from bayesdp.kernel.arithmetic import UnknownError, law
 from bayesdp.kernel.components import Components
 from bayesdp.kernel.graphs import Model, WeightTable, live_cells, read_model
-from bayesdp.kernel.joints import TooLargeError, parts
+from bayesdp.kernel.joints import Law, TooLargeError, parts
 from bayesdp.kernel.moves import ROUNDED, equal_up_to_rounding, read_moves
-from bayesdp.kernel.populations import group_size, matrix_of, members_of_factors
+from bayesdp.kernel.populations import Rows, group_size, matrix_of, members_of_factors
 from bayesdp.statements.chains import Autoregressive, Chain
 from bayesdp.statements.gaussian import (
     GaussianCorrelation,
@@ -85,7 +84,7 @@ def all_of(answers: Iterable[bool | None]) -> bool | None:
     return False if any(answer is False for answer in listed) else all(listed) or None
 
 
-def _uncorrelated(matrix: Any, width: int) -> bool | None:
+def _uncorrelated(matrix: Rows, width: int) -> bool | None:
     """Gaussian records are independent where nothing off the diagonal blocks is."""
     rows = [[Fraction(entry) for entry in row] for row in matrix]
     answer: bool | None = True
@@ -153,7 +152,7 @@ def _positive(model: Model) -> bool:
     return True
 
 
-def _multiplied(population: Population, of_law: Any) -> bool | None:
+def _multiplied(population: Population, of_law: Callable[[Law], bool | None]) -> bool | None:
     if group_size(population) > MOST_MULTIPLIED:
         return None
     try:

@@ -7,12 +7,10 @@ factors of a graph leave some database possible.
 
 from __future__ import annotations
 
-from typing import Any
-
 from bayesdp.kernel.arithmetic import TooSlowError, UnknownError
 from bayesdp.kernel.gaussian import lower_triangle_positive, symmetric, triangle
 from bayesdp.kernel.graphs import read_model
-from bayesdp.kernel.populations import matrix_of
+from bayesdp.kernel.populations import Rows, matrix_of
 from bayesdp.statements import gaussian, populations
 from bayesdp.statements.populations import Population
 
@@ -41,6 +39,6 @@ def check_numbers(population: Population) -> None:
         return
 
 
-def _positive_definite(matrix: Any) -> None:
+def _positive_definite(matrix: Rows) -> None:
     if len(matrix) <= MOST_ROWS:
         lower_triangle_positive(triangle(symmetric(matrix)))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
 
 from flint import arb, arb_mat
 
 from bayesdp.kernel.arithmetic import InvalidError, ball, require, watched
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.populations import matrix_of
+from bayesdp.kernel.populations import Rows, matrix_of
 from bayesdp.statements.gaussian import (
     GaussianCorrelation,
     GaussianCovariance,
@@ -37,15 +36,15 @@ def shifted(factor: arb, rho: Fraction, others: int, slack: Fraction) -> arb:
     return (factor * ball(rho).sqrt() + others * ball(slack).sqrt()) ** 2
 
 
-def matrix_declared(conversion: Conversion) -> tuple[bool, Any]:
+def matrix_declared(conversion: Conversion) -> tuple[bool, Rows]:
     """Whether the covariance is declared, or its inverse; and its numbers."""
     population = conversion.population
-    plain = isinstance(population, GaussianCovariance | GaussianPrecision)
-    require(plain, "neither a covariance nor a precision of single records is declared")
+    if not isinstance(population, GaussianCovariance | GaussianPrecision):
+        raise InvalidError("neither a covariance nor a precision of single records is declared")
     return isinstance(population, GaussianCovariance), matrix_of(population)
 
 
-def symmetric(matrix: Any) -> list[list[Fraction]]:
+def symmetric(matrix: Rows) -> list[list[Fraction]]:
     """A symmetric matrix as exact fractions: the mean of what is declared and its transpose."""
     rows = [[Fraction(entry) for entry in row] for row in matrix]
     for i, row in enumerate(rows):
@@ -73,9 +72,8 @@ def group(conversion: Conversion) -> tuple[int, Fraction, arb]:
     population = conversion.population
     if isinstance(population, GaussianCorrelation):
         return population.size, Fraction(population.max_correlation), arb(1)
-    of_covariance = isinstance(population, GaussianCovariance)
-    require(of_covariance, "no correlations of single records are declared")
-    rows = symmetric(population.covariance)
+    reason = "no correlations of single records are declared"
+    rows = symmetric(conversion.declared(GaussianCovariance, reason).covariance)
     lower_triangle_positive(triangle(rows))
     variances = [rows[i][i] for i in range(len(rows))]
     spread = max(variances) / min(variances)

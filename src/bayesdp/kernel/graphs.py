@@ -9,11 +9,11 @@ from itertools import combinations, product
 from math import prod
 from typing import Any
 
-from bayesdp.kernel.arithmetic import UnknownError, law, require
+from bayesdp.kernel.arithmetic import InvalidError, UnknownError, law, require
 from bayesdp.kernel.components import Components
-from bayesdp.kernel.populations import MOST_RECORDS, members_of_factors
+from bayesdp.kernel.populations import MOST_RECORDS, TIES_IN_FILE, members_of_factors
 from bayesdp.statements.graphs import GraphEdges, GraphFactors, GraphGrid
-from bayesdp.statements.networks import NetworkNodes, Tree
+from bayesdp.statements.networks import NetworkFile, NetworkNodes, Tree
 from bayesdp.statements.populations import Population
 from bayesdp.statements.tables import cells, parents_first, shape
 from bayesdp.statements.tables import rows as rows_below
@@ -52,7 +52,7 @@ class Model:
         return len(self.states)
 
 
-_last: tuple[Any, Model] | None = None
+_last: tuple[Population, Model] | None = None
 """The population that was read last, and its factors. Kept for speed: it is asked for by identity,
 so what is kept is what reading it again would give.
 """
@@ -70,24 +70,23 @@ def read_model(population: Population) -> Model:
     return last[1]
 
 
-def _read_model(population: Any) -> Model:
+def _read_model(population: Population) -> Model:
     if isinstance(population, Tree):
         states, factors = _tree_factors(read_tree(population))
     elif isinstance(population, NetworkNodes):
         states, factors = _network_factors(population)
     elif isinstance(population, GraphFactors):
         states, factors = _factors(population)
-    else:
-        shared = isinstance(population, GraphGrid | GraphEdges)
-        require(
-            shared or population.model == "network",
-            "the population is not a graph, a tree or a network",
-        )
+    elif isinstance(population, GraphGrid | GraphEdges):
         records, ties = members_of_factors(population)
         _check_size(records)
         table = read_table(population.table)
         states = [table.sizes[0]] * records
         factors = [((first, second), table) for first, second in ties]
+    elif isinstance(population, NetworkFile):
+        raise UnknownError(TIES_IN_FILE)
+    else:
+        raise InvalidError("the population is not a graph, a tree or a network")
     return Model(states, factors, _possible(states, factors))
 
 
@@ -241,13 +240,12 @@ class Forest:
         return len(self.rows[node][0])
 
 
-def read_tree(population: Any) -> Forest:
+def read_tree(population: Population) -> Forest:
     """A tree as declared, or a network in which no record has two parents."""
-    known = isinstance(population, Tree | NetworkNodes)
-    require(
-        known and all(len(n.parents) < 2 for n in population.nodes),
-        "the population is not a tree, nor a network in which no record has two parents",
-    )
+    reason = "the population is not a tree, nor a network in which no record has two parents"
+    if not isinstance(population, Tree | NetworkNodes):
+        raise InvalidError(reason)
+    require(all(len(node.parents) < 2 for node in population.nodes), reason)
     nodes = population.nodes
     place = {node.name: number for number, node in enumerate(nodes)}
     parents = [place[node.parents[0]] if node.parents else None for node in nodes]

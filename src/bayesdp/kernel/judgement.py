@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.composition import Cost
 from bayesdp.statements import conversions
+from bayesdp.statements.populations import Population
 
 RULES = conversions.THEOREMS
 """Every theorem that the kernel re-proves: the file of the same name in `rules/`."""
@@ -21,6 +23,8 @@ GAUSSIAN_RULES = frozenset(
 DIVERGENCE_RULES = GAUSSIAN_RULES | {"independent", "cluster-size"}
 """Theorems that bound Rényi divergences too: they couple databases, whatever reads them."""
 
+Form = TypeVar("Form")
+"""A form in which a population is declared."""
 
 _CHAINS, _GRAPHS = frozenset({"markov"}), frozenset({"graph", "tree", "network"})
 MODELS: Mapping[str, frozenset[str]] = {
@@ -75,7 +79,7 @@ class Conversion:
     """
 
     rule: str
-    population: Any
+    population: Population
     adversary: str
     secrets: str
     cost: Cost
@@ -98,6 +102,12 @@ class Conversion:
     def rho(self) -> Fraction:
         """The zCDP cost of everything that is Gaussian noise."""
         return self.cost.rho
+
+    def declared(self, form: type[Form], reason: str) -> Form:
+        """The population, which has this form; `InvalidError` with the reason for any other."""
+        if not isinstance(self.population, form):
+            raise InvalidError(reason)
+        return self.population
 
     def of_group(self, size: int) -> Fraction:
         """What `size` records that change together cost: `m eps`, or `m eps + alpha m^2 rho`."""

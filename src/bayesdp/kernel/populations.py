@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from bayesdp.kernel.arithmetic import UnknownError
 from bayesdp.kernel.components import Components
@@ -11,6 +11,10 @@ from bayesdp.statements.base import InFile
 from bayesdp.statements.populations import Population
 from bayesdp.statements.tables import shape
 
+Rows = Sequence[Sequence[float]]
+"""The numbers of a matrix, as declared."""
+TIES_IN_FILE = "the ties are in a file that the kernel does not read"
+"""The reason for UNKNOWN where a graph or a network is declared by a file."""
 MOST_RECORDS = 1_000_000
 """Of a graph that is built record by record; a larger one is UNKNOWN."""
 
@@ -44,13 +48,15 @@ def group_size(population: Population) -> int:
     return _largest_component(population)
 
 
-def matrix_of(population: gaussian.GaussianCovariance | gaussian.GaussianPrecision) -> Any:
+def matrix_of(population: gaussian.GaussianCovariance | gaussian.GaussianPrecision) -> Rows:
     """The declared numbers; `UnknownError` where they stand in a file."""
     if isinstance(population, gaussian.GaussianCovariance):
-        return population.covariance
+        covariance: Rows = population.covariance
+        return covariance
     if isinstance(population.precision, InFile):
         raise UnknownError("the matrix is in a file that the kernel does not read")
-    return population.precision
+    precision: Rows = population.precision
+    return precision
 
 
 def members_of_factors(population: Population) -> tuple[int, list[list[int]]]:
@@ -70,7 +76,7 @@ def members_of_factors(population: Population) -> tuple[int, list[list[int]]]:
         return population.records, [list(factor.between) for factor in population.factors]
     if isinstance(population, graphs.GraphEdges) and not isinstance(population.edges, InFile):
         return population.records, [list(pair) for pair in population.edges]
-    raise UnknownError("the ties are in a file that the kernel does not read")
+    raise UnknownError(TIES_IN_FILE)
 
 
 def _grid(rows: int, columns: int) -> tuple[int, list[list[int]]]:

@@ -6,11 +6,10 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from bayesdp.kernel.arithmetic import InvalidError, require
 from bayesdp.statements import conditions, costs
-from bayesdp.statements.columns import AnyColumn, Columns, Impute, Numeric, label
+from bayesdp.statements.columns import AnyColumn, Columns, Impute, Numeric, Value, label
 from bayesdp.statements.conditions import ConditionTree, columns_of
 from bayesdp.statements.queries import TableQuery, cell_labels
 
@@ -28,8 +27,8 @@ class Shape:
     column: str | None
     interval: tuple[float, float] | None
     sums: bool
-    cells: tuple[Any, ...] | None
-    keys: tuple[Any, ...] | None
+    cells: tuple[Value, ...] | None
+    keys: tuple[Value, ...] | None
     divided: bool
     public_part: bool
 
@@ -84,7 +83,7 @@ def shape(
     return Shape(
         kind="lipschitz" if lipschitz else "any",
         masked=masked,
-        reads=labels(columns, compared | ({name} - {None}), covers, independent),
+        reads=labels(columns, compared | (set() if name is None else {name}), covers, independent),
         column=None if name is None or summed is None else label(name, summed),
         interval=interval,
         sums=sums,
@@ -103,19 +102,19 @@ def condition(text: str) -> ConditionTree:
         raise InvalidError(str(error)) from None
 
 
-def _levels(column: AnyColumn) -> tuple[Any, ...]:
+def _levels(column: AnyColumn) -> tuple[Value, ...]:
     require(column.levels is not None, "the groups or cells are not declared")
     return column.levels or ()
 
 
-def _bins(edges: tuple[float, ...], column: AnyColumn) -> tuple[Any, ...]:
+def _bins(edges: tuple[float, ...], column: AnyColumn) -> tuple[Value, ...]:
     require(isinstance(column, Numeric), "bins of a column without bounds")
     assert isinstance(column, Numeric)
     return cell_labels(edges, column.bounds)
 
 
 def labels(
-    columns: Columns, names: Collection[Any], covers: list[str], independent: list[str]
+    columns: Columns, names: Collection[str], covers: list[str], independent: list[str]
 ) -> tuple[str, ...]:
     """Labels of the private columns read; a derived one may stand for the one it comes from."""
     read = set()

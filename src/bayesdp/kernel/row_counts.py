@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any
 
 from bayesdp.kernel.arithmetic import require, watched
 from bayesdp.kernel.blocks import truth
@@ -18,7 +17,7 @@ from bayesdp.kernel.queries import condition
 from bayesdp.kernel.stated import as_text
 from bayesdp.statements import columns as kinds
 from bayesdp.statements import populations
-from bayesdp.statements.columns import Columns
+from bayesdp.statements.columns import Columns, Value
 from bayesdp.statements.conditions import ConditionTree, Joined, columns_of
 from bayesdp.statements.populations import Population
 from bayesdp.statements.queries import TableQuery
@@ -71,7 +70,7 @@ class _Counts:
             self._places[column] = {as_text(value): place for place, value in values}
         return self._places[column]
 
-    def levels(self, column: str) -> tuple[Any, ...]:
+    def levels(self, column: str) -> tuple[Value, ...]:
         levels = self.declared[column].levels if column in self.declared else None
         return tuple(levels or ())
 
@@ -126,16 +125,19 @@ class _Counts:
         values = self.levels(source) if source is not None else ()
         if not values:
             return column, kept
-        made: list[Any]
+        made: list[int | bool | None]
         if isinstance(derived, kinds.Cut):
-            made = [sum(cut <= value for cut in derived.cuts) for value in values]
+            numbers = [value for value in values if not isinstance(value, str)]
+            assert len(numbers) == len(values), "the statements read no cuts of texts"
+            made = [sum(cut <= number for cut in derived.cuts) for number in numbers]
         else:
             assert isinstance(derived, kinds.Condition)
             tree = condition(derived.where)
             made = [truth(tree, str(source), value) for value in values]
-        if None in made:
+        reached = [value for value in made if value is not None]
+        if len(reached) < len(made):
             return column, kept
-        return str(source), frozenset(i for i, value in enumerate(made) if int(value) in kept)
+        return str(source), frozenset(i for i, value in enumerate(reached) if int(value) in kept)
 
     # -- how many there can be ----------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from flint import arb
 from bayesdp.kernel.arithmetic import ball
 from bayesdp.kernel.gaussian import level
 from bayesdp.kernel.judgement import Conversion
+from bayesdp.statements.chains import Autoregressive
 
 
 def bound(conversion: Conversion) -> arb:
@@ -16,7 +17,7 @@ def bound(conversion: Conversion) -> arb:
 
     It is 1 and two geometric series, one for each side.
     """
-    population = conversion.population
+    population = conversion.declared(Autoregressive, "no AR(1) is declared")
     phi, length = abs(Fraction(population.coefficient)), population.length
     root, factor = ball(phi), arb(1)
     for side in ((length - 1) // 2, length // 2):

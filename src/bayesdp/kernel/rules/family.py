@@ -12,11 +12,12 @@ from flint import arb
 from bayesdp.kernel.arithmetic import InvalidError, ball
 from bayesdp.kernel.bounds import OfMember
 from bayesdp.kernel.judgement import Conversion
+from bayesdp.statements.populations import Family
 
 
 def bound(conversion: Conversion, of_member: OfMember) -> arb:
     """The largest level of a member, each derived again from the member's own step."""
-    population = conversion.population
+    population = conversion.declared(Family, "no family is declared")
     members, steps = population.members, conversion.members
     best = ball(conversion.total)
     for number, (member, step) in enumerate(zip(members, steps, strict=True)):

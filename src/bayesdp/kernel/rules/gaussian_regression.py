@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import ball, require
+from bayesdp.kernel.arithmetic import ball
 from bayesdp.kernel.gaussian import level
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.statements.gaussian import GaussianRegression
@@ -14,7 +14,6 @@ from bayesdp.statements.gaussian import GaussianRegression
 
 def bound(conversion: Conversion) -> arb:
     """No record moves by more than the target does, so the factor is at most `m`."""
-    population = conversion.population
-    require(isinstance(population, GaussianRegression), "no sum of regressions is declared")
+    population = conversion.declared(GaussianRegression, "no sum of regressions is declared")
     factor = min(1 + Fraction(population.max_regression_sum), Fraction(population.size))
     return level(conversion, ball(factor), population.size)

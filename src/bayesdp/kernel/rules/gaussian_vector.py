@@ -18,8 +18,7 @@ MOST_RECORDS = 10
 
 def bound(conversion: Conversion) -> arb:
     """The largest `sum_e eps_e (1 + sum_j min(movement_j / M_e, 1))` over adversaries."""
-    population = conversion.population
-    require(isinstance(population, GaussianVectors), "the records are not vectors")
+    population = conversion.declared(GaussianVectors, "the records are not vectors")
     columns, size = population.columns, population.size
     require(
         all(spent.name in columns for spent in conversion.cost.columns),

@@ -16,11 +16,11 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.arithmetic import UnknownError, ball, exact, largest, require, watched
-from bayesdp.kernel.chains import BallRow, Matrix, stationary
+from bayesdp.kernel.chains import BallRow, Matrix, chain_of_higher_order, stationary
 from bayesdp.kernel.fixed_points import logarithms, super_solution
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.orders import blocks, exact_rows, tuple_kernel
-from bayesdp.statements.chains import STATIONARY, MarkovChain
+from bayesdp.statements.chains import STATIONARY
 
 SYMBOLS = "01*"
 MOST_TUPLES = 16
@@ -29,9 +29,7 @@ MOST_TUPLES = 16
 
 def bound(conversion: Conversion) -> arb:
     """The target, once no pair of contexts is above it."""
-    population, details = conversion.population, conversion.details
-    of_order = isinstance(population, MarkovChain) and population.order > 1
-    require(of_order, "the population is not a chain of higher order")
+    population, details = chain_of_higher_order(conversion), conversion.details
     require(population.initial == STATIONARY, "another start than the stationary law")
     rows = exact_rows(population)
     require(len(rows[0]) == 2, f"the chain has {len(rows[0])} states, not two")

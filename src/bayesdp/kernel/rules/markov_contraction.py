@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import ball, require
+from bayesdp.kernel.arithmetic import InvalidError, ball
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.orders import blocks, cross_ratio, exact_rows, interval_rows
 from bayesdp.statements.chains import MarkovChain, MarkovIntervals
+from bayesdp.statements.populations import Population
 
 
 def bound(conversion: Conversion) -> arb:
@@ -20,11 +20,12 @@ def bound(conversion: Conversion) -> arb:
     return 4 * (ball(ratio).sqrt() * quarter.sinh()).asinh()
 
 
-def largest_ratio(population: Any) -> tuple[Fraction, int]:
+def largest_ratio(population: Population) -> tuple[Fraction, int]:
     """`R`, and how many records a block has."""
     if isinstance(population, MarkovChain):
         low = high = blocks(exact_rows(population), population.order)
-    else:
-        require(isinstance(population, MarkovIntervals), "the population is not a Markov chain")
+    elif isinstance(population, MarkovIntervals):
         low, high = (blocks(rows, population.order) for rows in interval_rows(population))
+    else:
+        raise InvalidError("the population is not a Markov chain")
     return cross_ratio(low, high), population.order

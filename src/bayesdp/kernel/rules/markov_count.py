@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, require
+from bayesdp.kernel.chains import chain_of, transitions
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.statements.chains import MarkovChain
 
 
 def count_mechanism(length: int) -> str:
@@ -18,17 +16,15 @@ def count_mechanism(length: int) -> str:
 
 def bound(conversion: Conversion) -> arb:
     """The sum of the DP costs. It speaks of one mechanism, which the release itself must show."""
-    population = conversion.population
-    of_order_1 = isinstance(population, MarkovChain) and population.order == 1
-    require(of_order_1, "the population is not a Markov chain of order 1")
+    population = chain_of(conversion)
+    transition = transitions(population)
     require(population.complete, "the series may have gaps")
     require(
-        len(population.transition) == 2,
-        f"the chain has {len(population.transition)} states, not two",
+        len(transition) == 2,
+        f"the chain has {len(transition)} states, not two",
     )
-    entries = [[Fraction(entry) for entry in row] for row in population.transition]
-    # Rows sum to 1 up to rounding: the sign of the determinant is what the proof needs.
-    (stay, leave), (come, keep) = entries
+    # Rows are rescaled to sum to 1, which leaves the sign of the determinant as it is.
+    (stay, leave), (come, keep) = transition
     require(stay * keep <= leave * come, "the chain is positively correlated")
     due = count_mechanism(population.length)
     require(conversion.mechanism == due, "some spend is not a count over the complete series")

@@ -7,9 +7,9 @@ from fractions import Fraction
 from flint import arb, arb_mat
 
 from bayesdp.kernel.arithmetic import InvalidError, ball, require
+from bayesdp.kernel.chains import chain_of_higher_order
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.orders import exact_rows, first_law, window_ratio, windows
-from bayesdp.statements.chains import MarkovChain
 
 WINDOW = 120
 """Records to each side whose influence is solved; a wider one proves a slightly lower level."""
@@ -17,9 +17,7 @@ WINDOW = 120
 
 def bound(conversion: Conversion) -> arb:
     """`eps (1 + sum x)`, `x` a verified solution of `x >= kappa_Ui + kappa_UU x`."""
-    population = conversion.population
-    of_order = isinstance(population, MarkovChain) and population.order > 1
-    require(of_order, "the population is not a chain of higher order")
+    population = chain_of_higher_order(conversion)
     order, rows = population.order, exact_rows(population)
     require(min(map(min, rows)) > 0, "a transition probability is 0: resampling is undefined")
     start = first_law(population, rows)

@@ -33,9 +33,10 @@ Pair = tuple[arb, arb]
 
 def bound(conversion: Conversion) -> arb:
     """The target, once no chain between the bounds is above it."""
-    population, uninformed = conversion.population, conversion.adversary == "uninformed"
-    between = isinstance(population, MarkovIntervals) and population.order == 1
-    require(between, "the population is not a chain of order 1 between bounds")
+    reason = "the population is not a chain of order 1 between bounds"
+    population = conversion.declared(MarkovIntervals, reason)
+    require(population.order == 1, reason)
+    uninformed = conversion.adversary == "uninformed"
     require(population.initial == STATIONARY, "another start than the stationary law")
     low, high = interval_rows(population)
     require(len(low) == 2, f"the chain has {len(low)} states, not two")

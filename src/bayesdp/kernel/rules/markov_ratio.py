@@ -5,14 +5,14 @@ from __future__ import annotations
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, require
-from bayesdp.kernel.chains import transitions
+from bayesdp.kernel.chains import chain_of, transitions
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.statements.chains import STATIONARY
 
 
 def bound(conversion: Conversion) -> arb:
     """`eps + 4 ln(max P / min P)`; `InvalidError` for another start, and for a transition of 0."""
-    population = conversion.population
+    population = chain_of(conversion)
     rows = transitions(population)
     require(
         population.initial == STATIONARY,

@@ -11,8 +11,10 @@ from bayesdp.kernel.arithmetic import UnknownError, ball, require
 from bayesdp.kernel.chains import (
     MOST_WORK,
     BallRow,
+    Key,
     Matrix,
     Recursion,
+    chain_of,
     closing,
     stationary,
 )
@@ -25,8 +27,8 @@ from bayesdp.statements.chains import STATIONARY, MarkovChain
 
 def bound(conversion: Conversion) -> arb:
     """Each step's linear program is bounded by a dual that is verified in balls."""
-    population = conversion.population
-    if isinstance(population, MarkovChain) and population.order > 1:
+    population = chain_of(conversion)
+    if population.order > 1:
         require(conversion.adversary == "uninformed", "for order k: uninformed adversaries only")
         return _tuples(conversion, population)
     recursion = Recursion(population, uninformed=conversion.adversary == "uninformed")
@@ -38,9 +40,9 @@ class _Programs:
     """The ratio by `ratio_bound`; each program starts from the tree of the one before it."""
 
     def __init__(self) -> None:
-        self.trees: dict[tuple[Any, ...], Edges] = {}
+        self.trees: dict[Key, Edges] = {}
 
-    def __call__(self, key: tuple[Any, ...], p: BallRow, q: BallRow, cost: Matrix) -> arb:
+    def __call__(self, key: Key, p: BallRow, q: BallRow, cost: Matrix) -> arb:
         place = key if key[0] == "tail" else key[1:]
         value, tree = ratio_bound(p, q, cost, self.trees.get(place))
         if tree is not None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball
-from bayesdp.kernel.chains import Recursion
+from bayesdp.kernel.chains import Recursion, chain_of
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.ratios import threshold
 
 
 def bound(conversion: Conversion) -> arb:
     """Followed for at least as many steps as the evidence says, then the tail is closed."""
-    recursion = Recursion(conversion.population, uninformed=conversion.adversary == "uninformed")
+    recursion = Recursion(chain_of(conversion), uninformed=conversion.adversary == "uninformed")
     level = recursion.level(
         conversion.total, lambda _, p, q, cost: threshold(p, q, cost), conversion.details
     )

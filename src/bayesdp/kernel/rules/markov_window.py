@@ -7,10 +7,11 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, contracted, require
+from bayesdp.kernel.chains import chain_of_higher_order
 from bayesdp.kernel.fixed_points import logarithms, super_solution
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.orders import blocks, cross_ratio, exact_rows, window_ratio, windows
-from bayesdp.statements.chains import STATIONARY, MarkovChain
+from bayesdp.statements.chains import STATIONARY
 
 
 def bound(conversion: Conversion) -> arb:
@@ -18,9 +19,7 @@ def bound(conversion: Conversion) -> arb:
 
     These are of blocks, of the right side and of the left one.
     """
-    population = conversion.population
-    of_order = isinstance(population, MarkovChain) and population.order > 1
-    require(of_order, "the population is not a chain of higher order")
+    population = chain_of_higher_order(conversion)
     require(
         population.initial == STATIONARY,
         "the theorem is about stationary chains, and this one starts otherwise",

@@ -9,11 +9,12 @@ from flint import arb
 from bayesdp.kernel.arithmetic import ball
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.populations import group_size
+from bayesdp.statements.panels import Panel
 
 
 def bound(conversion: Conversion) -> arb:
     """`R` has the pairs of neighbouring steps: each member's own, all others, the shared state."""
-    panel, total = conversion.population, conversion.total
+    panel, total = conversion.declared(Panel, "no panel is declared"), conversion.total
     own, others, state = (
         ball(Fraction(ratio)).log()
         for ratio in (

@@ -16,13 +16,15 @@ from bayesdp.kernel.arithmetic import ball, contracted, require
 from bayesdp.kernel.fixed_points import logarithms, super_solution
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.populations import group_size
+from bayesdp.statements.panels import Panel
 
 WITNESS = "messages"
 
 
 def bound(conversion: Conversion) -> arb:
     """`eps` and everything that a change of one record passes on, at most the cluster's cost."""
-    panel, epsilon = conversion.population, ball(conversion.total)
+    panel = conversion.declared(Panel, "no panel is declared")
+    epsilon = ball(conversion.total)
     others, near = panel.series - 1, 2  # steps beside one, also those that nobody lists
     shared = int(panel.shared_previous is not None)
     left_open = (others and panel.others_now is None) or (shared and panel.shared_now is None)

@@ -17,6 +17,9 @@ from bayesdp.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    LogTotal = Callable[[NDArray[Any]], NDArray[Any]]
+    """The logarithm of the weight of a total."""
+
 DROP = 45.0
 TINY = 1e-22
 
@@ -167,10 +170,6 @@ class _Law:
         place = where - self.first
         inside = (place >= 0) & (place < len(self.mass))
         return np.where(inside, self.mass[np.clip(place, 0, len(self.mass) - 1)], 0.0)
-
-
-LogTotal = Callable[[NDArray[Any]], NDArray[Any]]
-"""The logarithm of a total's weight."""
 
 
 def cells(y: Sequence[float], noise: AddedNoise, alpha: NDArray[Any], n: int | None) -> TrueCounts:

@@ -9,7 +9,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 BENCHMARKS := $(filter-out benchmarks/_%,$(sort $(wildcard benchmarks/*.py)))
 
 # The virtual environment is the whole world: nothing leaks in from the caller's own Python.
-unexport PYTHONPATH PYTHONHOME
+# Bytecode is kept: without it each process that tests start would compile the package anew.
+unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 export PYTHONNOUSERSITE := 1
 
 .DEFAULT_GOAL := help
@@ -32,8 +33,9 @@ demo: $(VENV)/.ready-to-run
 # The workers fill the cores already: threads of linear algebra would only wait for each other.
 test prove: export OPENBLAS_NUM_THREADS := 1
 
+# Each worker takes one stretch of the tests, so that what the tests of a file share is made once.
 test: $(VENV)/.ready-to-develop
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 check: $(VENV)/.ready-to-develop
 	$(BIN)/ruff format --check .

@@ -10,6 +10,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ SECONDS = 5
 """Of the processor beyond what the kernel needs, after which a mutant is one that never ends."""
 
 
+@cache
 def chosen() -> list[Mutant]:
     """Fixed by what mutants are, so that code that is changed elsewhere changes nothing here."""
     passed_over = EQUIVALENT.keys() | OPEN | (frozenset() if complete() else RARELY_SEEN)
@@ -35,9 +37,6 @@ def chosen() -> list[Mutant]:
         mutant for mutant in mutants() if mutant.kind in ALL_OF and mutant.name not in passed_over
     ]
     return asked
-
-
-ASKED = chosen()
 
 
 class _TooLongError(BaseException):
@@ -82,14 +81,14 @@ def _told_apart(kernel: Any, reached: Reached) -> bool:
 @pytest.mark.skipif(not in_full(), reason="asked by `make prove`, and by each share of it")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_mutants_are_caught(part: int, certificates: Certificates) -> None:
-    asked = ASKED[part::PARTS]
+    asked = chosen()[part::PARTS]
     survivors = [item.name for item in asked if not caught(item, certificates.showing(item))]
     assert not survivors
 
 
 def test_there_are_enough_and_each_survivor_is_a_mutant() -> None:
     names = {mutant.name for mutant in mutants()}
-    assert len(ASKED) >= 100
+    assert len(chosen()) >= 100
     assert EQUIVALENT.keys() <= names
     assert names >= OPEN | RARELY_SEEN
     assert not EQUIVALENT.keys() & OPEN

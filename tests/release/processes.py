@@ -1,7 +1,8 @@
 """Releases in processes of their own, which die where they are told to, or at any moment.
 
-One process imports everything once and forks a child for each job, so that thirty deaths take
-seconds. Called with a JSON list of jobs; prints a JSON list of how they ended.
+One process imports everything and plans each study once, and forks a child for each job, so that
+thirty deaths take seconds. For each line that it reads, a JSON list of jobs, it prints a line: the
+JSON list of how they ended.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import signal
 import sys
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -112,10 +114,22 @@ def child(job: dict[str, Any]) -> None:
         os._exit(int(end.code or 0))
 
 
+@cache
+def plan(text: str, path: Path) -> None:
+    """What every release of a study does before it opens the table, and remembers."""
+    from bayesdp.release.derivation import provable_plan
+    from bayesdp.release.study import Study
+
+    provable_plan(Study.load(path).spec)
+
+
 def run(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Those with a common `start` run at once; `kill` is after how many seconds a job is killed."""
     ended: list[dict[str, Any]] = []
     running: list[int] = []
+    for job in jobs:
+        path = Path(job["folder"], job["study"])
+        plan(path.read_text(encoding="utf-8"), path)
     for position, job in enumerate(jobs):
         if "start" in job:
             job["start"] = jobs[0].get("at") or time.time() + 0.3
@@ -146,10 +160,14 @@ if __name__ == "__main__":
     import ibis.backends.duckdb  # noqa: F401
     import opendp.measurements  # noqa: F401
     import sqlalchemy.dialects.sqlite  # noqa: F401
+    import typer.main
 
     import bayesdp.cli
     import bayesdp.release
     import bayesdp.report.html
-    import bayesdp.tables.reading  # noqa: F401
+    import bayesdp.tables.reading
 
-    print(json.dumps(run(json.loads(sys.stdin.read()))))
+    typer.main.get_command = cache(typer.main.get_command)
+    typer.main.get_command(bayesdp.cli.app)
+    for line in sys.stdin:
+        print(json.dumps(run(json.loads(line))), flush=True)

@@ -308,6 +308,7 @@ def test_gaussian_noise_gets_the_sharp_theorems() -> None:
             assert 0.9995 * 1e-5 <= proof["dp_delta"] * growth <= 1e-5
 
 
+@pytest.mark.usefixtures("few_contexts")
 def test_levels_of_noise_are_monotone() -> None:
     before = 0.0
     for rho in (1e-5, 1e-2):

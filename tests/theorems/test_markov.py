@@ -321,6 +321,7 @@ def test_levels_grow_with_the_cost(adversary: str) -> None:
             assert all(value >= eps for value in item.values())
 
 
+@pytest.mark.usefixtures("few_contexts")
 def test_a_calibrated_budget_of_an_order_two_chain_meets_its_target() -> None:
     for adversary, due in (("uninformed", 1.0), ("any", 1.0)):
         answer = activity().calibrate(due, adversary=adversary, seconds=60.0)

@@ -10,10 +10,12 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.programs.run import OpenDP, load
+from bayesdp.programs.run.machine import Machine
 from bayesdp.programs.run.noise import NoiseCalibration, in_units, response
+from bayesdp.programs.run.readiness import ready
 from bayesdp.programs.run.result import shown
 from tests.chance import OFF, Chance, discrete_gaussian, discrete_laplace
-from tests.programs.run.helpers import accepted, run_on
+from tests.programs.run.helpers import accepted
 
 
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
@@ -33,9 +35,11 @@ def f(db: Database[Bool]) -> Private[Vector]:
     total = count(db)
     return laplace(tuple(total for _ in range(1000)), epsilon=500)
 """)
+    rows = load(core, [True] * 50)
+    ready(core, verdict, rows)
     drawn: list[int] = []
     for _ in range(16):
-        drawn += run_on(core, verdict, load(core, [True] * 50)).value
+        drawn += Machine(core, verdict, rows, OpenDP()).run().value
     noise = [int(value) - 50 for value in drawn]
     chance.expect_law(noise, discrete_laplace(2.0))
     for factor in OFF:

@@ -134,7 +134,7 @@ def test_a_lower_witness_proves_no_lower_level(case: str) -> None:
     lowered = [scaled(witness, factor) for factor in (0.0, 0.5, 0.99, 1 - 1e-6)]
     everywhere = list(places(witness))
     # Some of the places here, from the first to the last; all of them in a complete search.
-    for path in everywhere[:: max(1, len(everywhere) // runs(len(everywhere), least=12))]:
+    for path in everywhere[:: max(1, len(everywhere) // runs(len(everywhere), least=6))]:
         lowered += [put(witness, path, value) for value in (0.0, 1e-9, 0.9 * at(witness, path))]
     for changed in lowered:
         proved = level(step, changed)

@@ -53,7 +53,7 @@ def test_a_release_verifies(tmp_path: Path) -> None:
     """The same study twice on one ledger: both certificates hold, together within the total."""
     rng = np.random.default_rng(12)
     models = set()
-    for number in range(runs(240, least=20)):
+    for number in range(runs(240, least=16)):
         ledger = tmp_path / f"{number}.db"
         study = random_study(rng, ledger)
         case = (study.spec.queries, study.spec.budget, study.spec.population)

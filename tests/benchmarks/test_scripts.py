@@ -104,6 +104,7 @@ def test_noise_without_the_real_data(tmp_path: Path) -> None:
     assert "left out: glucose, its data set is absent" in done.stdout
     assert "wheeze, four years: adversaries who know no record" in done.stdout
     assert "published: MQMExact" in done.stdout
+    assert done.stdout.count("derived: influence curve, least") == 1  # not beside `any`
     (order_2,) = [line for line in done.stdout.splitlines() if "order 2, uninformed" in line]
     assert order_2.split()[3:5] == ["0.5614", "3.5913"]
 
@@ -136,6 +137,17 @@ def test_a_bound_below_ours_is_a_failure(noise: ModuleType) -> None:
     actual.unsound = {"theirs": "why not"}
     noise._compare(actual, (1.0, 2.0))
     assert len(actual.faults) == 2
+    actual.derived = {noise.CURVE: (1.4, None)}
+    noise._compare(actual, (1.0, 2.0))
+    assert noise.CURVE in actual.faults[2]
+
+
+def test_who_needs_the_least_noise_is_named(noise: ModuleType) -> None:
+    actual = noise.Found("case", "any", "any", 3, ours={"a": (2.0, 2.0, 2.0, None, None)})
+    actual.published = {"theirs": (2.1, 1.9, 2.00001, 3.0, None), "wrong": (1.0,) * 5}
+    actual.derived = {noise.CURVE: (2.2, 1.8, 2.1, None, None)}
+    actual.unsound = {"wrong": "why"}
+    assert list(actual.least()) == ["bayesdp", noise.CURVE, "tie", "theirs", "-"]
 
 
 def test_published_formulas(noise: ModuleType) -> None:

@@ -25,9 +25,9 @@ Logs = list[list[arb | None]]
 """`ln C` for each pair of values; `None` where the evidence excludes one of them."""
 History = list[list[list[Logs]]]
 """The logs of every run of both sides, after each number of records."""
-Key = tuple[str | int, ...]
+ProgramKey = tuple[str | int, ...]
 """What tells apart the programs of a recursion: side, run and pair of values."""
-Ratio = Callable[[Key, BallRow, BallRow, Matrix], arb]
+Ratio = Callable[[ProgramKey, BallRow, BallRow, Matrix], arb]
 
 MOST_STEPS = 20_000
 """A chain is followed for so many steps at most; a longer one is proved by a closed tail, or not at
@@ -207,7 +207,7 @@ class Recursion:
                 f"more than {MOST_WORK // self.size} ratios would have to be computed"
             )
 
-    def _step(self, key: Key, run: _Run, factor: arb, ratio: Ratio) -> Logs:
+    def _step(self, key: ProgramKey, run: _Run, factor: arb, ratio: Ratio) -> Logs:
         rows = run.rows()
         run.current = self._apply(key, rows, run.current, factor, ratio)
         run.advance()
@@ -215,7 +215,7 @@ class Recursion:
 
     def _apply(
         self,
-        key: Key,
+        key: ProgramKey,
         rows: Sequence[BallRow | None],
         inner: Matrix,
         factor: arb,

@@ -11,8 +11,8 @@ from bayesdp.kernel.arithmetic import UnknownError, ball, require
 from bayesdp.kernel.chains import (
     MOST_WORK,
     BallRow,
-    Key,
     Matrix,
+    ProgramKey,
     Recursion,
     chain_of,
     closing,
@@ -40,9 +40,9 @@ class _Programs:
     """The ratio by `ratio_bound`; each program starts from the tree of the one before it."""
 
     def __init__(self) -> None:
-        self.trees: dict[Key, Edges] = {}
+        self.trees: dict[ProgramKey, Edges] = {}
 
-    def __call__(self, key: Key, p: BallRow, q: BallRow, cost: Matrix) -> arb:
+    def __call__(self, key: ProgramKey, p: BallRow, q: BallRow, cost: Matrix) -> arb:
         place = key if key[0] == "tail" else key[1:]
         value, tree = ratio_bound(p, q, cost, self.trees.get(place))
         if tree is not None:

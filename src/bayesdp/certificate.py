@@ -219,6 +219,9 @@ def _write(value: Any, line: str, parts: list[str]) -> None:
             parts.append(_in_line(value))
             return
         long = len(value) > _LONG  # such as the nodes of a large network
+        if long and (text := _of_mappings(value, line)) is not None:
+            parts.append(text)
+            return
         opening = "["
         for inner in value:
             parts.append(f"{opening}{line} ")
@@ -237,6 +240,21 @@ def _write(value: Any, line: str, parts: list[str]) -> None:
         parts.append(line + "}")
     else:
         parts.append(_encoded(value))
+
+
+def _of_mappings(values: list[Any] | tuple[Any, ...], line: str) -> str | None:
+    """A list of mappings, each on one line, encoded in one call; `None` where that can't be told.
+
+    Between two mappings stands `}, {`. Where the text has it only as often as that, it has it
+    nowhere else.
+    """
+    if not all(type(value) is dict for value in values):
+        return None
+    text = _encoded(values)
+    if text.count("}, {") != len(values) - 1:
+        return None
+    inner = text[1:-1].replace("}, {", f"}},{line} {{")
+    return f"[{line} {inner}{line}]"
 
 
 def _is_nested(values: list[Any] | tuple[Any, ...]) -> bool:

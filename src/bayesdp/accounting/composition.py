@@ -66,7 +66,8 @@ def level(
     """
     if reading.notion == "dp":
         return dp_bound(reading, spends).epsilon
-    return converted(reading, spends, search=search, seconds=seconds).best.epsilon
+    answer = converted(reading, spends, search=search, seconds=seconds, best_only=True)
+    return answer.best.epsilon
 
 
 def dp_bound(reading: Reading, spends: Sequence[Spend], *, fixed: bool = False) -> Bound:
@@ -103,13 +104,15 @@ def converted(
     fixed: bool = False,
     search: Deadline | None = None,
     seconds: float = SECONDS,
+    best_only: bool = False,
 ) -> LeakageReport:
     """The report behind `level`, for a BDP reading: every theorem's word on these spends.
 
     With a delta, `fixed` says that the costs don't depend on any answer, as those of one release
     don't: their level is then lower than what a ledger must count on, unless they use its total. A
     theorem may take `seconds` by its estimate. `search` is the deadline of a search that asks for
-    many levels: each theorem is then stopped after `seconds`, else after `PATIENCE` times that.
+    many levels: each theorem is then stopped after `seconds`, else after `PATIENCE` times that. In
+    a search, and where it is asked for the `best_only`, other levels may be higher than need be.
     Raises `Refusal` and `UnspokenColumnError` as `level` does.
     """
     for spend in spends:
@@ -132,7 +135,7 @@ def converted(
     if reading.delta == 0.0:
         if cost.rho > 0.0:
             raise Refusal(f"{reading.words()}: {NO_PURE_LEVEL}")
-        answer = report(question, cost, search=search is not None)
+        answer = report(question, cost, search=best_only or search is not None)
         return _with_mechanism(question, answer, reading, spends)
     answer = report_with_delta(
         question,

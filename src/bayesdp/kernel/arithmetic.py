@@ -101,6 +101,19 @@ def ball(value: Fraction | int) -> arb:
     return arb(fmpq(fraction.numerator, fraction.denominator))
 
 
+def balls(values: Sequence[object], what: str = "a number") -> list[arb]:
+    """JSON numbers as balls without a radius: a ball takes a double, or a whole number, as it is."""
+    ctx.prec = PRECISION
+    made = []
+    for value in values:
+        watched()
+        if type(value) is not float or not math.isfinite(value):
+            made.append(ball(exact(value, what)))
+        else:
+            made.append(arb(value))
+    return made
+
+
 def largest(values: Sequence[arb]) -> arb:
     """A ball that is at least every one of them."""
     best = values[0]

@@ -103,17 +103,17 @@ def _network_factors(population: NetworkNodes) -> Factors:
     Records that state the same law share one table: in a pedigree, most of them do.
     """
     _, families = members_of_factors(population)
-    factors, tables = [], {}
+    factors: list[tuple[tuple[int, ...], WeightTable]] = []
+    tables: dict[str, WeightTable] = {}
     for node, family in zip(population.nodes, families, strict=True):
-        sizes, stated = shape(node.table), tuple(cells(node.table))
-        if (sizes, stated) not in tables:
+        stated = repr(node.table)
+        if stated not in tables:
             laws = [
                 law(row, "a law of the network") for row in rows_below(node.table, len(family) - 1)
             ]
-            tables[sizes, stated] = WeightTable(
-                sizes, tuple(entry for row in laws for entry in row)
-            )
-        factors.append((tuple(family), tables[sizes, stated]))
+            flat = tuple(entry for row in laws for entry in row)
+            tables[stated] = WeightTable(shape(node.table), flat)
+        factors.append((tuple(family), tables[stated]))
     return [node.values for node in population.nodes], factors
 
 

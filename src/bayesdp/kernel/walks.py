@@ -12,7 +12,7 @@ from typing import Any
 
 from flint import arb, arb_mat
 
-from bayesdp.kernel.arithmetic import ball, exact, require
+from bayesdp.kernel.arithmetic import balls, require
 
 SparseRows = list[dict[int, arb]]
 """The entries of each row by column. The diagonal is among them."""
@@ -38,7 +38,7 @@ def largest_row(rows: SparseRows, details: Mapping[str, Any], *, clipped: bool) 
         factor = _dense(rows, clipped)
     else:
         require(isinstance(witness, list) and len(witness) == size, _REFUSED, WITNESS)
-        factor = _sparse(rows, [ball(exact(entry, WITNESS)) for entry in witness or ()])
+        factor = _sparse(rows, balls(witness or (), WITNESS))
     return factor.min(arb(size)) if clipped else factor
 
 
@@ -82,7 +82,9 @@ def _diagonal_reciprocals(rows: SparseRows) -> list[arb]:
     the tree of a depth unrolled at `i` add up to the reciprocal of `C_ii - sum_j C_ij^2 / P_ji`,
     `P_ji` being the same for `j` without the neighbour `i`, and `C_jj` at the end.
     """
-    squares = [{j: x * x for j, x in row.items() if j != i} for i, row in enumerate(rows)]
+    known = {id(x): x for row in rows for x in row.values()}  # a large model repeats its entries
+    square = {key: x * x for key, x in known.items()}
+    squares = [{j: square[id(x)] for j, x in row.items() if j != i} for i, row in enumerate(rows)]
     diagonal = [rows[i][i] for i in range(len(rows))]
     entries = sum(map(len, squares))
     beyond = diagonal

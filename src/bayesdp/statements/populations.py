@@ -146,8 +146,11 @@ MOST_SHOWN = 9
 
 
 def _in_short(value: Any) -> str:
-    count, text = _count(value), json.dumps(value, ensure_ascii=False, sort_keys=True)
-    if isinstance(value, list | dict) and (count > MOST_SHOWN or len(text) > MOST_LETTERS):
+    count = _count(value) if isinstance(value, list | dict) else 1
+    if count > MOST_SHOWN:  # it may be long: its text is not needed
+        return f"({count} entries)"
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    if isinstance(value, list | dict) and len(text) > MOST_LETTERS:
         return f"({count} entries)"
     return text
 
@@ -158,9 +161,18 @@ MOST_LETTERS = 200
 
 def _count(value: Any) -> int:
     """How many numbers and names there are in lists inside of each other."""
-    if isinstance(value, dict):
-        return sum(map(_count, value.values()))
-    return sum(map(_count, value)) if isinstance(value, list) else 1
+    count, layer = 0, [value]
+    while layer:
+        below: list[Any] = []
+        for part in layer:
+            if isinstance(part, dict):
+                below += part.values()
+            elif isinstance(part, list):
+                below += part
+            else:
+                count += 1
+        layer = below
+    return count
 
 
 class Family(Declared):

@@ -215,7 +215,7 @@ SECONDS_WHERE_EXACT = 1.0
 def quickest_first(question: Question) -> list[Theorem]:
     """The theorems about the question's population, quick ones first."""
     about = [theorem for theorem in REGISTRY if theorem.concerns(question.population)]
-    return sorted(about, key=lambda theorem: theorem.expected_seconds(question))
+    return sorted(about, key=lambda each: (each.expected_seconds(question), each.ends_early))
 
 
 def _asked(theorem: Theorem, question: Question, cost: Cost, exact: bool) -> Bound | Refused:

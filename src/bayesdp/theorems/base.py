@@ -107,6 +107,9 @@ class Theorem(ABC):
 
     asks_others: ClassVar[bool] = False
     """Whether it asks other theorems, each of which has its own time."""
+    ends_early: ClassVar[bool] = False
+    """Whether it stops where it can't reach a level that is `beaten`: it is asked after theorems
+    that are as quick."""
     secrets_in_intervals: ClassVar[bool] = False
     """Whether it is about secret values inside the intervals that mechanisms clip to."""
     covers_vague_knowledge: ClassVar[bool] = False

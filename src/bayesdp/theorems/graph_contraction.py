@@ -92,6 +92,7 @@ class GraphContraction(Theorem):
     ignores = "the rest of the tables, and which side information is possible"
     models = (Graph, Tree, Network)
     covers_vague_knowledge = True
+    ends_early = True
 
     def level(self, population: Graph | Tree | Network, question: Question, cost: Cost) -> Bound:
         """The level of verified messages. Messages are capped by the size of a component."""

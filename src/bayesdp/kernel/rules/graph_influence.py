@@ -8,6 +8,7 @@ symmetric, so `S` is as in `walks`.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -17,7 +18,7 @@ from flint import arb
 from bayesdp.kernel.arithmetic import UnknownError, ball
 from bayesdp.kernel.graphs import Model, WeightTable, cross_ratio, live_cells, read_model
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.walks import SparseRows, largest_row
+from bayesdp.kernel.walks import WITNESS, SparseRows, largest_row
 from bayesdp.statements.graphs import GraphEdges, GraphFactors, GraphGrid
 from bayesdp.statements.populations import Population
 
@@ -25,11 +26,27 @@ LARGEST = 20_000
 """Certificates about more records or ties are UNKNOWN."""
 
 
+_last: tuple[Population, str, arb] | None = None
+"""The population of the last proof, the details it read as text, and the factor that it proved.
+
+Kept for speed: the factor is the same for every cost, and proving it again would give it again.
+"""
+
+
 def bound(conversion: Conversion) -> arb:
-    """Factors that hold both records multiply their cross ratios."""
+    """The total cost times the largest total influence on a record."""
+    global _last
     population = conversion.population
     if _ties(population) > LARGEST:
         raise UnknownError(f"a matrix of influences of more than {LARGEST} records or ties")
+    text, last = repr(conversion.details.get(WITNESS)), _last
+    if last is None or last[0] is not population or last[1] != text:
+        _last = last = (population, text, _largest_influence(population, conversion.details))
+    return last[2] * ball(conversion.total)
+
+
+def _largest_influence(population: Population, details: Mapping[str, Any]) -> arb:
+    """Factors that hold both records multiply their cross ratios."""
     model = read_model(population)
     ratios: dict[tuple[int, int], arb | None] = {}
     known: dict[Any, arb | None] = {}
@@ -53,8 +70,7 @@ def bound(conversion: Conversion) -> arb:
             root = None if ratio is None else ratio.sqrt()
             entries[id(ratio)] = arb(-1) if root is None else (1 - root) / (1 + root)
         rows[place[first]][place[second]] = entries[id(ratio)]
-    most = largest_row(rows, conversion.details, clipped=False) if rows else arb(1)
-    return most * ball(conversion.total)
+    return largest_row(rows, details, clipped=False) if rows else arb(1)
 
 
 def _ties(population: Population) -> int:

@@ -82,9 +82,7 @@ def _diagonal_reciprocals(rows: SparseRows) -> list[arb]:
     the tree of a depth unrolled at `i` add up to the reciprocal of `C_ii - sum_j C_ij^2 / P_ji`,
     `P_ji` being the same for `j` without the neighbour `i`, and `C_jj` at the end.
     """
-    known = {id(x): x for row in rows for x in row.values()}  # a large model repeats its entries
-    square = {key: x * x for key, x in known.items()}
-    squares = [{j: square[id(x)] for j, x in row.items() if j != i} for i, row in enumerate(rows)]
+    squares = [{j: x * x for j, x in row.items() if j != i} for i, row in enumerate(rows)]
     diagonal = [rows[i][i] for i in range(len(rows))]
     entries = sum(map(len, squares))
     beyond = diagonal

@@ -49,27 +49,29 @@ def _largest_influence(population: Population, details: Mapping[str, Any]) -> ar
     """Factors that hold both records multiply their cross ratios."""
     model = read_model(population)
     ratios: dict[tuple[int, int], arb | None] = {}
-    known: dict[Any, arb | None] = {}
+    known: dict[Any, list[tuple[int, int, arb | None]]] = {}
     for tie, table in model.factors:
-        for first, second in combinations(range(len(tie)), 2):
-            key = (id(table), first, second, *(model.possible[record] for record in tie))
-            if key not in known:
-                largest = _pair_ratio(model, tie, table, first, second)
-                known[key] = None if largest is None else ball(largest)
-            ratio, pair = known[key], (tie[first], tie[second])
+        key = (id(table), *(model.possible[record] for record in tie))
+        if key not in known:
+            known[key] = _pair_ratios(model, tie, table)
+        for first, second, ratio in known[key]:
+            pair = (tie[first], tie[second])
+            if pair not in ratios and pair[::-1] in ratios:
+                pair = pair[::-1]
             if pair in ratios:
                 before = ratios[pair]
                 ratio = None if ratio is None or before is None else before * ratio
-            ratios[pair] = ratios[pair[::-1]] = ratio
+            ratios[pair] = ratio
     # A record without ties has no influence: its row is that of the identity.
-    place = {record: i for i, record in enumerate(sorted({record for record, _ in ratios}))}
+    place = {record: i for i, record in enumerate(sorted({r for pair in ratios for r in pair}))}
     rows: SparseRows = [{i: arb(1)} for i in range(len(place))]
     entries: dict[int, arb] = {}
     for (first, second), ratio in ratios.items():
         if id(ratio) not in entries:  # most factors of a large model have one table
             root = None if ratio is None else ratio.sqrt()
             entries[id(ratio)] = arb(-1) if root is None else (1 - root) / (1 + root)
-        rows[place[first]][place[second]] = entries[id(ratio)]
+        entry, i, j = entries[id(ratio)], place[first], place[second]
+        rows[i][j] = rows[j][i] = entry
     return largest_row(rows, details, clipped=False) if rows else arb(1)
 
 
@@ -82,6 +84,17 @@ def _ties(population: Population) -> int:
     if isinstance(population, GraphEdges) and isinstance(population.edges, tuple):
         return len(population.edges)
     return 0
+
+
+def _pair_ratios(
+    model: Model, tie: tuple[int, ...], table: WeightTable
+) -> list[tuple[int, int, arb | None]]:
+    """The places of each two members of a factor, and their largest cross ratio."""
+    ratios: list[tuple[int, int, arb | None]] = []
+    for first, second in combinations(range(len(tie)), 2):
+        largest = _pair_ratio(model, tie, table, first, second)
+        ratios.append((first, second, None if largest is None else ball(largest)))
+    return ratios
 
 
 def _pair_ratio(

@@ -55,6 +55,13 @@ def test_each_value_of_a_long_list_stands_on_one_line():
     assert json.loads(text) == {"nodes": nodes}
     assert '\n  {"name": "p0", "table": [[0.5, 0.5], [0.1, 0.9]]},\n' in text
     assert len(text.splitlines()) == len(nodes) + 4
+    for odd in ('}, {"name": "p1"', [{"inside": 1}, {"inside": 2}], [], {}):  # looks like two nodes
+        others = [*nodes[:100], {"name": odd}]
+        text = in_short({"nodes": others})
+        assert json.loads(text) == {"nodes": others}
+        assert len(text.splitlines()) == len(others) + 4
+    mixed = [*nodes, [1, {"a": 2}, {"b": 3}], 4.5]
+    assert json.loads(in_short({"nodes": mixed})) == {"nodes": mixed}
     nodes[100]["table"][1][1] = math.nan
     with pytest.raises(ValueError, match="JSON"):
         in_short({"nodes": nodes})

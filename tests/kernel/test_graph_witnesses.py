@@ -81,6 +81,23 @@ def test_a_vector_of_row_sums_is_positive() -> None:
         assert "greater than 0" in refused(row_sums(calm, *entries))
 
 
+def test_a_factor_that_is_kept_is_of_its_population_and_its_witness_alone() -> None:
+    calm, wild = triangles(1.2), triangles(1.4)
+    low = certified_level(row_sums(calm, 1.0, 1.0, 1.0))
+    assert certified_level(row_sums(wild, 1.0, 1.0, 1.0)) > low * 1.01
+    assert certified_level(row_sums(calm, 1.0, 1.0, 1.0)) == low
+    assert certified_level(row_sums(calm, 1.0, 1.5, 1.5)) > low * 1.01
+    assert certified_level(row_sums(calm, 1.0, 1.0, 1.0)) == low
+    assert "number" in refused(row_sums(calm, True, 1.0, 1.0))  # equal to what is kept
+    twice = make_step(
+        "graph-influence",
+        calm,
+        Cost(any=2 * EPSILON),
+        details={"row_sums": [1.0] * calm["records"]},
+    )
+    assert certified_level(twice) == pytest.approx(2 * low, rel=1e-12)
+
+
 def test_a_vector_with_a_negative_entry_proves_nothing() -> None:
     """`C s > 0` for some `s < 0` too where `C` is not an M-matrix: its inverse has signs."""
     size = LARGEST_DENSE + 2

@@ -167,6 +167,16 @@ BAD: list[dict[str, Any]] = [
     {"model": "tree", "nodes": [CHILD | {"parent": "b"}]},
     {"model": "tree", "nodes": [ROOT, ROOT]},
     {"model": "network", "nodes": [NODE, {"name": "b", "states": 2, "parent": "a", "table": EDGE}]},
+    # The same table again, where the parents have other values.
+    {
+        "model": "network",
+        "nodes": [
+            NODE,
+            {"name": "b", "states": 2, "parents": ["a"], "table": [[0.5, 0.5]] * 2},
+            {"name": "c", "states": 3, "table": [0.5, 0.25, 0.25]},
+            {"name": "d", "states": 2, "parents": ["c"], "table": [[0.5, 0.5]] * 2},
+        ],
+    },
     {"model": "network", "nodes": [NODE], "bif": "asia.bif"},
     {"model": "network", "nodes": [{"name": "a", "states": 2, "table": [[0.5, 0.5], [0.1, 0.9]]}]},
     {"model": "network", "nodes": [NODE | {"states": ["x", "x"]}]},

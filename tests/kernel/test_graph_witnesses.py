@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
@@ -107,6 +108,12 @@ def test_a_vector_with_a_negative_entry_proves_nothing() -> None:
     for rows, entry in ((strong, -1.0), (strong, 1.0), (weak, -1.0)):
         with pytest.raises(InvalidError, match="no vector"):
             largest_row(rows, {"row_sums": [entry] * size}, clipped=False)
+    for odd in (math.inf, math.nan, True, "1"):
+        with pytest.raises(InvalidError, match="not a finite number"):
+            largest_row(weak, {"row_sums": [odd] * size}, clipped=False)
+    exactly = largest_row(weak, {"row_sums": [0.1] * size}, clipped=False)
+    tenth = [Fraction(0.1)] * size  # read as a fraction, and not as a double
+    assert exactly.overlaps(largest_row(weak, {"row_sums": tenth}, clipped=False))
     mixed = [-1e-3, *[1.0] * (size - 1)]
     lone: SparseRows = [{0: arb(-1)}, *({i: arb(1)} for i in range(1, size))]
     with pytest.raises(InvalidError, match="no vector"):

@@ -48,16 +48,14 @@ def bound(conversion: Conversion) -> arb:
 def _largest_influence(population: Population, details: Mapping[str, Any]) -> arb:
     """Factors that hold both records multiply their cross ratios."""
     model = read_model(population)
-    ratios: dict[tuple[int, int], arb | None] = {}
+    ratios: dict[frozenset[int], arb | None] = {}
     known: dict[Any, list[tuple[int, int, arb | None]]] = {}
     for tie, table in model.factors:
         key = (id(table), *(model.possible[record] for record in tie))
         if key not in known:
             known[key] = _pair_ratios(model, tie, table)
         for first, second, ratio in known[key]:
-            pair = (tie[first], tie[second])
-            if pair not in ratios and pair[::-1] in ratios:
-                pair = pair[::-1]
+            pair = frozenset((tie[first], tie[second]))
             if pair in ratios:
                 before = ratios[pair]
                 ratio = None if ratio is None or before is None else before * ratio

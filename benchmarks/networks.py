@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import Any
 
 CLAIMED = {
-    "check": 3.5,
-    "check --data": 4.5,
-    "release": 5.0,
-    "verify": 4.0,
-    "explain": 4.0,
+    "check": 3.0,
+    "check --data": 3.5,
+    "release": 4.0,
+    "verify": 3.0,
+    "explain": 3.0,
     "release --report": 5.0,
 }
 """How many times as long as `leakage` a command may take."""

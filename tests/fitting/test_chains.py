@@ -137,8 +137,10 @@ def test_several_columns_tell_series_apart_and_dates_have_steps() -> None:
         frame.iloc[::2], "v", series=["a", "b"], time="day", step="2 days", **kinds
     )
     assert two_days.counts.tolist() == [[0, 2], [2, 0]]
-    with pytest.raises(UnsupportedError, match="step between two times"):
+    with pytest.raises(InputError, match="step is '2 days': .*multiples: 10 rows are not so"):
         fit_chain(frame, "v", series=["a", "b"], time="day", step="2 days", **kinds)
+    with pytest.raises(UnsupportedError, match="step between two times"):
+        fit_chain(frame.iloc[::2], "v", series=["a", "b"], time="day", step="1 day", **kinds)
     with pytest.raises(InputError, match="time in every cell: 12 rows"):
         fit_chain(frame.assign(day="soon"), "v", time="day", step="1 day", **kinds)
     texts = frame.assign(day=[f"2024-01-0{i % 6 + 1}T10:00{'Z' if i else ''}" for i in range(12)])
@@ -148,7 +150,7 @@ def test_several_columns_tell_series_apart_and_dates_have_steps() -> None:
 
 @pytest.mark.usefixtures("counts_alone")
 def test_a_step_of_numbers_is_kept_to_a_millionth() -> None:
-    times = [0.0, 0.1, 0.2, 0.30000000000000004, 0.41, 0.5]
+    times = [0.0, 0.1, 0.2, 0.30000000000000004, 0.5, 0.7]
     frame = pd.DataFrame({"t": times, "v": [0, 1, 0, 1, 1, 1]})
     fitted = fit_chain(frame, "v", states=[0, 1], time="t", step=0.1, length=9)
     assert fitted.counts.tolist() == [[0, 2], [1, 0]]
@@ -291,6 +293,56 @@ FRAME = pd.DataFrame({"x": [0.0, 1.0, 5.0, None], "t": [0, 1, 2, 3], "name": lis
 def test_arguments_that_are_wrong_are_named(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         fit_chain(FRAME, "x", **{"length": 5, **options})
+
+
+TWO_DAYS = pd.DataFrame({"t": [0, 2, 4, 8, 10, 16, 18], "x": [0, 1, 1, 0, 1, 1, 0]})
+
+
+@pytest.mark.usefixtures("counts_alone")
+def test_a_bridged_gap_is_a_whole_number_of_steps() -> None:
+    options: dict[str, Any] = {"states": [0, 1], "time": "t", "gaps": "bridge", "length": 9}
+    by_two = fit_chain(TWO_DAYS, "x", step=2, **options)
+    assert by_two.counts.tolist() == [[0, 2], [2, 2]]
+    assert str(by_two.population.source).endswith("; a gap that was bridged counts as one step")
+    dates = TWO_DAYS.assign(t=pd.Timestamp("2026-01-01") + pd.to_timedelta(TWO_DAYS["t"], "D"))
+    assert fit_chain(dates, "x", step="2 days", **options).counts.tolist() == [[0, 2], [2, 2]]
+    # 8 is 4 after 4, and not a multiple of 3; nor are two rows closer than a step.
+    for step in (3, 4):
+        for gaps in ("bridge", "break"):
+            with pytest.raises(
+                InputError, match=rf"step is {step}.0: .*multiples: \d rows are not"
+            ):
+                fit_chain(TWO_DAYS, "x", step=step, **{**options, "gaps": gaps})
+    with pytest.raises(InputError, match=r"step is '4 days': .*rows are not so\. State the step"):
+        fit_chain(dates, "x", step="4 days", **options)
+    with pytest.raises(InputError, match=r"step is 2.0: .*multiples: 1 row is not so"):
+        fit_chain(TWO_DAYS.assign(t=[0, 2, 4, 7, 9, 11, 13]), "x", step=2, **options)
+
+
+def test_transitions_over_gaps_are_held_against_the_others() -> None:
+    rng = np.random.default_rng(8)
+    states = [0]
+    for _ in range(4000):
+        states.append(int(rng.random() < (0.9 if states[-1] else 0.1)))
+    days = pd.DataFrame({"t": range(len(states)), "x": states})
+    seen = days[rng.random(len(days)) < 0.5]
+    options: dict[str, Any] = {"states": [0, 1], "length": 9}
+    bridged = fit_chain(seen, "x", time="t", step=1, gaps="bridge", **options)
+    check = named(bridged, "over gaps against one step")
+    over = int(np.diff(seen["t"]).__gt__(1).sum())
+    assert not check.fits
+    assert check.sentence.startswith(f"{over} transitions go over gaps, each counted as one step")
+    # Rows that are left out without a time are gaps of the same kind.
+    hidden = days.assign(x=days["x"].where(days["t"].isin(seen["t"]))).astype({"x": "Int64"})
+    dropped = fit_chain(hidden, "x", missing="drop", **options)
+    assert dropped.counts.tolist() == bridged.counts.tolist()
+    assert named(dropped, check.name).statistic == pytest.approx(check.statistic)
+    assert str(dropped.population.source).endswith("counts as one step")
+    broken = fit_chain(seen, "x", time="t", step=1, **options)
+    assert check.name not in [other.name for other in broken.diagnostics]
+    assert "bridged" not in str(broken.population.source)
+    whole = fit_chain(days, "x", time="t", step=1, gaps="bridge", **options)
+    assert named(whole, check.name).sentence == "No gap was bridged."
 
 
 def test_cells_that_are_wrong_are_named(tmp_path: Path) -> None:

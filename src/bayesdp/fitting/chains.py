@@ -16,6 +16,7 @@ from bayesdp.errors import InputError, UnsupportedError, whole_number
 from bayesdp.fitting.comparing import (
     LEAST_TRANSITIONS,
     FitCheck,
+    check_gaps,
     check_halves,
     check_order,
     check_series,
@@ -115,8 +116,8 @@ def fit_chain(
 
     `series` names the columns that tell series apart. With `time` (and the `step` between two
     records: a number, or a text such as "1 day") two rows are neighbours if their times are one
-    step apart, and `gaps="bridge"` makes all rows neighbours that follow each other in a series.
-    Without, neighbours are rows that follow each other in the file. A cell that is `missing` ends a
+    step apart, and `gaps="bridge"` makes all rows neighbours that follow each other in a series: a
+    gap of several steps then counts as one. Times off the step are refused. Without, neighbours are rows that follow each other in the file. A cell that is `missing` ends a
     run; "drop" leaves its row out as if it were not there. `length` is the most records that a
     series of the study may have, whatever the table has.
 
@@ -139,9 +140,12 @@ def fit_chain(
         windows = chains.count(_depth(len(chains.states.levels), order))
         fitted, choice = (order, ()) if order != "auto" else _least_information(windows)
         counts = _counts(windows, fitted)
-        checks = (*choice, check_order(windows, fitted), *_homogeneity(chains, counts))
+        bridged = _bridged(chains, counts)
+        checks = (*choice, check_order(windows, fitted), *bridged, *_homogeneity(chains, counts))
     bounds = None if confidence is None else transition_bounds(counts, confidence)
-    population = _population(counts, bounds, length, _source(windows, counts, confidence, choice))
+    population = _population(
+        counts, bounds, length, _source(windows, counts, confidence, choice, bridged)
+    )
     return ChainFit(
         population=population,
         states=tuple(chains.states.levels),
@@ -271,6 +275,13 @@ def _least_information(windows: WindowCounts) -> tuple[int, tuple[FitCheck, ...]
     return best, (FitCheck("order", text),)
 
 
+def _bridged(chains: Chains, counts: Counts) -> tuple[FitCheck, ...]:
+    """What to say of transitions over gaps; empty where gaps and missing cells end a run."""
+    order = counts.ndim - 1
+    unbridged = chains.unbridged(order)
+    return () if unbridged is None else (check_gaps(counts, unbridged.tables[order]),)
+
+
 def _homogeneity(chains: Chains, counts: Counts) -> Iterator[FitCheck]:
     """Time against time, and series against series."""
     order = counts.ndim - 1
@@ -317,18 +328,21 @@ def _source(
     counts: Counts,
     confidence: float | None,
     choice: tuple[FitCheck, ...],
+    bridged: tuple[FitCheck, ...],
 ) -> str:
     """Who vouches for the population: what was fitted, and how sure the bounds are."""
     order = counts.ndim - 1
     chosen = f"order {order}{' (chosen by BIC from the same data)' if choice else ''}"
     runs = "1 run" if windows.runs == 1 else f"{windows.runs} runs"
     data = f"fitted to {counts.sum()} transitions of {windows.records} records in {runs}"
+    step = "; a gap that was bridged counts as one step" if bridged else ""
     if confidence is None:
-        return f"{data}: the most likely transitions of {chosen}, {NO_ALLOWANCE}"
+        return f"{data}: the most likely transitions of {chosen}, {NO_ALLOWANCE}{step}"
     return (
         f"{data}: the bounds hold all transitions at once with confidence "
         f"{confidence_words(confidence)}, if series are independent chains of {chosen} with the "
         "same transitions, and whether a record is missing does not depend on its state"
+        f"{step}"
     )
 
 

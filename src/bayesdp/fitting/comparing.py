@@ -170,6 +170,27 @@ def check_order(windows: WindowCounts, order: int) -> FitCheck:
     return _tested(name, text, test)
 
 
+def check_gaps(counts: Counts, unbridged: Counts) -> FitCheck:
+    """Transitions over gaps, among the `counts` of all, against those `unbridged` by a gap."""
+    name = "over gaps against one step"
+    over = counts - unbridged
+    number = int(over.sum())
+    said = "1 transition goes" if number == 1 else f"{number} transitions go"
+    text = f"{said} over gaps, each counted as one step"
+    if not number or not unbridged.any():
+        return FitCheck(name, f"{text}." if number else "No gap was bridged.")
+    test = same_transitions([over, unbridged])
+    if not test.differs:
+        text += f": they are like the others, as far as seen ({test.words()})."
+        return _tested(name, text, test)
+    text += (
+        f", and differ from the others ({test.words()}): the bounds are about a mixture of both, "
+        "and the level may be too low for neighbours one step apart; let gaps and missing cells "
+        "break runs."
+    )
+    return _tested(name, text, test)
+
+
 def check_halves(halves: Sequence[Counts], by: str) -> FitCheck:
     """The first half against the second; `by` says of what."""
     name = f"first half of the {by} against the second"

@@ -1,13 +1,14 @@
 """How often states follow each other in a table: counted by the data engine, in one pass.
 
 A window of `j + 1` records counts if they are neighbours: of one series, and, where there are
-times, each a step after the one before. Rows are looked at in the order of the file; where that is
+times, each a step after the one before, or a whole number of steps where gaps are bridged. Times
+that are off the step are refused, as in a study. Rows are looked at in the order of the file; where that is
 not the order of series and times (each series a block, blocks in rising order), they are sorted.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 MOST_CELLS = 1_000_000
 """The most cells of a table of counts."""
 
-NO_SERIES, NO_TIME, LATE, UNORDERED = range(-32000, -31996)
+NO_SERIES, NO_TIME, LATE, UNORDERED, OFF_STEP = range(-32000, -31995)
 """Codes of rows for which nothing can be counted, or not in this order."""
 
 
@@ -59,8 +60,8 @@ class WindowCounts:
 class Chains:
     """A table as chains: how a row's state, its series and its time are read.
 
-    Without `time` the order is that of the file. `bridge`: rows of a series are neighbours whatever
-    lies between their times. `drop`: rows without a state are left out as if they were not there,
+    Without `time` the order is that of the file. `bridge`: rows of a series are neighbours however
+    many steps lie between their times. `drop`: rows without a state are left out as if they were not there,
     else they end a run.
     """
 
@@ -88,9 +89,19 @@ class Chains:
     def count(self, depth: int) -> WindowCounts:
         """The windows of up to `depth + 1` neighbours.
 
-        Raises `InputError` for cells that can't be read, and for two rows at one time of a series.
+        Raises `InputError` for cells that can't be read, for two rows at one time of a series, and
+        for rows that are not a whole number of steps after the one before.
         """
         return self._counted(depth, None)[()]
+
+    def unbridged(self, depth: int) -> WindowCounts | None:
+        """The windows without a gap between their records, nor a row that was left out.
+
+        `None` where all windows are so by construction. Raises `InputError` as `count` does.
+        """
+        if not self.bridge and not (self.drop and self.time is None):
+            return None
+        return replace(self, bridge=False, drop=False).count(depth)
 
     def by_series(self, depth: int) -> list[WindowCounts]:
         """The same for each series. Raises `InputError` as `count` does."""
@@ -216,21 +227,15 @@ class Chains:
         if self.time is not None:
             faults.append((beside.time.isnull(), _code(NO_TIME)))
             faults.append((reduce(and_, [*together, beside.since <= 0]), _code(LATE)))
-            together += self._a_step_later(beside.since)
+            exact = beside.since / literal(order_step(self.time))
+            steps = exact.round()
+            off = (exact - steps).abs() > STEP_TOLERANCE
+            faults.append((reduce(and_, [*together, off]), _code(OFF_STEP)))
+            together += [~off, steps >= 1 if self.bridge else steps == 1]
         if not together:
             return beside.select(*kept, code=state)
         neighbours = (reduce(and_, together), state)
         return beside.select(*kept, code=ibis.cases(neighbours, *faults, else_=-state))
-
-    def _a_step_later(self, since: Any) -> list[Any]:
-        """Whether a row of the series is the neighbour of one so long before."""
-        if self.bridge or self.time is None:
-            return [since > 0]
-        step = order_step(self.time)
-        return [
-            since >= literal(step * (1.0 - STEP_TOLERANCE)),
-            since <= literal(step * (1.0 + STEP_TOLERANCE)),
-        ]
 
     @cached_property
     def _number_missing(self) -> int:
@@ -267,6 +272,13 @@ class Chains:
                 time,
                 "a column with one row of a series at each time",
                 "Name the columns that tell series apart.",
+            ),
+            OFF_STEP: (
+                "step",
+                "" if self.time is None else self.time.step,
+                "the time between two records of a series, of which longer gaps are multiples",
+                "State the step at which the table was recorded, or move the times to the step. "
+                "Without time and step, rows follow each other as in the file.",
             ),
         }
         for code, (key, value, expected, remedy) in refusals.items():

@@ -92,7 +92,17 @@ def require_column(table: Table, name: str, key: str) -> None:
 
 
 def time_column(time: str, step: float | str | None) -> Column:
-    """The column of times, whose neighbours are a `step` apart: a number, or such as "1 day"."""
+    """The column of times, whose neighbours are a `step` apart: a number, or such as "1 day".
+
+    Raises `InputError` for a step that is missing or can't be read.
+    """
+    if step is None:
+        raise InputError(
+            "step",
+            step,
+            expected="the time between two records of a series, so that a gap is seen as one",
+            remedy="For example 1 where times are numbers, and '1 day' where they are dates.",
+        )
     try:
         return parse_columns({time: {"role": "order", "step": step}})[time]
     except InputError as error:

@@ -137,7 +137,7 @@ def test_several_columns_tell_series_apart_and_dates_have_steps() -> None:
         frame.iloc[::2], "v", series=["a", "b"], time="day", step="2 days", **kinds
     )
     assert two_days.counts.tolist() == [[0, 2], [2, 0]]
-    with pytest.raises(InputError, match="step is '2 days': .*multiples: 10 rows are not so"):
+    with pytest.raises(InputError, match=r"step is '2 days': .*multiples: 10 rows are not so"):
         fit_chain(frame, "v", series=["a", "b"], time="day", step="2 days", **kinds)
     with pytest.raises(UnsupportedError, match="step between two times"):
         fit_chain(frame.iloc[::2], "v", series=["a", "b"], time="day", step="1 day", **kinds)

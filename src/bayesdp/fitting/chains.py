@@ -117,9 +117,10 @@ def fit_chain(
     `series` names the columns that tell series apart. With `time` (and the `step` between two
     records: a number, or a text such as "1 day") two rows are neighbours if their times are one
     step apart, and `gaps="bridge"` makes all rows neighbours that follow each other in a series: a
-    gap of several steps then counts as one. Times off the step are refused. Without, neighbours are rows that follow each other in the file. A cell that is `missing` ends a
-    run; "drop" leaves its row out as if it were not there. `length` is the most records that a
-    series of the study may have, whatever the table has.
+    gap of several steps then counts as one. Times off the step are refused. Without, neighbours are
+    rows that follow each other in the file. A cell that is `missing` ends a run; "drop" leaves its
+    row out as if it were not there. `length` is the most records that a series of the study may
+    have, whatever the table has.
 
     `population` has the bounds that hold all transitions at once with this `confidence` (theory
     3.12); `None` gives the most likely transitions, without an allowance for chance. Raises

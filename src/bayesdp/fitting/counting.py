@@ -2,8 +2,9 @@
 
 A window of `j + 1` records counts if they are neighbours: of one series, and, where there are
 times, each a step after the one before, or a whole number of steps where gaps are bridged. Times
-that are off the step are refused, as in a study. Rows are looked at in the order of the file; where that is
-not the order of series and times (each series a block, blocks in rising order), they are sorted.
+that are off the step are refused, as in a study. Rows are looked at in the order of the file; where
+that is not the order of series and times (each series a block, blocks in rising order), they are
+sorted.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ class Chains:
     """A table as chains: how a row's state, its series and its time are read.
 
     Without `time` the order is that of the file. `bridge`: rows of a series are neighbours however
-    many steps lie between their times. `drop`: rows without a state are left out as if they were not there,
-    else they end a run.
+    many steps lie between their times. `drop`: rows without a state are left out as if they were
+    not there, else they end a run.
     """
 
     table: Table

@@ -30,14 +30,25 @@ class Check:
     def __str__(self) -> str:
         queries = map(self._query, self.plan.queries)
         programs = map(str, self.plan.programs)
-        return "\n".join([*queries, *programs, self._together(), *self._remarks()])
+        shown = [*queries, *self.groups_and_cells(), *programs, self._together()]
+        return "\n".join([*shown, *self._remarks()])
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the price list, and what it comes to."""
         rows: list[tuple[str, ...]] = [self._row(query) for query in self.plan.queries]
         rows += [(program.spec.name, "", program.cost_words()) for program in self.plan.programs]
         prices = notebook.table("Before the release", ("query", "error", "cost"), rows)
-        return prices + "".join(map(notebook.paragraph, [self._together(), *self._remarks()]))
+        said = [*self.groups_and_cells(), self._together(), *self._remarks()]
+        return prices + "".join(map(notebook.paragraph, said))
+
+    def groups_and_cells(self) -> list[str]:
+        """A sentence for each query with groups of known size, or with intervals for cells."""
+        return [
+            sentence
+            for query in self.plan.queries
+            for sentence in (_by_group(query), query.shape.cells_sentence)
+            if sentence
+        ]
 
     @property
     def warnings(self) -> list[str]:
@@ -88,6 +99,20 @@ class Check:
         delta = f" at delta {plan.delta:g}" if plan.delta > 0.0 else ""
         fits = "it fits" if self.preview.refusal is None else "it does not fit"
         return f"{cost_words(plan.dp_epsilon, plan.dp_rho)}, {level}{delta}: {fits}"
+
+
+def _by_group(query: PlannedQuery) -> str:
+    """The error in each group of known size."""
+    if query.shape.group_rows is None:
+        return ""
+    errors = ", ".join(
+        f"{query.shape.group_words[group]} {up_words(error)}"
+        for group, error in query.group_errors(query.confidence).items()
+        if error is not None
+    )
+    column = query.shape.column if query.grid is not None else None
+    unit = f" {column.unit}" if column is not None and column.unit else ""
+    return f"{query.name}, error in each group: {errors}{unit}."
 
 
 def _about_estimates(population: Population | None) -> list[str]:

@@ -98,6 +98,7 @@ class StudyDrawing:
             claim["delta"],
             tuple(replace(answer, certificate=certificate) for answer in answers),
             (*plan.remarks, *useless(plan)),
+            tuple(filter(None, (query.shape.cells_sentence for query in plan.queries))),
         )
 
 
@@ -113,23 +114,26 @@ def noisy(query: PlannedQuery, total: Total) -> list[Result]:
     places = [(key, i) for key, values in total.values.items() for i in range(len(values))]
     drawn = query.noise.release([total.values[key][i] for key, i in places])
     unit = column.unit if column is not None and query.grid is not None else None
-    results = []
+    shape, results = query.shape, []
     for (key, i), integer in zip(places, drawn, strict=True):
         rows = total.sizes[key]
+        cell = shape.cells[i] if shape.cells is not None else None
         results.append(
             Result(
                 query=spec.name,
                 kind=spec.kind,
                 value=query.value(integer, rows),
                 noise=query.noise,
-                noise_unit=float(query.step / (rows if query.shape.averaged else 1)),
+                noise_unit=float(query.step / (rows if shape.averaged else 1)),
                 dp_epsilon=query.dp_epsilon,
                 dp_rho=query.dp_rho,
                 group=key,
-                cell=query.shape.cells[i] if query.shape.cells is not None else None,
+                cell=cell,
                 unit=unit or "",
-                rows=rows if query.shape.averaged else None,
+                rows=rows if shape.averaged else None,
                 confidence=spec.confidence,
+                group_words=shape.group_words.get(key, "") if key is not None else "",
+                cell_words=shape.cell_words.get(cell, "") if cell is not None else "",
             )
         )
     return results

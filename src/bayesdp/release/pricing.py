@@ -23,6 +23,7 @@ from bayesdp.numbers import UpperBound, float_above
 from bayesdp.release.noise import Noise, NoiseKind
 from bayesdp.release.queries import Shape, label
 from bayesdp.release.spec import StudySpec
+from bayesdp.statements.columns import Value
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.queries import CountQuery, DataQuery, HistogramQuery, SumQuery
 
@@ -62,6 +63,11 @@ class PlannedQuery:
     spend: Spend
 
     @property
+    def name(self) -> str:
+        """The name of the query in the study."""
+        return self.shape.spec.name
+
+    @property
     def dp_epsilon(self) -> float:
         """Its pure DP cost."""
         return self.spend.dp_epsilon
@@ -85,6 +91,19 @@ class PlannedQuery:
         if scale is None:
             return None
         return float_above(self.noise.quantile(confidence) * self.step / scale)
+
+    def group_errors(self, confidence: float = CONFIDENCE) -> dict[Value, float | None]:
+        """The error of each group's number at this confidence, in the query's unit, rounded up.
+
+        By the declared groups, in their order; empty for a query without `by`. `None` where only
+        the data tell how many rows a mean or proportion is over: state `group_sizes`, or ask
+        `error(confidence, rows)` for a size.
+        """
+        sizes = self.shape.group_rows or {}
+        return {
+            key: self.error(confidence, sizes.get(key) if self.shape.averaged else 1)
+            for key in self.shape.keys or ()
+        }
 
     def wanted_error(self, n: int | None) -> float | None:
         """The error of its numbers at the query's own confidence, in its unit, rounded up.

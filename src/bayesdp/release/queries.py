@@ -6,8 +6,8 @@ does not speak about, a group key that is not declared, a mean over a group whos
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from bayesdp.accounting import Block
@@ -18,7 +18,7 @@ from bayesdp.populations import MarkovChain
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec
 from bayesdp.statements.columns import Value, name_in_spends
-from bayesdp.statements.queries import cell_labels
+from bayesdp.statements.queries import cell_labels, cut_labels
 from bayesdp.tables.columns import Column, group_keys
 from bayesdp.tables.predicates import Predicate
 from bayesdp.theorems.markov_count import count_mechanism
@@ -39,6 +39,8 @@ class Shape:
     that is one row are public, so it stays in its own. `mechanism` is what the ledger records: more
     than the noise where `tightness = "mechanism"`. `group_rows` are the declared numbers of rows
     of the groups, `rows_each` is how many rows each record has, where an average is over them.
+    `group_words` and `cell_words` are the groups and cells as they are shown, those of columns with
+    cuts as intervals.
     """
 
     spec: QuerySpec
@@ -56,6 +58,20 @@ class Shape:
     block: Block | None = None
     group_rows: Mapping[Value, int] | None = None
     rows_each: int = 1
+    group_words: Mapping[Value, str] = field(default_factory=dict)
+    cell_words: Mapping[Value, str] = field(default_factory=dict)
+
+    @property
+    def cells_sentence(self) -> str:
+        """Which intervals a histogram counts, and where values beyond them count.
+
+        Empty for other queries, and for a histogram of states that are no intervals.
+        """
+        column = self.column
+        if self.cells is None or column is None or (column.cuts is None and self.bins is None):
+            return ""
+        cells = [self.cell_words[cell] for cell in self.cells]
+        return f"{self.spec.name} counts {intervals_sentence(cells)}"
 
     @property
     def integer_valued(self) -> bool:
@@ -140,7 +156,18 @@ def shape(study: StudySpec, position: int) -> Shape:
         block=_block(study, where),
         group_rows=_group_rows(study, query, keys, key),
         rows_each=(study.data.rows_per_unit or 1) if averaged else 1,
+        group_words=level_words(study.columns[query.by], study.columns) if query.by else {},
+        cell_words=_cell_words(column, cells, study.columns),
     )
+
+
+def _cell_words(
+    column: Column | None, cells: tuple[Value, ...] | None, columns: Mapping[str, Column]
+) -> dict[Value, str]:
+    """The cells of a histogram as they are shown; none for other queries."""
+    if column is None or cells is None:
+        return {}
+    return {cell: str(cell) for cell in cells} | level_words(column, columns)
 
 
 def _column_and_cells(
@@ -412,6 +439,37 @@ def _check_cells(count: int, key: str) -> None:
             expected=f"at most {MOST_CELLS} cells of a histogram",
             remedy="Use fewer and wider ones: each has noise of its own.",
         )
+
+
+_MOST_INTERVALS = 6
+"""A sentence that lists intervals leaves out those between the first ones and the last."""
+
+
+def intervals_sentence(intervals: Sequence[str]) -> str:
+    """The end of a sentence about these intervals, as `cell_labels` and `cut_labels` have them.
+
+    A label of the form `[0, 20)` contains its first end and not its second. Where the outer ones
+    have ends, values are clipped to them.
+    """
+    shown = list(intervals)
+    if len(shown) > _MOST_INTERVALS:
+        shown = [*shown[: _MOST_INTERVALS - 2], "...", shown[-1]]
+    closed = any(outer.startswith("[") for outer in (intervals[0], intervals[-1]))
+    beyond = "; what lies beyond an end counts in the interval at that end" if closed else ""
+    return f"{', '.join(shown)}{beyond}."
+
+
+def level_words(column: Column, columns: Mapping[str, Column]) -> dict[Value, str]:
+    """What each value of a column with states means, as it is shown: of cuts their intervals.
+
+    `columns` are those of the study, among which the source of a derived column may be.
+    """
+    levels = column.levels or ()
+    if column.cuts is None:
+        return {level: str(level) for level in levels}
+    source = columns.get(column.source or "")
+    bounds = source.bounds if source is not None else None
+    return dict(zip(levels, cut_labels(column.cuts, bounds), strict=True))
 
 
 def label(column: Column) -> str:

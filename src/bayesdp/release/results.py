@@ -30,7 +30,8 @@ class Result:
     """One released number.
 
     `value` is in `unit`, the column's; it is empty for counts and where none is declared. `group`
-    is the declared key of `by`, `cell` the cell of a histogram. `rows` is how many rows a mean or
+    is the declared key of `by`, `cell` the cell of a histogram; `places` has both as they are
+    shown, those of columns with `cuts` as intervals. `rows` is how many rows a mean or
     proportion is over, which is public. `noise` is the law in steps, each of length `noise_unit` in
     the value's unit. The cost is `dp_epsilon` with Laplace noise and `dp_rho`, in zCDP, with
     Gaussian noise; the other one is 0. The error is that of the noise alone: clipping to the bounds
@@ -50,13 +51,20 @@ class Result:
     rows: int | None = None
     dp_rho: float = 0.0
     confidence: float = 0.95
+    group_words: str = ""
+    cell_words: str = ""
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Its group and its cell as they are shown, as far as it has them."""
+        named = ((self.group, self.group_words), (self.cell, self.cell_words))
+        return tuple(words or str(place) for place, words in named if place is not None)
 
     def __repr__(self) -> str:
         return f"Result({self})"
 
     def __str__(self) -> str:
-        where = [str(part) for part in (self.group, self.cell) if part is not None]
-        name = ", ".join([self.query, *where])
+        name = ", ".join([self.query, *self.places])
         error = self.error(self.confidence)
         shown = (
             f"{name}: {value_words(self.value, error)} +- {up_words(error)} {self.unit}".rstrip()
@@ -120,8 +128,15 @@ class ResultList(list[Result]):
         raise AttributeError(
             f"release[{query!r}] has {counted(len(self), 'result', 'results')}, each with its "
             f"'{name}': name one of them. Known: {known}. For "
-            f"example release[{', '.join(map(repr, (query, *map(str, _places(self[0])))))}]."
+            f"example release[{', '.join(map(repr, (query, *self[0].places)))}]."
         )
+
+    def errors(self, confidence: float = 0.95) -> dict[str, float]:
+        """The error of each result at this confidence, by its group and cell as they are shown.
+
+        In the results' unit. Raises `InputError` unless `confidence` lies between 0 and 1.
+        """
+        return {_place_words(result): result.error(confidence) for result in self}
 
     def _repr_html_(self) -> str:
         """The table that a notebook shows."""
@@ -136,7 +151,8 @@ class Release:
     release alone, an epsilon in nats at `delta`. `dp_epsilon` is the sum of the pure costs and
     `dp_rho` that of the costs in zCDP: Gaussian noise has no pure cost. `remarks` say which
     theorems were left out for time, so that with more of it there may have been less noise, and
-    which numbers have noise that is larger than everything they could be.
+    which numbers have noise that is larger than everything they could be. `cells` says for each
+    histogram of intervals which they are.
     """
 
     id: str
@@ -149,6 +165,7 @@ class Release:
     delta: float = 0.0
     programs: tuple[ProgramAnswer, ...] = ()
     remarks: tuple[str, ...] = ()
+    cells: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         numbers = counted(len(self.results), "number", "numbers")
@@ -157,7 +174,7 @@ class Release:
         return f"Release({self.id[:8]}: {numbers}, {self._cost()})"
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self), self._cost(), *self.remarks])
+        return "\n".join([*map(str, self), *self.cells, self._cost(), *self.remarks])
 
     def _cost(self) -> str:
         notion = str(self.certificate.body["claim"]["notion"]).upper()
@@ -173,7 +190,7 @@ class Release:
                 value, spread = output.shown()
                 spread = f"{spread} (95 %)" if spread else ""
                 rows.append((output.name, "", value, spread, output.unit))
-        said = map(notebook.paragraph, [self._cost(), *self.remarks])
+        said = map(notebook.paragraph, [*self.cells, self._cost(), *self.remarks])
         return notebook.table("Released", _SHOWN, rows) + "".join(said)
 
     def __iter__(self) -> Any:
@@ -221,8 +238,8 @@ class Release:
         rows = [
             (
                 result.query,
-                None if result.group is None else str(result.group),
-                None if result.cell is None else str(result.cell),
+                None if result.group is None else result.group_words or str(result.group),
+                None if result.cell is None else result.cell_words or str(result.cell),
                 result.value,
                 result.error(0.95),
                 *around(result.value, result.error(0.95)),
@@ -271,16 +288,17 @@ class Release:
         return polars.DataFrame(self._columns())
 
 
-def _places(result: Result | ProgramAnswer) -> tuple[Any, ...]:
-    """The group and the cell of a result, which tell it from others of its query."""
+def _places(result: Result | ProgramAnswer) -> tuple[tuple[Any, str], ...]:
+    """The group and the cell of a result, each with its words: they tell it from its query's others."""
     if isinstance(result, ProgramAnswer):
         return ()
-    return tuple(part for part in (result.group, result.cell) if part is not None)
+    named = [part for part in (result.group, result.cell) if part is not None]
+    return tuple(zip(named, result.places, strict=True))
 
 
 def _place_words(result: Result | ProgramAnswer) -> str:
     """A result's group and cell, as they are shown."""
-    return ", ".join(map(str, _places(result)))
+    return ", ".join(words for _, words in _places(result))
 
 
 def _at(results: Sequence[Any], parts: Sequence[object]) -> Any:
@@ -293,18 +311,18 @@ def _at(results: Sequence[Any], parts: Sequence[object]) -> Any:
             raise InputError(
                 where, part, expected=f"no more than {position + 1} names" if position else alone
             )
-        named = [r for r, (at,) in zip(results, there, strict=True) if _is_place(at, part)]
+        named = [r for r, (at,) in zip(results, there, strict=True) if _is_place(*at, part)]
         if not named:
-            raise unknown_name(where, part, [str(at) for (at,) in there])
+            raise unknown_name(where, part, [words for ((_, words),) in there])
         results = named
     if len(_places(results[0])) > len(parts):
         return ResultList(results, parts)
     return results[0]
 
 
-def _is_place(place: object, name: object) -> bool:
+def _is_place(place: object, words: str, name: object) -> bool:
     """Whether a group or cell is meant: by its value, or by the text that is shown."""
-    return str(place) == name if isinstance(name, str) else place == name
+    return name in (str(place), words) if isinstance(name, str) else place == name
 
 
 def _shown(result: Result) -> tuple[object, ...]:

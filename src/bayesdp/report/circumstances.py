@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from bayesdp.release.queries import intervals_sentence
 from bayesdp.report import beliefs, dependence
 from bayesdp.report.beliefs import IN_SHORT, exception_words, factor_words, odds_factor
 from bayesdp.report.dependence import clean, number
@@ -21,6 +22,7 @@ from bayesdp.report.phrases import (
 )
 from bayesdp.report.promise import LevelAtDelta, Promise, group_level
 from bayesdp.report.secret_places import SecretPlace
+from bayesdp.statements.queries import cut_labels
 
 EVEN = Decimal("0.5")
 
@@ -35,11 +37,31 @@ def protected(promise: Promise) -> Section:
     """The section on what a record is, how many there are, and which facts are meant."""
     facts = protected_columns(promise) or "the private part"
     value = "" if promise.places else ", whatever its value"
-    text = [f"The promise is about facts in {facts} of one record{value}.", _several(promise)]
+    text = [
+        f"The promise is about facts in {facts} of one record{value}.",
+        *cut_columns(promise),
+        _several(promise),
+    ]
     if promise.dataset:
         count = f" There are {number(promise.n)} records." if promise.n else ""
         text.insert(0, f"The table is '{clean(promise.dataset)}'.{count}")
     return Section("protected", "Who and what is protected", tuple(text))
+
+
+def cut_columns(promise: Promise) -> list[str]:
+    """A sentence for each column that is another one in intervals."""
+    sentences = []
+    for name, column in promise.columns.items():
+        if "cuts" in column:
+            source = str(column["from"])
+            bounds = promise.columns.get(source, {}).get("bounds")
+            ends = None if bounds is None else (float(bounds[0]), float(bounds[1]))
+            intervals = cut_labels(tuple(map(float, column["cuts"])), ends)
+            sentences.append(
+                f"'{clean(name)}' is '{clean(source)}' in the intervals "
+                f"{intervals_sentence(intervals)}"
+            )
+    return sentences
 
 
 def _several(promise: Promise) -> str:

@@ -193,9 +193,15 @@ def public_columns(promise: Promise) -> list[str]:
 
 
 def unspoken_columns(promise: Promise) -> list[str]:
-    """Private columns about which a BDP promise says nothing, because the population doesn't."""
+    """Private columns about which a BDP promise says nothing, because the population doesn't.
+
+    A column that is derived from another one is spoken of with it.
+    """
     if promise.notion == "dp":
         return []
     known = {*(promise.population or {}).get("covers", []), *_independent(promise)}
-    private = (name for name, column in promise.columns.items() if _is_private(column))
-    return [name for name in private if name not in known]
+    return [
+        name
+        for name, column in promise.columns.items()
+        if _is_private(column) and name not in known and column.get("from") not in known
+    ]

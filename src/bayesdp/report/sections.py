@@ -62,6 +62,7 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
         relations=_relations(promise),
         questions=[
             *(question(query, spec) for query in spec.queries if query.program is None),
+            *release.cells,
             *useless(plan),
         ],
         explained=_explained(promise),
@@ -93,7 +94,7 @@ def result_rows(release: Release) -> list[ResultRow]:
     return [
         ResultRow(
             result.query,
-            _group(result.group, result.cell),
+            ", ".join(result.places) or None,
             result.value,
             result.error(result.confidence),
             result.unit,
@@ -147,8 +148,3 @@ def _dp_level(reading: Reading, data_set: Mapping[str, Any], own: Sequence[Spend
     spends = [*map(Spend.from_dict, data_set["earlier_spends"]), *own]
     as_dp = Reading("dp", reading.total, delta=reading.delta)
     return dp_bound(as_dp, spends, fixed=not data_set["earlier_spends"]).epsilon
-
-
-def _group(group: object, cell: object) -> str | None:
-    parts = [str(part) for part in (group, cell) if part is not None]
-    return ", ".join(parts) or None

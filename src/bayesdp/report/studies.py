@@ -58,9 +58,8 @@ def show_check(
             f"the level ({plan.unproved}).",
         )
     _show_queries(console, plan)
-    for query in plan.queries:
-        if query.shape.group_rows is not None:
-            say(console, _by_group(query, query.shape.group_rows))
+    for sentence in check.groups_and_cells():
+        say(console, sentence)
     if plan.choice is not None:
         say(console, plan.choice.words())
     if check.inaccurate:
@@ -259,16 +258,6 @@ def _error(query: PlannedQuery, plan: Plan, rows: str = "") -> str:
     return f"{error_words(query.error(query.confidence, 1))} / {rows}"
 
 
-def _by_group(query: PlannedQuery, sizes: Mapping[Any, int]) -> str:
-    """The error in each group of known size."""
-    unit = _unit(query)
-    errors = ", ".join(
-        f"{group} {error_words(query.error(query.confidence, size))}"
-        for group, size in sizes.items()
-    )
-    return f"{query.shape.spec.name}, error in each group: {errors}{f' {unit}' if unit else ''}."
-
-
 def _scale(query: PlannedQuery, plan: Plan) -> str:
     """The noise's scale on the released number, in the query's unit like the error beside it."""
     scale = query.noise_scale(query.shape.rows(plan.n))
@@ -305,6 +294,8 @@ def show_release(
     show_answers(console, release.programs)
     if release.results:
         _show_numbers(console, release)
+    for sentence in release.cells:
+        say(console, sentence)
     cost = cost_words(release.dp_epsilon, release.dp_rho)
     level = f"{level_words(release.level)}{at_delta(release.delta)}"
     note = "The error is the noise's; clipping to the bounds may add to it."
@@ -348,7 +339,7 @@ def _show_numbers(console: Console, release: Release) -> None:
         [
             (
                 result.query,
-                ", ".join(str(part) for part in (result.group, result.cell) if part is not None),
+                ", ".join(result.places),
                 value_words(result.value, result.error(result.confidence)),
                 f"+- {error_words(result.error(result.confidence))}"
                 f"{_other_confidence(result, release.results)}",

@@ -43,6 +43,27 @@ def cell_labels(edges: tuple[float, ...], bounds: tuple[float, float]) -> tuple[
     return tuple(labels)
 
 
+def cut_labels(
+    cuts: tuple[float, ...], bounds: tuple[float, float] | None = None
+) -> tuple[str, ...]:
+    """What each state of a column derived by `cuts` contains, of the values that it is read from.
+
+    State `k` holds the values that reach `k` of the cuts, so that a cut belongs to the state above
+    it. Values are clipped to the `bounds` of the column that they are read from, if it has any:
+    both ends are then values, and values beyond them count in the outer states.
+
+    >>> cut_labels((8000.0, 12000.0))
+    ('below 8000', '[8000, 12000)', '12000 and above')
+    >>> cut_labels((8000.0,), (0.0, 40000.0))
+    ('[0, 8000)', '[8000, 40000]')
+    """
+    if bounds is not None and bounds[0] < cuts[0] and cuts[-1] < bounds[1]:
+        return cell_labels((bounds[0], *cuts, bounds[1]), bounds)
+    texts = [_exact_text(float(cut)) for cut in cuts]
+    inner = [f"[{left}, {right})" for left, right in pairwise(texts)]
+    return (f"below {texts[0]}", *inner, f"{texts[-1]} and above")
+
+
 def _exact_text(number: float) -> str:
     """The shortest text that is this double and no other."""
     short = f"{number:g}"

@@ -7,7 +7,9 @@ with 1 (the answer is no), every other `BayesdpError` exits with 2 (the input is
 from __future__ import annotations
 
 import difflib
+import json
 import math
+import re
 from collections.abc import Collection, Iterable, Sequence
 from numbers import Integral, Real
 from unicodedata import category
@@ -159,6 +161,20 @@ def check_keys(where: str, given: Iterable[object], known: Collection[str]) -> N
     for name in given:
         if name not in known:
             raise unknown_key(where, name, known)
+
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def toml_key(name: object) -> str:
+    """A name as a key of TOML: in quotes, unless it may stand without."""
+    text = str(name)
+    return text if _BARE_KEY.fullmatch(text) else toml_text(text)
+
+
+def toml_text(text: str) -> str:
+    """A text as a string of TOML, which JSON's strings are."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def first_names(names: Sequence[str]) -> str:

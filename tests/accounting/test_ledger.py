@@ -151,8 +151,9 @@ def test_the_refusal_says_what_is_left_and_what_fits(book: Ledger) -> None:
     for part in (
         "data set 'd'",
         DP.words(),
-        "DP cost 1.2;",
-        "DP spent so far 0.25",
+        "(DP cost 1.2)",
+        "It counts all releases of the data set: 1 release since 20",
+        "+00:00, DP cost 0.25. ",
         "now at 0.25, it would rise to 1.45",
         "0.75 of 1 is left",
         "At 0.625 times",

@@ -92,8 +92,79 @@ def test_a_study_of_three_queries_fits_a_screen(delta: str, name: str) -> None:
         text = text.replace("n = 6", "n = 600")
     Path("people.toml").write_text(text + THREE)
     shown = on_a_screen("people.toml")
-    budget = "Budget of the data set: BDP level 0 now, 1 after a release, of 3"
-    assert budget in " ".join(shown)
+    budget = "(no release so far): BDP level 0 now, 1 after a release, of 3"
+    assert f"Budget of the data set 'people' {budget}" in " ".join(shown)
+    assert shown[-1].endswith("3 is left now.") or " is left now." in " ".join(shown[-2:])
+
+
+def test_three_histograms_of_intervals_fit_a_screen() -> None:
+    asked = "".join(
+        f'\n[[query]]\nname = "heights by tens {i}"\nkind = "histogram"\ncolumn = "height"\n'
+        f"bins = [100, 150, 160, 170, 180, 190, 20{i}]\n"
+        for i in range(3)
+    )
+    Path("people.toml").write_text(
+        PEOPLE.partition("[[query]]")[0].replace("n = 6", "n = 600") + asked
+    )
+    shown = " ".join(on_a_screen("people.toml"))
+    assert shown.count("what lies beyond an end") == 3
+
+
+def test_a_limit_says_which_releases_it_counts() -> None:
+    Path("people.toml").write_text(PEOPLE)
+    for _ in range(2):
+        run("release", "people.toml")
+    time = r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00"
+    counted = rf"2 releases since {time}, DP cost 0\.666667"
+    shown = " ".join(run("check", "people.toml").stdout.split())
+    budget = r"BDP level 2 now, 3 after a release, of 3; 1 is left now\."
+    assert re.search(rf"Budget of the data set 'people' \({counted}\): {budget}", shown)
+    run("release", "people.toml")
+    refused = run("release", "people.toml", status=1).stderr
+    assert re.search(rf"the data set: 3 releases since {time}, DP cost 1\. ", refused)
+    ledger = " ".join(run("ledger", "show").stdout.split())
+    assert re.search(rf"people \(one record: row\): 3 releases since {time}, DP cost 1", ledger)
+
+
+def test_the_ledger_shows_the_entries_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    for name, analyst in (("people", "Ada L."), ("others", "Bo")):
+        text = PEOPLE.replace("spend = 1.0", f'spend = 1.0\nanalyst = "{analyst}"')
+        Path(f"{name}.toml").write_text(text.replace('"people"', f'"{name}"'))
+        run("release", f"{name}.toml")
+    run("release", "people.toml")
+
+    def lines(*options: str) -> list[str]:
+        shown = run("ledger", "show", *options).stdout.splitlines()
+        return [re.split("  +", line.strip())[3] for line in shown if line.startswith("  20")]
+
+    assert lines() == ["others.toml", "people.toml", "people.toml"]
+    assert lines("--data-set", "others") == lines("--analyst", "Bo") == ["others.toml"]
+    assert lines("--since", "2020-01-01", "--analyst", "Ada L.") == ["people.toml"] * 2
+    assert lines("--since", "2999-01-01T00:00:00+01:00") == []
+    first = document("ledger", "show")["datasets"][1]["releases"][0]["time"]
+    later = document("ledger", "show", "--since", first, "--data-set", "people")["datasets"]
+    assert len(later[0]["releases"]) == 2
+    assert later[0]["analysts"][0]["releases"] == 2
+    # What is spent counts all releases, whatever is shown.
+    (other,) = document("ledger", "show", "--since", "2999-01-01", "--data-set", "people")[
+        "datasets"
+    ]
+    assert other["releases"] == []
+    assert other["spent"] == later[0]["spent"] > 0.6
+    said = run("ledger", "show", "--analyst", "Bo", "--since", "2020-01-01").stdout
+    only = "those by 'Bo' and since 2020-01-01T00:00:00+00:00; tables count all releases."
+    assert only in " ".join(said.split())
+    for option, value, remedy in (
+        ("--data-set", "peple", "Did you mean 'people'?"),
+        ("--analyst", "Cy", "Known: Ada L., Bo."),
+        ("--since", "yesterday", "such as 2026-11-01"),
+    ):
+        error = run("ledger", "show", option, value, status=2).stderr
+        assert error.startswith(f"Error: {option} is '{value}'")
+        assert remedy in error
+    error = run("ledger", "show", "--data-set", "people", "--analyst", "Bo", status=2).stderr
+    assert error.endswith("Known: Ada L..\n")
 
 
 def test_a_study_of_three_programs_fits_a_screen() -> None:
@@ -193,11 +264,13 @@ def test_the_ledger_says_who_released_what_at_which_cost_and_who_was_refused(
     Path("late.toml").write_text(refused)
     run("release", "late.toml", status=1)
     lines = run("ledger", "show").stdout.splitlines()
+    times = [line.split()[0] for line in lines if line.startswith("  20")]
+    assert all(re.fullmatch(r"[\d-]{10}T[\d:]{8}\+00:00", time) for time in times)
     attempts = [re.split("  +", line.strip())[1:] for line in lines if line.startswith("  20")]
     asked = " (it asked for DP cost "
     assert attempts == [
-        ["released", "grace", "people.toml", "DP cost 0.333334", actual["release"]],
-        ["released", "Ada L.", "ada.toml", "DP cost 0.633334", second["release"]],
+        ["released", "grace", "people.toml", "DP cost 0.333334, BDP level 1", actual["release"]],
+        ["released", "Ada L.", "ada.toml", "DP cost 0.633334, BDP level 1.9", second["release"]],
         ["refused", "Ada L.", "ada.toml", f"because of the budget{asked}0.633334)"],
         ["refused", "grace", "late.toml", f"because of what is in the table{asked}0.0166667)"],
     ]

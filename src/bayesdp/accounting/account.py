@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
+from bayesdp.accounting.rounded import spent
 from bayesdp.accounting.spend import Reading, Spend, check_text, total_cost
 from bayesdp.errors import InputError, LedgerError
+from bayesdp.notions import Cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,13 @@ class Account:
     spends: tuple[Spend, ...]
     columns: Mapping[str, bool] = field(default_factory=dict)
     """Whether a column is private, for every column that a study has declared."""
+    releases: int = 0
+    since: str = ""
+    """How many releases the spends are of, and when the first was (a text in ISO 8601)."""
+
+    def counted_words(self) -> str:
+        """What a limit of the data set is about: its releases so far, and what they cost."""
+        return counted_words(self.releases, self.since, total_cost(self.spends))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +41,30 @@ class Preview:
     `readings` are as in `Ledger.show`, each with its `level_after`, what is `left_after` and
     whether it `holds`; `refusal` is the message with which `debit` would refuse, or None, and
     `fits` the largest multiple of the costs that all readings allow, rounded down: 1 or less.
+    `counted` says in words which releases the readings are about.
     """
 
     readings: list[dict[str, Any]]
     refusal: str | None
     fits: float = 1.0
+    counted: str = ""
+
+
+def to_the_second(time: str) -> str:
+    """A time of a ledger (ISO 8601 with its offset from UTC) without the parts of its second.
+
+    >>> to_the_second("2026-11-29T17:14:26.236648+00:00")
+    '2026-11-29T17:14:26+00:00'
+    """
+    return datetime.fromisoformat(time).isoformat(timespec="seconds")
+
+
+def counted_words(releases: int, since: str, cost: Cost) -> str:
+    """So many `releases` `since` a time, and what they cost together, in words."""
+    if not releases:
+        return "no release so far"
+    number = "1 release" if releases == 1 else f"{releases} releases"
+    return f"{number} since {to_the_second(since)}, DP cost {spent(cost)}"
 
 
 def is_registered(dataset: str, account: Account, reading: Reading, *, only_if_first: bool) -> bool:

@@ -14,11 +14,12 @@ import json
 import os
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, NewType
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from bayesdp.accounting import schema
 from bayesdp.accounting.account import (
@@ -252,16 +253,21 @@ class Ledger:
             account = self._account(connection, dataset, before=before)
             return [] if account is None else list(account.spends)
 
-    def show(self) -> list[dict[str, Any]]:
+    def show(self, dataset: str | None = None) -> list[dict[str, Any]]:
         """Every data set as plain data, in the order of their names.
 
-        `spent` is the sum of pure DP costs and `spent_rho` that of zCDP costs, rounded up. A
+        With the name of a `dataset` in the ledger, only that one.
+
+        `spent` is the sum of pure DP costs and `spent_rho` that of zCDP costs, rounded up;
+        `counted` says in words how many releases they are of, and since when. A
         reading has its `level` now, its `total` and what is `left` (rounded down). A release is
         `debited` until its result is stored, then `released`. `analysts` are as in `by_analyst`.
         """
         with self._file.reading() as connection:
-            rows = connection.execute(select(schema.datasets).order_by(schema.datasets.c.name))
-            return [self._dataset(connection, row.name) for row in rows.all()]
+            names = schema.names_in(connection)
+            if dataset in names:
+                names = [dataset]
+            return [self._dataset(connection, name) for name in names]
 
     def preview(
         self,
@@ -289,15 +295,16 @@ class Ledger:
         check_unit(dataset, account.unit, unit)
         new_columns(dataset, account, declared(private, public))
         if not is_registered(dataset, account, reading, only_if_first=True):
-            account = Account(unit, (reading,), account.spends)
+            account = replace(account, readings=(reading,))
         readings = [
             self._previewed(registered, account.spends, spends) for registered in account.readings
         ]
-        broken = self._broken(account, spends)
+        broken, counted = self._broken(account, spends), account.counted_words()
         if not broken:
-            return Preview(readings, None)
+            return Preview(readings, None, counted=counted)
         fits = self._fits(account, spends)
-        return Preview(readings, self._refusal(dataset, account, spends, broken, fits), fits)
+        refusal = self._refusal(dataset, account, spends, broken, fits)
+        return Preview(readings, refusal, fits, counted)
 
     def _add(
         self,
@@ -327,8 +334,8 @@ class Ledger:
             if not keeps(level, reading.total, reading.delta):
                 raise BudgetExceededError(
                     f"The data set '{dataset}' is already at {up_words(level)} by this reading: "
-                    f"{reading.words()}. DP spent so far: "
-                    f"{spent(total_cost(account.spends))}. Nothing was registered. "
+                    f"{reading.words()}. It counts all releases of the data set: "
+                    f"{account.counted_words()}. Nothing was registered. "
                     f"Register it with a total that covers what is spent."
                 )
             row = schema.reading_row(dataset, reading, self._now())
@@ -358,11 +365,18 @@ class Ledger:
         columns = connection.execute(
             select(schema.columns).where(schema.columns.c.dataset == dataset)
         ).all()
+        made = select(func.count(), func.min(releases.c.time)).where(releases.c.dataset == dataset)
+        if before is not None:
+            earlier = schema.release_row(connection, before).sequence
+            made = made.where(releases.c.sequence < earlier)
+        number, first = connection.execute(made).one()
         return Account(
             unit=unit,
             readings=tuple(self._decode(schema.reading_of, row) for row in declared),
             spends=tuple(self._decode(schema.spend_of, row, dataset, unit) for row in spent),
             columns={row.name: row.private for row in columns},
+            releases=int(number),
+            since=first or "",
         )
 
     def _decode(self, decoder: Callable[..., Any], *values: object) -> Any:
@@ -403,10 +417,10 @@ class Ledger:
             if fits
             else "Nothing fits any more: not even a millionth of these costs."
         )
-        before = spent(total_cost(account.spends))
         return (
             f"The budget of the data set '{dataset}' doesn't allow this release "
-            f"(DP cost {spent(total_cost(spends))}; DP spent so far {before}). "
+            f"(DP cost {spent(total_cost(spends))}). It counts all releases of the data set: "
+            f"{account.counted_words()}. "
             f"{' '.join(lines)} {advice} Nothing was released and nothing was spent."
         )
 
@@ -433,6 +447,7 @@ class Ledger:
         return {
             "dataset": dataset,
             "unit": account.unit,
+            "counted": account.counted_words(),
             "spent": total_cost(account.spends).dp_epsilon,
             "spent_rho": total_cost(account.spends).rho,
             "readings": [self._read(reading, account.spends) for reading in account.readings],

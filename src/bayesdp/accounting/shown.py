@@ -6,9 +6,25 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bayesdp import notebook
+from bayesdp.accounting.account import to_the_second
 from bayesdp.accounting.rounded import left_words, spent, up_words
 from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.notions import Cost
+
+
+def level_of(release: Mapping[str, Any]) -> tuple[str, float, float] | None:
+    """The notion, level and delta that a release has on its own; `None` where no entry knows it.
+
+    `release` is as in `Ledger.show`: its result has the level, and its certificate the notion. A
+    release without a result has neither, nor has a program that was run without a study.
+    """
+    result = release.get("result") or {}
+    claim = (result.get("certificate") or {}).get("claim") or {}
+    level, notion = result.get("level"), claim.get("notion")
+    if not isinstance(level, float | int) or not isinstance(notion, str):
+        return None
+    return notion.upper(), float(level), float(result.get("delta") or 0.0)
+
 
 Datasets = Iterable[Mapping[str, Any]]
 """As `Ledger.show` has them."""
@@ -22,7 +38,10 @@ def spent_html(datasets: Datasets) -> str:
 
 def _budget(dataset: Mapping[str, Any]) -> str:
     cost = spent(Cost(any=dataset["spent"], rho_any=dataset["spent_rho"]))
-    title = f"{dataset['dataset']} (one record: {dataset['unit']}), DP cost {cost}"
+    title = (
+        f"{dataset['dataset']} (one record: {dataset['unit']}), DP cost {cost}; "
+        f"{dataset['counted']}"
+    )
     rows = [
         (
             reading["words"],
@@ -35,17 +54,27 @@ def _budget(dataset: Mapping[str, Any]) -> str:
     return notebook.table(title, ("reading", "level", "total", "left"), rows)
 
 
+def _level(release: Mapping[str, Any]) -> str:
+    """The level of a release on its own, where it is known."""
+    known = level_of(release)
+    if known is None:
+        return ""
+    notion, level, delta = known
+    return f"{notion} {up_words(level)}" + (f" at delta {delta:g}" if delta > 0.0 else "")
+
+
 def _releases(dataset: Mapping[str, Any]) -> str:
     rows = [
         (
-            release["time"],
+            to_the_second(release["time"]),
             release["status"],
             release["analyst"],
             release["study"],
             spent(total_cost([Spend.from_dict(spend) for spend in release["spends"]])),
+            _level(release),
             release["id"],
         )
         for release in dataset["releases"]
     ]
-    columns = ("time", "status", "analyst", "study", "DP cost", "release")
+    columns = ("time", "status", "analyst", "study", "DP cost", "level", "release")
     return notebook.table(f"Releases of {dataset['dataset']}", columns, rows)

@@ -121,6 +121,7 @@ _OPTIONS = {
     "value": "column",
     **{name: name for name in ("cluster", "column", "cuts", "role", "series", "states", "time")},
     "where": "where",
+    "orders": "order",
     **{name: name for name in ("confidence", "gaps", "length", "missing", "order", "size", "step")},
 }
 """The options of commands, by the names that the arguments have in Python."""

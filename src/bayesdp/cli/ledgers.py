@@ -31,11 +31,26 @@ def ledger_show(
         float,
         typer.Option(help="Time that a theorem may take for a level: as much as the studies have."),
     ] = 1.0,
+    data_set: Annotated[
+        str | None, typer.Option("--data-set", metavar="NAME", help="Only this data set.")
+    ] = None,
+    analyst: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Only releases and attempts of this analyst."),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Only releases and attempts since then: 2026-11-01, or a time; UTC unless said.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """What is spent and what is left, by data set."""
+    """What is spent and what is left, by data set, and who released what when."""
     from functools import partial
 
+    from bayesdp.accounting.chosen import chosen, since_time
     from bayesdp.accounting.composition import level
     from bayesdp.accounting.ledger import Ledger
 
@@ -49,13 +64,22 @@ def ledger_show(
             remedy="It stands beside the study, or where its budget.ledger says: name it, as in "
             "--ledger FOLDER/ledger.db. The first release of a study makes it.",
         )
-    datasets, refusals = kept.show(), kept.refusals()
+    earliest = None if since is None else since_time(since, "--since")
+    datasets, refusals = chosen(
+        kept.show(data_set), kept.refusals(), dataset=data_set, analyst=analyst, since=earliest
+    )
     if as_json:
         print_json({"datasets": datasets, "refusals": refusals})
         return
     from bayesdp.report.ledgers import show_ledger
 
-    show_ledger(console(), datasets, refusals)
+    asked = {
+        f"of '{data_set}'": data_set,
+        f"by '{analyst}'": analyst,
+        f"since {earliest and earliest.isoformat(timespec='seconds')}": earliest,
+    }
+    only = " and ".join(words for words, value in asked.items() if value is not None)
+    show_ledger(console(), datasets, refusals, only=only)
 
 
 @command(ledger_app, "bayesdp ledger register heights.toml", "register")

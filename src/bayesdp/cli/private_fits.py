@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,7 @@ def _check_options(chosen: Mapping[str, Any]) -> None:
                 f"--{key}",
                 value,
                 expected="nothing beside --private: the study declares its columns",
-                remedy="A private fit has " + ", ".join(f"--{option}" for option in OPTIONS),
+                remedy=_instead(key, value, chosen.get("column")),
             )
     if "dp-epsilon" not in chosen:
         raise InputError(
@@ -75,13 +76,45 @@ def _check_options(chosen: Mapping[str, Any]) -> None:
         )
 
 
+def _instead(key: str, value: object, column: object) -> str:
+    """What to write in the study in place of an option that says what the states are."""
+    known = "A private fit has " + ", ".join(f"--{option}" for option in OPTIONS) + "."
+    if key not in ("cuts", "where", "states"):
+        return known
+    from bayesdp.errors import toml_key, toml_text
+
+    source, text = str(column or "steps"), str(value)
+    if key == "states":
+        name, declared = source, f"states = [{_listed_values(text)}]"
+    else:
+        name, said = f"{source} as states", f"[{text}]" if key == "cuts" else toml_text(text)
+        declared = f"from = {toml_text(source)}, {key} = {said}"
+    return (
+        f"Write below [data.columns]: {toml_key(name)} = {{ {declared} }}, and "
+        f"--column {shlex.quote(name)}. {known}"
+    )
+
+
+def _listed_values(text: str) -> str:
+    """States with commas between them, as an array of TOML."""
+    from bayesdp.errors import toml_text
+
+    parts = [part.strip() for part in text.split(",")]
+    try:
+        [float(part) for part in parts]
+    except ValueError:
+        return ", ".join(map(toml_text, parts))
+    return ", ".join(parts)
+
+
 def _order(text: str) -> int:
     if text == "auto":
         raise InputError(
             "--order",
             text,
             expected="1, 2 or 3 for a private fit: to choose by the data would cost more",
-            remedy="Take the order that public or past data of the kind have.",
+            remedy="Public or past data of the kind tell it: bayesdp fit PAST.csv --model markov "
+            "--order auto.",
         )
     try:
         return int(text)

@@ -281,7 +281,8 @@ class Pricing:
         if not keeps(alone, self.target, self.reading.delta):
             raise BudgetExceededError(
                 f"{self._fixed_costs()} alone reach the level {up_words(alone)}, above the study's "
-                f"budget of {self.target:.6g}. {self._ask()}; nothing was released or spent."
+                f"budget of {self.target:.6g} for one release. {self._ask()}; nothing was released "
+                "or spent."
             )
         if weighted == 0.0:
             return 0.0

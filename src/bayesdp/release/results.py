@@ -289,7 +289,7 @@ class Release:
 
 
 def _places(result: Result | ProgramAnswer) -> tuple[tuple[Any, str], ...]:
-    """The group and the cell of a result, each with its words: they tell it from its query's others."""
+    """The group and the cell of a result, each with its words."""
     if isinstance(result, ProgramAnswer):
         return ()
     named = [part for part in (result.group, result.cell) if part is not None]

@@ -7,8 +7,10 @@ from typing import Any
 
 from rich.console import Console
 
+from bayesdp.accounting.account import to_the_second
 from bayesdp.accounting.analysts import by_analyst
 from bayesdp.accounting.rounded import left_words
+from bayesdp.accounting.shown import level_of
 from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.report.layout import item, say, show_table
 from bayesdp.report.numbers import budget_words, level_words
@@ -20,15 +22,20 @@ def show_ledger(
     console: Console,
     datasets: Sequence[Mapping[str, Any]],
     refusals: Sequence[Mapping[str, Any]] = (),
+    *,
+    only: str = "",
 ) -> None:
     """Every data set's budget, then who released what at which cost, and whose attempt was refused.
 
-    `datasets` are as in `Ledger.show`, `refusals` as in `Ledger.refusals`.
+    `datasets` are as in `Ledger.show`, `refusals` as in `Ledger.refusals`. `only` says which
+    entries were asked for, if not all.
 
     Releases and refused attempts stand in the order of time.
     """
     if not datasets and not refusals:
-        say(console, "The ledger is empty.")
+        say(console, "No such entry is in the ledger." if only else "The ledger is empty.")
+    elif only:
+        say(console, f"Of releases and attempts only those {only}; tables count all releases.")
     refused: dict[str, list[Mapping[str, Any]]] = {}
     for refusal in refusals:
         refused.setdefault(refusal["dataset"], []).append(refusal)
@@ -55,7 +62,7 @@ def _show_budget(console: Console, dataset: Mapping[str, Any]) -> None:
         )
         for reading in dataset["readings"]
     ]
-    title = f"{dataset['dataset']} (one record: {dataset['unit']})"
+    title = f"{dataset['dataset']} (one record: {dataset['unit']}): {dataset['counted']}"
     show_table(console, title, ("reading", "level", "total", "left"), rows)
 
 
@@ -124,21 +131,33 @@ def _sum_of(analyst: Mapping[str, Any]) -> str:
 
 
 def _line(entry: Mapping[str, Any], status: str, detail: str) -> str:
-    return f"{entry['time']}  {status:8}  {entry['analyst']}  {entry['study']}  {detail}"
+    time = to_the_second(entry["time"])
+    return f"{time}  {status:8}  {entry['analyst']}  {entry['study']}  {detail}"
 
 
 def _paid(release: Mapping[str, Any]) -> str:
-    """The cost of a release, and its name in the ledger."""
+    """The cost of a release, its level on its own where that is known, and its name."""
     cost = total_cost([Spend.from_dict(spend) for spend in release["spends"]])
-    return f"DP cost {cost_words(cost.dp_epsilon, cost.rho)}  {release['id']}"
+    known = level_of(release)
+    level = ""
+    if known is not None and known[0] != "DP":
+        notion, alone, delta = known
+        level = f", {notion} level {level_words(alone)}{at_delta(delta)}"
+    return f"DP cost {cost_words(cost.dp_epsilon, cost.rho)}{level}  {release['id']}"
 
 
-def show_readings(console: Console, readings: Sequence[Mapping[str, Any]]) -> None:
-    """The budget of one data set before and after a release, a line for each reading."""
+def show_readings(
+    console: Console, dataset: str, readings: Sequence[Mapping[str, Any]], counted: str
+) -> None:
+    """The budget of a data set before and after a release, a paragraph for each reading.
+
+    `counted` says which releases the readings are about.
+    """
     for reading in readings:
         say(
             console,
-            f"Budget of the data set: {reading['notion'].upper()} level "
+            f"Budget of the data set '{dataset}' ({counted}): {reading['notion'].upper()} level "
             f"{level_words(reading['level'])} now, {level_words(reading['level_after'])} after a "
-            f"release, of {budget_words(reading['total'])}{at_delta(reading.get('delta', 0.0))}.",
+            f"release, of {budget_words(reading['total'])}{at_delta(reading.get('delta', 0.0))}; "
+            f"{left_words(reading['total'], reading['left'])} is left now.",
         )

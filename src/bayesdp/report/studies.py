@@ -65,7 +65,8 @@ def show_check(
     if check.inaccurate:
         large = "" if useless(plan) else "Some error is above a tenth of its range. "
         say(console, f"{large}--verbose looks for what would help.")
-    show_readings(console, check.preview.readings)
+    preview = check.preview
+    show_readings(console, plan.study.data.dataset, preview.readings, preview.counted)
     if verbose:
         _show_details(console, plan)
 

@@ -131,7 +131,8 @@ def test_parts_of_a_record_are_no_public_number(query: Any, key: str, tmp_path: 
 def test_the_remedy_for_unequal_records_works(tmp_path: Any) -> None:
     rows = table().drop(index=[3, 8, 9])
     with pytest.raises(
-        UnsupportedError, match=r"declare data\.balanced = true.*divide it by the number of rows"
+        UnsupportedError,
+        match=r"write below \[data\]: balanced = true.*divide it by the number of rows",
     ):
         study(rows, tmp_path, HEIGHT, balanced=False).check()
     counted = {"name": "rows", "kind": "count", "where": "height >= 0"}

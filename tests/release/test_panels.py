@@ -130,7 +130,7 @@ def test_a_family_of_panels_is_held_against_each(tmp_path: Any) -> None:
 
 @pytest.mark.parametrize("role", ["household", "person", "day"])
 def test_each_role_has_to_be_declared(role: str, tmp_path: Any) -> None:
-    with pytest.raises(InputError, match=rf"Declare it: {role} = "):
+    with pytest.raises(InputError, match=rf"with the name of yours: {role} = "):
         study(table(), tmp_path, columns={role: None})
 
 

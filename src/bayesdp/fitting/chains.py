@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
+from bayesdp.accounting.rounded import up_words
 from bayesdp.errors import InputError, UnsupportedError, whole_number
 from bayesdp.fitting.comparing import (
+    HIGHEST_ORDER,
     LEAST_TRANSITIONS,
     FitCheck,
     check_gaps,
@@ -34,13 +37,15 @@ from bayesdp.fitting.numbers_of import (
 )
 from bayesdp.fitting.regions import Counts, TransitionBounds, transition_bounds
 from bayesdp.fitting.states import read_states
+from bayesdp.notions import Cost
 from bayesdp.populations import MarkovChain
 from bayesdp.populations.base import NO_ALLOWANCE
 from bayesdp.statements.columns import Value
 from bayesdp.tables.columns import Column
 from bayesdp.tables.source import open_table
+from bayesdp.theorems import Question, best_bound
 
-ORDERS = (1, 2, 3)
+ORDERS = tuple(range(1, HIGHEST_ORDER + 1))
 """The orders that can be fitted."""
 
 MOST_SERIES = 1000
@@ -142,7 +147,9 @@ def fit_chain(
         fitted, choice = (order, ()) if order != "auto" else _least_information(windows)
         counts = _counts(windows, fitted)
         bridged = _bridged(chains, counts)
-        checks = (*choice, check_order(windows, fitted), *bridged, *_homogeneity(chains, counts))
+        price = partial(_price_of_order, windows, fitted, confidence, length)
+        about_order = check_order(windows, fitted, price)
+        checks = (*choice, about_order, *bridged, *_homogeneity(chains, counts))
     bounds = None if confidence is None else transition_bounds(counts, confidence)
     population = _population(
         counts, bounds, length, _source(windows, counts, confidence, choice, bridged)
@@ -281,6 +288,31 @@ def _bridged(chains: Chains, counts: Counts) -> tuple[FitCheck, ...]:
     order = counts.ndim - 1
     unbridged = chains.unbridged(order)
     return () if unbridged is None else (check_gaps(counts, unbridged.tables[order]),)
+
+
+PRICED_AT = 0.1
+"""The DP cost at which orders are compared."""
+_SECONDS = 0.05
+_STOP_AFTER = 1.0
+"""What theorems may take to compare two orders: an estimate, and a limit in seconds."""
+
+
+def _price_of_order(
+    windows: WindowCounts, order: int, confidence: float | None, length: int
+) -> str:
+    """What the level of the next order is beside that of this one, in words."""
+    levels = []
+    for k in (order, order + 1):
+        counts = windows.tables[k]
+        bounds = None if confidence is None else transition_bounds(counts, confidence)
+        try:
+            population = _population(counts, bounds, length, "")
+        except UnsupportedError:
+            return "bayesdp leakage tells its level"
+        question = Question(population, "any", "bounded", _SECONDS, stop_after=_STOP_AFTER)
+        levels.append(best_bound(question, Cost(any=PRICED_AT)).epsilon)
+    here, there = map(up_words, levels)
+    return f"at a DP cost of {PRICED_AT:g} a level of {there} instead of {here}"
 
 
 def _homogeneity(chains: Chains, counts: Counts) -> Iterator[FitCheck]:

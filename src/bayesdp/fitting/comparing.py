@@ -8,7 +8,7 @@ says what follows for a level.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,8 +149,16 @@ def estimates(counts: Counts | Numbers) -> Numbers:
     return shares
 
 
-def check_order(windows: WindowCounts, order: int) -> FitCheck:
-    """Order `order + 1` against `order`."""
+HIGHEST_ORDER = 3
+"""The highest order that can be fitted."""
+
+
+def check_order(windows: WindowCounts, order: int, price: Callable[[], str]) -> FitCheck:
+    """Order `order + 1` against `order`.
+
+    `price` says what the level of the higher order is; it is asked where that fits better and can
+    be fitted.
+    """
     name = f"order {order + 1} against {order}"
     if len(windows.tables) < order + 2 or not windows.tables[order + 1].any():
         few = f"no {order + 2} records follow each other without a gap"
@@ -161,12 +169,20 @@ def check_order(windows: WindowCounts, order: int) -> FitCheck:
     if not test.differs:
         text = f"Order {order + 1} is not seen to fit better than order {order} ({test.words()})."
         return _tested(name, text, test)
-    remedy = f"fit --order {order + 1}" if order < 3 else "cut the values into fewer states"
     text = (
         f"Order {order + 1} fits better than order {order} ({test.words()}): the records remember "
-        f"more than the fitted chain, and its level may be too low for them; {remedy}, or use "
-        "coarser periods."
+        f"more than the fitted chain, and its level may be too low for them; "
     )
+    periods = "coarser periods, whose level only a fit to them tells"
+    if order < HIGHEST_ORDER:
+        text += f"fit --order {order + 1} ({price()}), or use {periods}."
+    elif windows.tables[0].size > 2:
+        text += f"put states together, down to two, or use {periods}."
+    else:
+        text += (
+            f'use {periods}, or declare clusters (model = "clusters") of as many records as a '
+            "series has, in which records may remember anything."
+        )
     return _tested(name, text, test)
 
 

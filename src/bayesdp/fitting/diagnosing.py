@@ -227,7 +227,8 @@ def check_next_lag(first: Numbers, second: Numbers, third: Numbers) -> FitCheck:
         "Lag 2 is not seen to fit better than lag 1",
         f"Given the last record, the one before it still counts, partial correlation {partial:.2g}"
         ": the series remembers more than AR(1), and its level may be too low; use coarser "
-        "periods, or states (--model markov --order 2)",
+        "periods, or states (--model markov --order 2, with --cuts for the states). What level "
+        "either has, only a fit tells",
     )
 
 

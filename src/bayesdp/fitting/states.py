@@ -55,7 +55,7 @@ def read_states(table: Table, column: str, declared: Mapping[str, Any]) -> State
             "states",
             sorted(ways),
             expected="one way to say what the states are: states, cuts or where",
-            remedy="For example states = [0, 1], or where = 'steps > 0'.",
+            remedy="For example --states 0,1 or --where 'steps > 0' (in Python states=[0, 1]).",
         )
     (way,) = ways
     derived = way != "states"
@@ -72,7 +72,9 @@ def read_states(table: Table, column: str, declared: Mapping[str, Any]) -> State
             way,
             f"{len(levels)} states",
             expected=f"at least two states, at most {MOST_STATES}",
-            remedy="Merge states, or cut the values at fewer points.",
+            remedy="Name two states or more."
+            if len(levels) < 2
+            else "Merge states, or cut the values at fewer points.",
         )
     return States(column, reading, levels, derived)
 

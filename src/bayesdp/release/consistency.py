@@ -6,7 +6,7 @@ import math
 
 from bayesdp import kernel
 from bayesdp.accounting.spend import SMALLEST_DELTA
-from bayesdp.errors import InputError, UnsupportedError, did_you_mean
+from bayesdp.errors import InputError, UnsupportedError, did_you_mean, toml_key, toml_text
 from bayesdp.populations import (
     Autoregressive,
     Clusters,
@@ -35,7 +35,7 @@ def _with_delta(study: StudySpec) -> None:
                 "budget.noise",
                 budget.noise,
                 expected='"laplace", or a delta: Gaussian noise has no level without one',
-                remedy="Add budget.delta, for example delta = 1e-6.",
+                remedy="Write below [budget], for example: delta = 1e-6.",
             )
         return
     if budget.delta < SMALLEST_DELTA:
@@ -72,14 +72,14 @@ def consistent(study: StudySpec) -> StudySpec:
             "data.unit",
             data.unit,
             expected='"row", or a declared column whose rows together form one record',
-            remedy=f"Declare it: data.columns.{data.unit} = {{ public = true }}.",
+            remedy=_public(data.unit),
         )
     if data.unit != "row" and study.columns[data.unit].is_private:
         raise InputError(
             "data.unit",
             data.unit,
             expected="a public column or one with a role: who has which rows is not protected",
-            remedy=f"Declare it: data.columns.{data.unit} = {{ public = true }}.",
+            remedy=_public(data.unit),
         )
     roles = [name for name, column in study.columns.items() if column.role is not None]
     for role in ("cluster", "member", "series", "order"):
@@ -99,6 +99,11 @@ def consistent(study: StudySpec) -> StudySpec:
     for position, stress in enumerate(study.stress):
         _stress(study, stress, f"stress[{position}].population")
     return study
+
+
+def _public(name: str) -> str:
+    """How to declare a public column."""
+    return f"Write below [data.columns]: {toml_key(name)} = {{ public = true }}."
 
 
 def _stress(study: StudySpec, stress: StressSpec, place: str) -> None:
@@ -252,9 +257,9 @@ def _states_covered(
         list(covers),
         expected="columns whose states are those of the population: "
         + (f"{states}" if states is not None else "which differ from record to record here"),
-        remedy="Declare the states, or derive them from a column of numbers, as in active = "
-        '{ from = "steps", cuts = [0.5] }; the numbers behind a state may be declared '
-        "independent if they are so given the states (theory 7).",
+        remedy="Declare the states, or derive them from a column of numbers, below [data.columns] "
+        'as in: active = { from = "steps", cuts = [0.5] }, and cover that column; the numbers '
+        "behind a state may be declared independent if they are so given the states (theory 7).",
     )
 
 
@@ -297,7 +302,8 @@ def _structure(study: StudySpec) -> None:
         raise InputError(
             "data.columns",
             expected='a column of role "cluster" that says which records belong together',
-            remedy=f'Declare it: family = {{ role = "cluster" }}. {LONG_FORM}',
+            remedy="Write below [data.columns], with the name of yours: family = "
+            f'{{ role = "cluster" }}. {LONG_FORM}',
             shown=False,
         )
     if population.structure == "panel":
@@ -306,7 +312,7 @@ def _structure(study: StudySpec) -> None:
                 raise InputError(
                     "data.columns",
                     expected=f'a column of role "{role}" that says {says}',
-                    remedy=f"Declare it: {example}.",
+                    remedy=f"Write below [data.columns], with the name of yours: {example}.",
                     shown=False,
                 )
     _members(study, population)
@@ -316,7 +322,8 @@ def _structure(study: StudySpec) -> None:
             "data.columns",
             expected='a column of role "order" with its step, and one of role "series" if the '
             "table holds several series",
-            remedy='Declare it: day = { role = "order", step = 1 }.',
+            remedy="Write below [data.columns], with the name and the step of yours: day = "
+            '{ role = "order", step = 1 }.',
             shown=False,
         )
 
@@ -362,7 +369,8 @@ def _members(study: StudySpec, population: Population) -> None:
         raise InputError(
             "data.columns",
             expected='a column of role "member" that says which of population.roles a record is',
-            remedy=f'Declare it: who = {{ role = "member", states = {list(named)} }}. {LONG_FORM}',
+            remedy="Write below [data.columns], with the name of yours: who = { role = "
+            f'"member", states = [{", ".join(map(toml_text, named))}] }}. {LONG_FORM}',
             shown=False,
         )
     for column in columns:

@@ -403,8 +403,8 @@ def _column(study: StudySpec, column: str | None) -> str:
             "column",
             column,
             expected=f"a column with 2 to {MOST_STATES} states",
-            remedy='Declare one that is read from it: active = { from = "steps", where = "steps > '
-            '0" }, or with cuts = [...].',
+            remedy="Declare one that is read from it, below [data.columns] as in: active = "
+            '{ from = "steps", where = "steps > 0" }, or with cuts = [...].',
         )
     read_from = study.columns.get(declared.source or "", declared)
     if read_from.imputed is not None:
@@ -426,7 +426,8 @@ def _require_order_column(study: StudySpec) -> None:
         "data.columns",
         expected='a column of role "order" with its step: the order of a file may depend on '
         "private values",
-        remedy='Declare it: day = { role = "order", step = 1 }.',
+        remedy="Write below [data.columns], with the name and the step of yours: day = "
+        '{ role = "order", step = 1 }.',
         shown=False,
     )
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from bayesdp.accounting.composition import SECONDS, converted, dp_bound
 from bayesdp.accounting.rounded import keeps, up_words
 from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.calibration import MOST_LEVELS, largest_within
-from bayesdp.errors import BudgetExceededError, InputError
+from bayesdp.errors import BudgetExceededError, InputError, toml_key
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.notions import Refused
 from bayesdp.numbers import UpperBound, float_above
@@ -32,6 +32,8 @@ SMALLEST_COST = 1e-100
 """Below it no noise fits, and messages should say which query is meant."""
 _MOST_COST = 1e100
 _TRIES = 60
+_TRIES_OF_ERRORS = 12
+_MOST_TIMES = 1e6
 _PROVISIONAL_RECORDS = 2**20
 
 
@@ -170,7 +172,8 @@ class PlannedQuery:
 class Pricing:
     """Prices the queries in two passes: first without the grids' slack, then with it.
 
-    `others` are spends of the same study that are fixed already: its programs'.
+    `others` are spends of the same study that are fixed already: its programs'. `advises`: whether
+    a refusal says which errors would fit.
     """
 
     def __init__(
@@ -192,6 +195,7 @@ class Pricing:
         self.reading = reading
         self.target = target
         self.search = NEVER
+        self.advises = True
         self.seconds = study.budget.seconds
         self.refused: list[Refused] = []
         self.per_record = study.data.rows_per_unit or 1
@@ -311,13 +315,50 @@ class Pricing:
         return "The programs and the wanted errors" if wanted else "The programs"
 
     def _ask(self) -> str:
-        ask = "Ask for larger errors"
+        ask = "Ask for larger errors" + self._larger_errors()
         if self.others:
             ask = "Write smaller epsilons in the programs, or allow the study more"
         budget = self.study.budget
         if budget.spend is not None and budget.spend < budget.epsilon:
             ask += f", or raise budget.spend (it is {budget.spend:g}, of {budget.epsilon:g})"
         return ask
+
+    def _larger_errors(self) -> str:
+        """Errors that the queries could have within the budget, if all were larger alike.
+
+        They are tried, as a study that asks for them would be. Empty where weights or programs
+        share the budget, and where nothing near the wanted errors fits.
+        """
+        wanted = [float(s.spec.error) for s in self.shapes if s.spec.error is not None]
+        if not self.advises or self.others or len(wanted) < len(self.shapes):
+            return ""
+        alone = self._level([self._spend(s, self._cost_of_error(s), None) for s in self.shapes])
+        times = (alone / self.target) ** (1.0 / self.noise.power)
+        for _ in range(_TRIES_OF_ERRORS):
+            if not 1.0 <= times < _MOST_TIMES:
+                break
+            errors = [up_words(error * times) for error in wanted]
+            if self._fits_with(list(map(float, errors))):
+                return ", such as " + ", ".join(
+                    f"error = {error} for '{shape.spec.name}' ({shape.unit_words()})"
+                    for shape, error in zip(self.shapes, errors, strict=True)
+                )
+            times *= 1.05
+        return ""
+
+    def _fits_with(self, errors: Sequence[float]) -> bool:
+        """Whether the queries fit within the budget with these errors in the place of theirs."""
+        larger = [
+            replace(shape, spec=shape.spec.model_copy(update={"error": error}))
+            for shape, error in zip(self.shapes, errors, strict=True)
+        ]
+        changed = Pricing(self.study, larger, self.n, self.reading, self.target, self.noise)
+        changed.advises = False
+        try:
+            changed.solve()
+        except (BudgetExceededError, InputError):
+            return False
+        return True
 
     def _level(self, spends: Sequence[Spend]) -> float:
         """The study's own level, raised where else the data set's total would not be kept."""
@@ -449,19 +490,39 @@ class Pricing:
         return self.noise.rough_cost(width, float(error))
 
 
+def _of_the_total(shape: Shape) -> str:
+    """What the error of a sum is, beside that of a mean."""
+    unit = shape.column.unit if shape.column is not None and shape.column.unit else ""
+    return (
+        f"{f'in {unit} ' if unit else ''}of the total, so as many times that of the mean as there "
+        "are rows"
+    )
+
+
 def _size_remedy(shape: Shape) -> str:
     """How to say how many rows an average is over."""
     by, where = shape.spec.by, shape.spec.where
     if by is not None:
-        each = ", ".join(f"{key} = ..." for key in shape.keys or ())
+        each = ", ".join(f"{toml_key(key)} = ..." for key in shape.keys or ())
+        share = shape.spec.kind == "proportion"
+        instead = (
+            'kind = "count", whose error can be wanted: in records, and not as a share'
+            if share
+            else f'kind = "sum", whose error can be wanted: {_of_the_total(shape)}'
+        )
         return (
             f"If the sizes of the groups are public, state them: group_sizes = {{ {each} }}; the "
-            "error is then kept in the smallest one. Else use weight, or release the sum, whose "
-            "error can be wanted."
+            f"error is then kept in the smallest one. Else use weight, or write {instead}."
         )
     if where is not None and shape.spec.kind == "mean":
         return (
             "Use weight: 'bayesdp check STUDY' shows the error, to be divided by the rows that "
-            "match. Or release the sum, whose error can be wanted."
+            f'match. Or write kind = "sum", whose error can be wanted: {_of_the_total(shape)}.'
         )
-    return "State data.n, or use weight."
+    return (
+        "Write below [data] how many records there are: n = ..., or use weight. Or write kind = "
+        '"count", whose error can be wanted: in records, and not as a share.'
+        if shape.spec.kind == "proportion"
+        else "Write below [data] how many records there are: n = ..., or use weight. Or write kind "
+        f'= "sum", whose error can be wanted: {_of_the_total(shape)}.'
+    )

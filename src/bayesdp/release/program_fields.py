@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from bayesdp.errors import InputError, did_you_mean
+from bayesdp.errors import InputError, did_you_mean, toml_key
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec
 from bayesdp.statements.conditions import value_kind
@@ -79,8 +79,8 @@ def _check(field: str, kind: Type, column: Column, place: str) -> None:
             place,
             column.name,
             expected=f"a public column: the program takes '{field}' for Public[...]",
-            remedy=f"Declare data.columns.{column.name} = {{ public = true }} if it is not to be "
-            "protected, or leave Public[...] out of the record.",
+            remedy=f"Write below [data.columns]: {toml_key(column.name)} = {{ public = true }} if "
+            "it is not to be protected, or leave Public[...] out of the record.",
         )
     levels = column.levels
     if levels is None and column.bounds is None:

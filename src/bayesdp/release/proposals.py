@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from bayesdp import notebook
 from bayesdp.accounting.rounded import up_words
-from bayesdp.errors import InputError, Refusal
+from bayesdp.errors import InputError, Refusal, toml_key, toml_text
 from bayesdp.mechanisms import RandomizedResponse
 from bayesdp.populations import (
     Autoregressive,
@@ -47,13 +47,15 @@ class Proposal:
     `change` says what would have to be changed, in the study file or before; `condition` what must
     be true, or what is given up. `errors` has the errors at 95 % that change, by the query's name:
     the one of the study as it is (`None` where it is refused) and the one with the change, each of
-    one number, in the query's unit and rounded up.
+    one number, in the query's unit and rounded up; `units` says by name what they are of, such as
+    `cm of the mean`.
     """
 
     name: str
     change: str
     condition: str
     errors: dict[str, tuple[float | None, float]]
+    units: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"{self.name}: {self.price()}; {self.change}; {self.condition}"
@@ -61,7 +63,7 @@ class Proposal:
     def price(self) -> str:
         """The errors before and after, in words; of many queries, those of the first three."""
         words = [
-            f"{name} +- {up_words(after)}"
+            f"{name} +- {up_words(after)} {self.units.get(name, '')}".rstrip()
             + (f" instead of {up_words(before)}" if before is not None else "")
             for name, (before, after) in self.errors.items()
         ]
@@ -99,7 +101,12 @@ def proposals(study: StudySpec, plan: Plan | None) -> Proposals:
     rows = [_priced(before, plan, idea) for idea in _ideas(study)]
     if plan is not None:
         rows.append(_at_collection(plan, before))
-    return Proposals(tuple(row for row in rows if row is not None))
+    units = {
+        query.name: shape(study, position).unit_words()
+        for position, query in enumerate(study.queries)
+        if query.kind != "program"
+    }
+    return Proposals(tuple(replace(row, units=units) for row in rows if row is not None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +249,7 @@ def _coarser_periods(study: StudySpec, population: Population) -> Iterator[_Idea
     length, n = -(-population.length // 2), _kept(study, 1, 2)
     if isinstance(population, Autoregressive):
         coefficient = population.coefficient**2
-        law = f"population.coefficient = {coefficient:.6g}"
+        law = f"population.coefficient = {coefficient:.12g}"
 
         def coarser() -> Population:
             return Autoregressive(coefficient=coefficient, length=length)
@@ -308,7 +315,7 @@ def _narrower_bounds(study: StudySpec) -> Iterator[_Idea]:
     summed = [query.column for query in study.queries if query.kind in ("sum", "mean")]
     for name in dict.fromkeys(summed):
         column = study.columns.get(name or "")
-        if column is None or column.bounds is None or column.is_derived:
+        if column is None or column.bounds is None or column.is_derived or column.is_date:
             continue
         low, high = column.bounds
         bounds = (low + (high - low) / 4.0, high - (high - low) / 4.0)
@@ -316,19 +323,29 @@ def _narrower_bounds(study: StudySpec) -> Iterator[_Idea]:
         columns = study.columns | {column.name: narrower}
         yield _Idea(
             "a narrower secrets interval",
-            f"data.columns.{name}.bounds = [{bounds[0]:g}, {bounds[1]:g}] instead of "
-            f"[{low:g}, {high:g}]",
+            f"data.columns.{toml_key(name)}.bounds = [{bounds[0]:.12g}, {bounds[1]:.12g}] instead "
+            f"of [{low:.12g}, {high:.12g}]",
             "values outside are clipped, which shifts the answer if there are many of them; a "
             "level that rests on bounded secrets then speaks of values in the narrower interval",
             partial(study.model_copy, update={"columns": columns, "stress": ()}),
         )
 
 
+def _declared(study: StudySpec, keys: str) -> str:
+    """A population with these keys that covers what the study's covers, as a line of TOML."""
+    assert study.population is not None
+    covers = ", ".join(map(toml_text, study.population.covers))
+    return (
+        "at the top of the file, in the place of [population]: population = "
+        f"{{ {keys}, covers = [{covers}] }}"
+    )
+
+
 def _equal_correlations(study: StudySpec, size: int, rho: float) -> _Idea:
     declared = {"model": "gaussian", "size": size, "correlation": rho}
     return _Idea(
         "one correlation for all",
-        f'population = {{ model = "gaussian", size = {size}, correlation = {rho:.4g} }}',
+        _declared(study, f'model = "gaussian", size = {size}, correlation = {rho:.12g}'),
         "only if the records of a cluster have equal variances, and each two of them exactly this "
         "correlation",
         lambda: _with(study, parse(declared)),
@@ -342,8 +359,8 @@ def _public_sample(study: StudySpec, population: Population) -> Iterator[_Idea]:
     if isinstance(population, Unknown) and population.records > ASSUMED_CLUSTER:
         yield _Idea(
             "knowing who depends on whom",
-            f'population = {{ model = "clusters", size = {ASSUMED_CLUSTER} }}, and a column of '
-            'role "cluster"',
+            _declared(study, f'model = "clusters", size = {ASSUMED_CLUSTER}')
+            + ', and a column of role "cluster"',
             f"only if records depend on each other in clusters of at most {ASSUMED_CLUSTER}",
             lambda: _in_clusters(study),
         )
@@ -351,7 +368,7 @@ def _public_sample(study: StudySpec, population: Population) -> Iterator[_Idea]:
         size, rho = population.size, ASSUMED_CORRELATION
         yield _Idea(
             name,
-            f'population = {{ model = "gaussian", size = {size}, max_correlation = {rho:g} }}',
+            _declared(study, f'model = "gaussian", size = {size}, max_correlation = {rho:g}'),
             f"{condition}: jointly Gaussian with equal variances, no correlation above {rho:g}",
             lambda: _with(study, Gaussian(size=size, max_correlation=rho)),
         )
@@ -362,8 +379,8 @@ def _public_sample(study: StudySpec, population: Population) -> Iterator[_Idea]:
         rho /= 2.0
         yield _Idea(
             name,
-            f"population.max_correlation = {rho:.4g} instead of {population.max_correlation:.4g}",
-            f"{condition}: no correlation above {rho:.4g}",
+            f"population.max_correlation = {rho:.12g} instead of {population.max_correlation:.12g}",
+            f"{condition}: no correlation above {rho:.12g}",
             lambda: _with(study, Gaussian(size=size, max_correlation=rho)),
         )
     elif isinstance(population, MarkovChain) and population.transition is None:

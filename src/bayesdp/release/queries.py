@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from bayesdp.accounting import Block
 from bayesdp.accounting.composition import THREE_WAYS_OUT
-from bayesdp.errors import InputError, UnsupportedError, did_you_mean
+from bayesdp.errors import InputError, UnsupportedError, did_you_mean, toml_text
 from bayesdp.notions import Kind
 from bayesdp.populations import MarkovChain
 from bayesdp.release.spec import StudySpec
@@ -99,6 +99,14 @@ class Shape:
     def _matching_only(self) -> bool:
         return self.spec.kind == "mean" and self.spec.where is not None
 
+    def unit_words(self) -> str:
+        """What an error of the query is of, with its unit: of a mean, of a total, of a count."""
+        unit = ""
+        if self.column is not None and self.cells is None and self.column.unit:
+            unit = f"{self.column.unit} "
+        of = {"mean": "the mean", "sum": "the total", "proportion": "the share"}
+        return f"{unit}of {of.get(self.spec.kind, 'the count')}"
+
     def words_of_rows(self) -> str:
         """The rows that a number of the query is over, in words."""
         if self._matching_only:
@@ -135,7 +143,9 @@ def shape(study: StudySpec, position: int) -> Shape:
             f"{key}.where",
             query.where,
             expected="a condition on public columns only, for a mean",
-            remedy="How many rows match is private: release the sum and the count as two queries.",
+            remedy='How many rows match is private. Write kind = "sum" instead, and a second '
+            "[[query]] with the same where = "
+            f'{toml_text(query.where or "")} and kind = "count"; the mean is about their ratio.',
         )
     masked = private_where or (several_rows and not as_many)
     return Shape(
@@ -199,9 +209,9 @@ def _require_public_rows(study: StudySpec, query: QuerySpec, key: str) -> None:
             query.kind,
             expected="sum, count or histogram where a record has several rows",
             remedy=f"If each {study.data.unit} has exactly {study.data.rows_per_unit} rows, "
-            f"declare data.balanced = true. Otherwise release a {what} and divide it by the number "
-            "of rows, which n is not: n counts records. The number may be published, because who "
-            "has which rows is not protected.",
+            f'write below [data]: balanced = true. Otherwise write kind = "{what}" and divide it '
+            "by the number of rows, which n is not: n counts records. The number may be published, "
+            "because who has which rows is not protected.",
         )
     narrowed = "by" if query.by is not None else "where" if query.kind == "mean" else None
     if narrowed is not None and getattr(query, narrowed) is not None:
@@ -250,7 +260,7 @@ def _mechanism(study: StudySpec, query: QuerySpec, where: Predicate | None, key:
             name,
             query.tightness,
             expected="a chain whose series has no gap, since what a count leaks depends on gaps",
-            remedy="Declare population.complete = true if there is one series without gaps.",
+            remedy="Write below [population]: complete = true if there is one series without gaps.",
         )
     counts = query.kind in ("count", "proportion") and query.by is None and where is not None
     read = sorted(where.columns) if where is not None else []
@@ -520,8 +530,8 @@ def labels(
             raise InputError(
                 "population.covers",
                 expected="the private columns that the population speaks about, and it is missing",
-                remedy=f"{key} reads '{name}': write covers = [\"{base.name}\"], or declare the "
-                "column public or independent.",
+                remedy=f"{key} reads '{name}': write below [population]: covers = "
+                f"[{toml_text(base.name)}], or declare the column public or independent.",
                 shown=False,
             )
         if study.budget.notion == "bdp" and base.name not in covers and not base.independent:

@@ -17,7 +17,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from bayesdp.accounting.analysts import checked_analyst
-from bayesdp.errors import InputError, did_you_mean, require_shown, whole_number
+from bayesdp.errors import (
+    InputError,
+    did_you_mean,
+    require_shown,
+    toml_key,
+    toml_text,
+    whole_number,
+)
 from bayesdp.populations import Population, parse
 from bayesdp.populations.base import explain_validation
 from bayesdp.populations.files import parse_toml, search_in
@@ -271,11 +278,30 @@ def _one_error(entry: Any, key: str) -> Any:
             f"{key}.error",
             dict(error),
             expected="one number: the groups of a query have the same noise",
-            remedy="Write the number that every group needs. A mean's error is larger in smaller "
-            "groups: with group_sizes it is kept in the smallest, and 'bayesdp check' shows all. "
-            "Groups that need different noise are queries of their own, with a where each.",
+            remedy=_one_error_remedy(entry),
         )
     return entry
+
+
+def _one_error_remedy(entry: Mapping[Any, Any]) -> str:
+    """How to ask for the errors of groups: by the kind of the query, since errors mean others."""
+    least = min((e for e in entry["error"].values() if isinstance(e, int | float)), default=None)
+    number = "" if least is None else f": error = {least:g} in the place of the table"
+    if entry.get("kind") in ("mean", "proportion"):
+        return (
+            f"Write the number that every group needs{number}, and the public size of each: "
+            f"group_sizes = {{ {', '.join(f'{toml_key(group)} = ...' for group in entry['error'])} "
+            f"}}. A {entry['kind']}'s error is larger in smaller groups: it is kept in the "
+            "smallest, and 'bayesdp check' shows all."
+        )
+    group = str(next(iter(entry["error"]), "child"))
+    value = group if group.lstrip("-").replace(".", "", 1).isdigit() else repr(group)
+    condition = f"{entry.get('by', 'role')} == {value}"
+    return (
+        f"Write the number that every group needs{number}; it is the same in all groups. Groups "
+        "that need different noise are queries of their own, with a where in the place of by, such "
+        f"as where = {toml_text(condition)}; keep a condition that is there, and join both by and."
+    )
 
 
 def _part(model: type[Any], raw: object, key: str) -> Any:

@@ -37,7 +37,7 @@ from pydantic import (
     model_validator,
 )
 
-from bayesdp.errors import InputError, did_you_mean, require_shown
+from bayesdp.errors import InputError, did_you_mean, require_shown, toml_key
 from bayesdp.statements.columns import Value
 from bayesdp.statements.conditions import TIME_WORDS, is_time, value_kind
 from bayesdp.statements.times import (
@@ -197,7 +197,8 @@ def group_keys(columns: Mapping[str, Column], by: str, key: str = "by") -> tuple
     column = columns.get(by)
     if column is None:
         public = [name for name, known in columns.items() if not known.is_private]
-        declare = f"Declare it: data.columns.{by} = {{ public = true, states = [...] }}."
+        name = toml_key(by)
+        declare = f"Write below [data.columns]: {name} = {{ public = true, states = [...] }}."
         raise InputError(
             key,
             by,
@@ -217,7 +218,8 @@ def group_keys(columns: Mapping[str, Column], by: str, key: str = "by") -> tuple
             key,
             by,
             expected="a public column whose group keys are declared",
-            remedy=f"Declare them: data.columns.{by} = {{ {_with_role(column)}, states = [...] }}.",
+            remedy=f"Write below [data.columns]: {toml_key(by)} = {{ {_with_role(column)}, "
+            "states = [...] }, with its values.",
         )
     return column.levels
 

@@ -150,14 +150,17 @@ def _pure_leakage(asked: _Asked, epsilon: float) -> None:
     report = asked.report(epsilon)
     asked.certify(lambda: report)
     from bayesdp.theorems.advice import advice
+    from bayesdp.theorems.zeros import zeros_hint
 
     offers = advice(asked.population, report)
+    hint = zeros_hint(asked.population, report.best.theorem)
     if asked.as_json:
-        print_json(report.to_dict() | {"advice": [offer.to_dict() for offer in offers]})
+        told = {"advice": [offer.to_dict() for offer in offers], **({"hint": hint} if hint else {})}
+        print_json(report.to_dict() | told)
         return
     from bayesdp.report.levels import show_leakage
 
-    show_leakage(console(), report, offers)
+    show_leakage(console(), report, offers, hint)
 
 
 def _channel_leakage(asked: _Asked, path: Path, epsilon: float | None) -> None:

@@ -14,6 +14,7 @@ from bayesdp.release.results import confidence_words, cost_words
 from bayesdp.release.usefulness import inaccurate, useless
 from bayesdp.release.wide import wide_warnings
 from bayesdp.tables.refusals import counted
+from bayesdp.theorems.zeros import zeros_hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ class Check:
         """Warnings about what the study's author may not have meant."""
         study = self.plan.study
         told = [*wide_warnings(study), *_about_estimates(study.population)]
+        best = self.plan.report.best.theorem if self.plan.report is not None else "none"
+        told += filter(None, [zeros_hint(study.population, best)])
         return [*told, *useless(self.plan)]
 
     @property

@@ -26,6 +26,7 @@ from bayesdp.release.spec import StudySpec
 from bayesdp.statements.columns import Value
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.queries import CountQuery, DataQuery, HistogramQuery, SumQuery
+from bayesdp.theorems.zeros import zeros_hint
 
 CONFIDENCE = 0.95
 SMALLEST_COST = 1e-100
@@ -321,7 +322,8 @@ class Pricing:
         budget = self.study.budget
         if budget.spend is not None and budget.spend < budget.epsilon:
             ask += f", or raise budget.spend (it is {budget.spend:g}, of {budget.epsilon:g})"
-        return ask
+        hint = zeros_hint(self.study.population) if self.reading.notion == "bdp" else ""
+        return f"{ask}. {hint.removesuffix('.')}" if hint else ask
 
     def _larger_errors(self) -> str:
         """Errors that the queries could have within the budget, if all were larger alike.

@@ -17,10 +17,13 @@ from bayesdp.theorems import REGISTRY, ApproximateReport, Bound, LeakageReport, 
 from bayesdp.theorems.advice import Advice
 
 
-def show_leakage(console: Console, report: LeakageReport, offers: Sequence[Advice] = ()) -> None:
+def show_leakage(
+    console: Console, report: LeakageReport, offers: Sequence[Advice] = (), hint: str = ""
+) -> None:
     """Print the table of theorems: what each proves, knows and ignores, and why some don't apply.
 
-    `offers` are shown below it: what more knowledge would buy.
+    `offers` are shown below it: what more knowledge would buy. `hint` says what to do about tables
+    that hold zeros.
     """
     rows = [
         (
@@ -41,6 +44,8 @@ def show_leakage(console: Console, report: LeakageReport, offers: Sequence[Advic
         ],
     )
     say(console, _in_odds(report))
+    if hint:
+        say(console, hint)
     say(
         console,
         f"The attacker is '{report.adversary}': {ADVERSARY_MEANING[report.adversary]}. "

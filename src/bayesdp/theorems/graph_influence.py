@@ -56,6 +56,7 @@ from bayesdp.numbers import UpperBound, up
 from bayesdp.populations import Graph, Network, Tree
 from bayesdp.populations.factors import FactorGraph
 from bayesdp.theorems.base import Question, Theorem
+from bayesdp.theorems.zeros import ZEROS, has_zeros
 
 DiscreteModel = Graph | Tree | Network
 
@@ -74,6 +75,8 @@ class GraphInfluence(Theorem):
         """Needs influences that die out."""
         if _factor(population) is not None:
             return None
+        if has_zeros(population):
+            return ZEROS
         return (
             "the couplings are too strong: the spectral radius of the influence matrix is not "
             "below 1, or too close to it to be told"

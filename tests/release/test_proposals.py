@@ -300,3 +300,14 @@ def test_check_points_to_proposals_shows_and_lists_them(
     Path("s.toml").write_text(STUDY + "error = 25\n")
     assert "What would help, each" in run(status=1)
     assert not Path("ledger.db").exists()
+
+
+def test_sums_and_means_are_cheaper_alone() -> None:
+    smooth = {"model": "gaussian", "size": 5, "max_correlation": 0.1, "covers": ["x"]}
+    high = {"name": "high", "kind": "count", "where": "x > 50"}
+    both = study(smooth, MEAN, high)
+    row = by_name(both)["sums and means alone"]
+    assert row.change == "leave 'high' out of this study"
+    assert row.errors == {"m": (error(both), pytest.approx(error(study(smooth, MEAN))))}
+    assert "sums and means alone" not in by_name(study(smooth, MEAN))
+    assert "sums and means alone" not in by_name(study(FIVE, MEAN, high))

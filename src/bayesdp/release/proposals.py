@@ -14,7 +14,7 @@ from functools import partial
 
 from bayesdp import notebook
 from bayesdp.accounting.rounded import up_words
-from bayesdp.errors import InputError, Refusal, toml_key, toml_text
+from bayesdp.errors import InputError, Refusal, first_names, toml_key, toml_text
 from bayesdp.mechanisms import RandomizedResponse
 from bayesdp.populations import (
     Autoregressive,
@@ -190,6 +190,7 @@ def _ideas(study: StudySpec) -> Iterator[_Idea]:
     yield from _coarser_periods(study, population)
     yield from _capped_clusters(study, population)
     yield from _narrower_bounds(study)
+    yield from _smooth_alone(study, population)
     yield from _public_sample(study, population)
     yield from _weaker_adversary(study, population)
 
@@ -329,6 +330,29 @@ def _narrower_bounds(study: StudySpec) -> Iterator[_Idea]:
             "level that rests on bounded secrets then speaks of values in the narrower interval",
             partial(study.model_copy, update={"columns": columns, "stress": ()}),
         )
+
+
+def _smooth_alone(study: StudySpec, population: Population) -> Iterator[_Idea]:
+    """Sums and means of a Gaussian law without the queries that jump, which cost far more."""
+    if not isinstance(population, Gaussian | Autoregressive):
+        return
+    smooth = {
+        position
+        for position, query in enumerate(study.queries)
+        if query.kind != "program" and shape(study, position).kind == "lipschitz"
+    }
+    others = [q.name for position, q in enumerate(study.queries) if position not in smooth]
+    if not smooth or not others:
+        return
+    kept = tuple(study.queries[position] for position in sorted(smooth))
+    named = first_names([f"'{name}'" for name in others])
+    yield _Idea(
+        "sums and means alone",
+        f"leave {named} out of this study",
+        "they jump where a value moves, and cost as if nothing but the size of groups were known; "
+        "released before or after, they count in the same total of the data set",
+        lambda: study.model_copy(update={"queries": kept, "stress": ()}),
+    )
 
 
 def _declared(study: StudySpec, keys: str) -> str:

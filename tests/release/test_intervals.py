@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from bayesdp import Study, explain
-from bayesdp.errors import UnknownNameError
+from bayesdp.errors import TableMismatchError, UnknownNameError
 from bayesdp.release.queries import intervals_sentence
 from bayesdp.statements.queries import cut_labels
 
@@ -151,3 +151,24 @@ def test_errors_of_every_group_before_and_after(tmp_path: Path) -> None:
         assert error <= known == pytest.approx(error)
     # Before the release the sizes of the groups of 'unsized' are not known; after it they are.
     assert release["unsized"].errors()["13 and above"] == release["unsized", 2].error(0.95)
+
+
+def test_a_mean_of_no_rows_has_a_remedy_that_works(tmp_path: Path) -> None:
+    mean = {"name": "means", "kind": "mean", "column": "score", "by": "stage"}
+    columns = {
+        "age": {"public": True},
+        "stage": {"from": "age", "cuts": [10, 20]},
+        "score": {"bounds": [0, 100]},
+    }
+    with pytest.raises(TableMismatchError) as cut:
+        study(tmp_path, columns=columns, queries=[mean]).release()
+    assert "no rows in the group '20 and above' of 'stage'" in str(cut.value)
+    assert "or cut 'stage' where every group has rows." in str(cut.value)
+    with pytest.raises(TableMismatchError) as narrowed:
+        study(tmp_path, queries=[mean | {"where": "age < 13"}]).release()
+    assert "of 'stage' where age < 13" in str(narrowed.value)
+    assert "or leave out by or where." in str(narrowed.value)
+    for place, changed in enumerate(({"where": "age < 13", "by": None}, {})):
+        (tmp_path / f"{place}").mkdir()
+        asked = {key: value for key, value in (mean | changed).items() if value is not None}
+        assert len(study(tmp_path / f"{place}", queries=[asked]).release()) > 0

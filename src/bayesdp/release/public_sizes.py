@@ -22,13 +22,18 @@ def averages_of_nothing(queries: Sequence[PlannedQuery], totals: Totals) -> list
             continue
         for group, rows in totals[spec.name].sizes.items():
             if rows == 0:
-                inside = "" if spec.by is None else f" in the group {group!r} of '{spec.by}'"
+                words = query.shape.group_words.get(group, "") if group is not None else ""
+                shown = repr(words or group)
+                inside = "" if spec.by is None else f" in the group {shown} of '{spec.by}'"
                 where = f" where {spec.where}" if spec.kind == "mean" and spec.where else ""
-                remedy = (
-                    "Ask for a sum or a count, which is 0 of no rows"
-                    + (f", or leave {group!r} out of the states of '{spec.by}'" if inside else "")
-                    + "."
-                )
+                remedy = "Ask for a sum or a count, which is 0 of no rows"
+                if inside and where:
+                    remedy += ", or leave out by or where"
+                elif inside and words != str(group):
+                    remedy += f", or cut '{spec.by}' where every group has rows"
+                elif inside:
+                    remedy += f", or leave {shown} out of the states of '{spec.by}'"
+                remedy += "."
                 sentences.append(
                     f"Query '{spec.name}': there are no rows{inside}{where}, so there is no "
                     f"{spec.kind} of them. {remedy}"

@@ -68,6 +68,11 @@ def test_a_label_holds_the_values_of_its_state_and_no_others(
         assert [holds(label, value) for label in labels] == [i == state for i in range(3)]
 
 
+@pytest.mark.parametrize("bounds", [(0.0, 60.0), (0.0, 75.0), (50.0, 100.0)])
+def test_ends_that_are_not_beyond_the_cuts_are_left_open(bounds: tuple[float, float]) -> None:
+    assert cut_labels((50.0, 75.0), bounds) == ("below 50", "[50, 75)", "75 and above")
+
+
 def test_released_numbers_are_those_of_their_labels(tmp_path: Path) -> None:
     made = study(tmp_path)
     release = made.release()

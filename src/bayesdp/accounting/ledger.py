@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, NewType
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, and_, func, select
 
 from bayesdp.accounting import schema
 from bayesdp.accounting.account import (
@@ -351,24 +351,21 @@ class Ledger:
         declared = connection.execute(
             select(readings).where(readings.c.dataset == dataset).order_by(readings.c.sequence)
         ).all()
+        counted = releases.c.dataset == dataset
+        if before is not None:
+            first_left_out = schema.release_row(connection, before).sequence
+            counted = and_(counted, releases.c.sequence < first_left_out)
         written = (
             schema.spend_rows(connection)
             .join(releases, releases.c.id == spends.c.release)
-            .where(releases.c.dataset == dataset)
+            .where(counted)
             .order_by(spends.c.sequence)
         )
-        if before is not None:
-            written = written.where(
-                releases.c.sequence < schema.release_row(connection, before).sequence
-            )
         spent = connection.execute(written).all()
         columns = connection.execute(
             select(schema.columns).where(schema.columns.c.dataset == dataset)
         ).all()
-        made = select(func.count(), func.min(releases.c.time)).where(releases.c.dataset == dataset)
-        if before is not None:
-            earlier = schema.release_row(connection, before).sequence
-            made = made.where(releases.c.sequence < earlier)
+        made = select(func.count(), func.min(releases.c.time)).where(counted)
         number, first = connection.execute(made).one()
         return Account(
             unit=unit,

@@ -318,6 +318,8 @@ def test_a_bridged_gap_is_a_whole_number_of_steps() -> None:
         fit_chain(dates, "x", step="4 days", **options)
     with pytest.raises(InputError, match=r"step is 2.0: .*multiples: 1 row is not so"):
         fit_chain(TWO_DAYS.assign(t=[0, 2, 4, 7, 9, 11, 13]), "x", step=2, **options)
+    with pytest.raises(InputError, match=r"step is 2.0: .*multiples: 1 row is not so"):
+        fit_chain(TWO_DAYS.assign(t=[0, 2, 2 + 1e-9, 4, 8, 10, 12]), "x", step=2, **options)
 
 
 def test_transitions_over_gaps_are_held_against_the_others() -> None:

@@ -230,9 +230,9 @@ class Chains:
             faults.append((reduce(and_, [*together, beside.since <= 0]), _code(LATE)))
             exact = beside.since / literal(order_step(self.time))
             steps = exact.round()
-            off = (exact - steps).abs() > STEP_TOLERANCE
+            off = ((exact - steps).abs() > STEP_TOLERANCE) | (steps < 1)
             faults.append((reduce(and_, [*together, off]), _code(OFF_STEP)))
-            together += [~off, steps >= 1 if self.bridge else steps == 1]
+            together.append(~off if self.bridge else ~off & (steps == 1))
         if not together:
             return beside.select(*kept, code=state)
         neighbours = (reduce(and_, together), state)

@@ -32,6 +32,7 @@ def check_document(check: Check) -> dict[str, Any]:
         "noise": _noise(plan),
         "budget": {
             "spend": plan.target,
+            "counted": check.preview.counted,
             "readings": check.preview.readings,
             "fits": check.preview.refusal is None,
             "refusal": check.preview.refusal,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from bayesdp.leakage import fields
+from bayesdp.leakage import rising
 from bayesdp.leakage.contraction import graph_level
 from bayesdp.leakage.deadline import Deadline
 from bayesdp.leakage.fields import (
@@ -298,9 +298,9 @@ def test_large_graphs_agree_with_small_ones(monkeypatch: pytest.MonkeyPatch) -> 
     ):
         small = level(make(), 0.6)
         with monkeypatch.context() as patched:
-            patched.setattr(fields, "_LARGE", 0)
+            patched.setattr(rising, "_LARGE", 0)
             assert small * (1 - 1e-11) <= level(make(), 0.6) <= small * (1 + 1e-6)
-            patched.setattr(fields, "_MOST_ROUNDS_OF_LARGE", 12)
+            patched.setattr(rising, "_MOST_ROUNDS_OF_LARGE", 12)
             down = level(make(), 0.6)
         assert small * (1 - 1e-11) <= down <= graph_level(make().factor_graph, 0.6).epsilon * 1.1
 

@@ -11,14 +11,11 @@ changes from `u'` to `u`. Apart from the changed factor the log odds of `k` lie 
 `rho = r(u) - r(u') >= 0`, at the `L` in `[lo, hi]` that is nearest to `-(r(u) + r(u') + s) / 2`.
 Where `rho < 0`, the two values of `k` change their roles. A zero of a table is an infinite `r`.
 
-The step is increasing, but not concave. So the search goes up from 0 and raises each round by a
-hair, until a step without it raises nothing: that is a proof. Where this does not end, it goes down
-from caps that are a proof at each round.
+The step is increasing, but not concave: `rising` has the search.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -28,32 +25,21 @@ import numpy as np
 from bayesdp.arrays import Bools, Floats, Ints
 from bayesdp.leakage.binary_pairs import Pairs, pairs_of
 from bayesdp.leakage.deadline import NEVER, Deadline
+from bayesdp.leakage.rising import HAIR, MOST_ROUNDS, RisingMessages
 from bayesdp.numbers import UNIT, UpperBound, up
 from bayesdp.populations.factors import FactorGraph
 
 MOST_PAIRS = 5_000
 """With more pairs a certificate has no number for each message, but two for all of them."""
 
-_HAIR = 1e-12
-"""Each round up is raised by so much of itself."""
-
-_HAIR_OF_LARGE = 1e-8
-"""The same for large graphs, which take few rounds."""
-
-_MOST_ROUNDS = 1500
-"""So often all messages are updated; then the search gives up, and a larger level is proved."""
-_LARGE = 50_000
-"""With so many messages the hair is larger and the rounds are fewer: a larger level, sooner."""
-_MOST_ROUNDS_OF_LARGE = 60
-"""`_MOST_ROUNDS` for so many messages."""
-_TINY = 1e-280
+TINY = 1e-280
 """Up to this cost in nats messages would be lost in doubles: the size of a component is used."""
 _FARTHEST = 340.0
 """Beyond it `e^x` is held: products of two still fit, and what is left out lowers no message."""
 
 
 @dataclass(frozen=True, eq=False)
-class _Steps:
+class Steps:
     """What each message does with the log cost `s` of its target.
 
     `high` and `low` are `r(u)` and `r(u')`, with their signs turned where the values of the target
@@ -73,7 +59,7 @@ class _Steps:
     certain_low: Bools
 
     @classmethod
-    def of(cls, high: Floats, low: Floats, least: Floats, most: Floats, ratio: Floats) -> _Steps:
+    def of(cls, high: Floats, low: Floats, least: Floats, most: Floats, ratio: Floats) -> Steps:
         """The steps for odds `high` and `low`, possibly infinite; `ratio` is `rho`, rounded up."""
         certain_high, certain_low = high == np.inf, low == -np.inf
         both = certain_high & certain_low
@@ -89,9 +75,9 @@ class _Steps:
         middle = -0.5 * (high + low)
         return cls(high, low, least, most, middle, weight, error, certain_high, certain_low)
 
-    def at(self, places: Ints) -> _Steps:
+    def at(self, places: Ints) -> Steps:
         """The steps of the messages at these places."""
-        return _Steps(*(getattr(self, field.name)[places] for field in fields(self)))
+        return Steps(*(getattr(self, field.name)[places] for field in fields(self)))
 
     @cached_property
     def zeros(self) -> bool:
@@ -127,16 +113,16 @@ class _Steps:
         return step
 
 
-class FieldMessages:
+class FieldMessages(RisingMessages):
     """The messages of one graph, and how they follow from each other.
 
     Pairs that depend on nothing have none. With `E` pairs, edge `e < E` goes from the smaller
     record to the larger, `e + E` back; message `d 2E + e` is that of edge `e` for the values `u, u'
-    = 1, 0` (`d = 0`) or `0, 1` (`d = 1`). Remembers solutions, from which those for larger costs
-    start.
+    = 1, 0` (`d = 0`) or `0, 1` (`d = 1`).
     """
 
     def __init__(self, pairs: Pairs) -> None:
+        super().__init__()
         self.graph = pairs.graph
         self.pairs = pairs
         records = self.graph.records
@@ -160,17 +146,12 @@ class FieldMessages:
         self.ratio = first - second
         self.ratio += np.where(np.isfinite(self.ratio), np.tile(error, 2), 0.0)
         least, most = np.where(turned, -high, low), np.where(turned, -low, high)
-        self.steps = _Steps.of(first, second, least, most, self.ratio)
+        self.steps = Steps.of(first, second, least, most, self.ratio)
         reverse = np.roll(np.arange(self.edges), self.edges // 2)
         order = turned.astype(np.int64)
         self.total_at = order * records + np.tile(target, 2)
         self.back_at = order * self.edges + np.tile(reverse, 2)
-        self._solved: list[tuple[float, Floats]] = []
-
-    @property
-    def size(self) -> int:
-        """How many messages there are."""
-        return 2 * self.edges
+        self.size = 2 * self.edges
 
     def _intervals(self, target: Ints, adds: Floats) -> tuple[Floats, Floats, Floats]:
         """For each edge the least and largest log odds of its target without it, and their error.
@@ -221,53 +202,12 @@ class FieldMessages:
         least: Floats = np.minimum(self.ratio, np.tile(others[self.source], 2))
         return least
 
-    def solve(self, dp_epsilon: float, deadline: Deadline = NEVER) -> tuple[Floats, int]:
-        """Verified messages for this cost, and the rounds that they took.
-
-        At the deadline what the way down has reached: it is proven, only not the least.
-        """
-        ceiling = self.ceiling(dp_epsilon)
-        y, rounds = self._ascend(dp_epsilon, ceiling, deadline.within(deadline.left / 2.0))
-        if y is not None:
-            self._solved = [
-                *(old for old in self._solved if old[0] != dp_epsilon),
-                (dp_epsilon, y),
-            ][-4:]
-            return y, rounds
+    def above(self, dp_epsilon: float, ceiling: Floats) -> Floats:
+        """The ceiling, or two numbers above all messages where they are lower."""
         component = int(self.graph.component_sizes.max())
-        y = np.minimum(ceiling, np.repeat(self.uniform(dp_epsilon, component)[0], self.edges))
-        y, more = self._descend(y, dp_epsilon, deadline)
-        return y, rounds + more
-
-    def _ascend(
-        self, dp_epsilon: float, ceiling: Floats, deadline: Deadline
-    ) -> tuple[Floats | None, int]:
-        """From 0, or the solution for a lower cost, up to where a plain step raises nothing."""
-        below = [old for old in self._solved if old[0] <= dp_epsilon]
-        y = max(below, key=lambda old: old[0])[1] if below else np.zeros(self.size)
-        for rounds in range(_MOST_ROUNDS if self.size < _LARGE else _MOST_ROUNDS_OF_LARGE):
-            following = self.step(y, dp_epsilon, ceiling)
-            if bool((following <= y).all()):
-                return y, rounds
-            if deadline.passed:
-                return None, rounds
-            following *= 1.0 + (_HAIR if self.size < _LARGE else _HAIR_OF_LARGE)
-            y = np.minimum(np.maximum(y, following), ceiling)
-        return None, _MOST_ROUNDS
-
-    def _descend(self, y: Floats, dp_epsilon: float, deadline: Deadline) -> tuple[Floats, int]:
-        """Lower super-solutions, each from the last, until the level stands still; the rounds."""
-        level, still, rounds = math.inf, 0, 0
-        while rounds < (_MOST_ROUNDS if self.size < _LARGE else _MOST_ROUNDS_OF_LARGE):
-            if deadline.passed:
-                break
-            rounds += 1
-            y = np.minimum(self.step(y, dp_epsilon, y), y)
-            before, level = level, float(np.max(self.levels(y, dp_epsilon)))
-            still = still + 1 if level >= before * (1.0 - 1e-10) else 0
-            if still >= 4:
-                break
-        return y, rounds
+        both = np.repeat(self.uniform(dp_epsilon, component)[0], self.edges)
+        least: Floats = np.minimum(ceiling, both)
+        return least
 
     def levels(self, y: Floats, dp_epsilon: float) -> Floats:
         """For each record `eps` and its messages; capped by `eps` for all of its component."""
@@ -315,14 +255,14 @@ class FieldMessages:
         orders = self._orders[kinds]
         ceiling = up((component - 1) * dp_epsilon, 4)
         y = np.zeros(2)
-        for rounds in range(_MOST_ROUNDS):
+        for rounds in range(MOST_ROUNDS):
             passed = steps.passed((dp_epsilon + more * y[orders % 2]) * (1.0 + 4.0 * UNIT))
             following = np.array([passed[orders // 2 == d].max() for d in (0, 1)])
             following = np.minimum(following, ceiling)
             if bool((following <= y).all()):
                 return y, rounds
-            y = np.minimum(np.maximum(y, following * (1.0 + _HAIR)), ceiling)
-        return np.full(2, ceiling), _MOST_ROUNDS
+            y = np.minimum(np.maximum(y, following * (1.0 + HAIR)), ceiling)
+        return np.full(2, ceiling), MOST_ROUNDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +293,7 @@ def fields_level(
     messages that are proven, only not the least. Source: theory 3.7c.
     """
     size = int(messages.graph.component_sizes.max())
-    if dp_epsilon <= _TINY or messages.size == 0:
+    if dp_epsilon <= TINY or messages.size == 0:
         return _level_of_size(dp_epsilon, size if messages.size else 1)
     y, rounds = messages.solve(dp_epsilon, deadline)
     level = up(float(np.max(messages.levels(y, dp_epsilon))), 1)
@@ -366,7 +306,7 @@ def uniform_level(messages: FieldMessages, dp_epsilon: float, component: int) ->
     What a certificate of a large graph proves. The messages may be those of a part of the graph
     that has every kind of place.
     """
-    if dp_epsilon <= _TINY or messages.size == 0:
+    if dp_epsilon <= TINY or messages.size == 0:
         return _level_of_size(dp_epsilon, component if messages.size else 1)
     y, rounds = messages.uniform(dp_epsilon, component)
     most = up(dp_epsilon + int(messages.degree.max()) * float(y.max()), 4)

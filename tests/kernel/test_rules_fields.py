@@ -14,6 +14,7 @@ from bayesdp.kernel import fixed_points
 from bayesdp.kernel.arithmetic import InvalidError, TooSlowError, limited
 from bayesdp.kernel.conversions import certified_level
 from bayesdp.kernel.fixed_points import ascended
+from bayesdp.kernel.odds_steps import Step
 from bayesdp.kernel.rules import graph_fields
 from bayesdp.notions import Cost
 from bayesdp.populations import Graph, Tree, parse
@@ -193,7 +194,7 @@ def test_steps_in_doubles_and_in_balls_are_the_same() -> None:
         high, low = sorted(rng.normal(size=2) * 3, reverse=True)
         least, most = sorted(rng.normal(size=2) * 4)
         ends = [arb(x) if rng.random() < 0.8 else None for x in (high, low, least, most)]
-        step, s = graph_fields._Step.of(*ends), float(10 ** rng.uniform(-3, 2.0))
+        step, s = Step.of(*ends), float(10 ** rng.uniform(-3, 2.0))
         by_ball = step.passed(arb(s))
         assert step.passed(s) == pytest.approx(float(by_ball), rel=1e-9)
         assert float(by_ball) <= s * (1 + 1e-15)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
@@ -32,6 +32,13 @@ class WeightTable:
     def cells(self) -> Iterator[tuple[tuple[int, ...], Fraction]]:
         """Every setting of the members, with its weight."""
         return zip(product(*map(range, self.sizes)), self.weights, strict=True)
+
+    def at(self, setting: Sequence[int]) -> Fraction:
+        """The weight of a setting of the members."""
+        place = 0
+        for size, value in zip(self.sizes, setting, strict=True):
+            place = place * size + value
+        return self.weights[place]
 
 
 Factors = tuple[list[int], list[tuple[tuple[int, ...], WeightTable]]]
@@ -87,7 +94,7 @@ def _read_model(population: Population) -> Model:
         raise UnknownError(TIES_IN_FILE)
     else:
         raise InvalidError("the population is not a graph, a tree or a network")
-    return Model(states, factors, _possible(states, factors))
+    return Model(states, factors, possible_values(states, factors))
 
 
 def _factors(population: GraphFactors) -> Factors:
@@ -130,7 +137,7 @@ def read_table(nested: Any) -> WeightTable:
     return WeightTable(sizes, tuple(map(Fraction, cells(nested))))
 
 
-def _possible(
+def possible_values(
     states: list[int], factors: list[tuple[tuple[int, ...], WeightTable]]
 ) -> list[frozenset[int]]:
     """What single factors leave, round by round: a value goes if no setting of others allows it."""
@@ -175,7 +182,7 @@ def merged(model: Model) -> Model:
             own = products[key]
         factors[members] = own
     listed = list(factors.items())
-    return Model(model.states, listed, _possible(model.states, listed))
+    return Model(model.states, listed, possible_values(model.states, listed))
 
 
 def _transposed(table: WeightTable) -> WeightTable:

@@ -294,7 +294,7 @@ def fields_level(
     """
     size = int(messages.graph.component_sizes.max())
     if dp_epsilon <= TINY or messages.size == 0:
-        return _level_of_size(dp_epsilon, size if messages.size else 1)
+        return level_of_size(dp_epsilon, size if messages.size else 1)
     y, rounds = messages.solve(dp_epsilon, deadline)
     level = up(float(np.max(messages.levels(y, dp_epsilon))), 1)
     return FieldsLevel(UpperBound(level), rounds)
@@ -307,12 +307,13 @@ def uniform_level(messages: FieldMessages, dp_epsilon: float, component: int) ->
     that has every kind of place.
     """
     if dp_epsilon <= TINY or messages.size == 0:
-        return _level_of_size(dp_epsilon, component if messages.size else 1)
+        return level_of_size(dp_epsilon, component if messages.size else 1)
     y, rounds = messages.uniform(dp_epsilon, component)
     most = up(dp_epsilon + int(messages.degree.max()) * float(y.max()), 4)
     return FieldsLevel(UpperBound(min(most, up(component * dp_epsilon, 4))), rounds)
 
 
-def _level_of_size(dp_epsilon: float, size: int) -> FieldsLevel:
+def level_of_size(dp_epsilon: float, size: int) -> FieldsLevel:
+    """`eps` for each of so many records."""
     level = dp_epsilon if size == 1 else up(size * dp_epsilon, 4)
     return FieldsLevel(UpperBound(level), 0)

@@ -172,6 +172,7 @@ DETAILS: Mapping[str, frozenset[str]] = {
     "finite-law": frozenset({"proofs"}),
     "gaussian-walk-summable": frozenset({"row_sums"}),
     "graph-contraction": frozenset({"messages"}),
+    "graph-fields": frozenset({"messages"}),
     "graph-influence": frozenset({"row_sums"}),
     "markov-contexts": frozenset({"contexts", "closed", "target"}),
     "markov-count": frozenset({"mechanism"}),

@@ -87,6 +87,7 @@ with rare values, loops and zeros; the messages also against (1), by a slow loop
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from bayesdp.leakage.fields import (
     MOST_PAIRS,
@@ -95,6 +96,7 @@ from bayesdp.leakage.fields import (
     fields_level,
     uniform_level,
 )
+from bayesdp.leakage.state_fields import StateMessages, state_messages, states_level
 from bayesdp.notions import Bound, Cost
 from bayesdp.populations import Graph, Network, Tree
 from bayesdp.populations.graph import FactorTable
@@ -103,33 +105,43 @@ from bayesdp.theorems.base import Question, Theorem, too_slow
 _SECONDS_OF_A_FACTOR = 6e-6
 """About what a factor takes; only which theorems are tried in the time depends on it."""
 
+LARGEST_GRID = 400
+"""Of a grid of more records, with three values or more, equal places have one number."""
+
+Discrete = Graph | Tree | Network
+
 
 class GraphFields(Theorem):
-    """`L(eps) <= eps + max_i max_(u, u') sum_k ln C_(i -> k)[u, u']` (theory 3.7c)."""
+    """`L(eps) <= eps + max_i max_(u, u') sum_a y_(a -> i)[u, u']` (theory 3.7c)."""
 
     name = "graph-fields"
-    statement = "a graphical model of two states: what is rare passes little on"
+    statement = "a graphical model: what is rare, whatever is known, passes little on"
     source = "bayesdp; theory 3.7c"
-    uses = "the graph, the tables, and between which odds each record is whatever is known"
+    uses = "the graph, the tables, and between which odds values are whatever is known"
     ignores = "which odds go together"
     models = (Graph, Tree, Network)
 
-    def hypothesis(
-        self, population: Graph | Tree | Network, question: Question, cost: Cost
-    ) -> str | None:
-        """Needs pairs of records with two possible values."""
+    def hypothesis(self, population: Discrete, question: Question, cost: Cost) -> str | None:
+        """Needs a graph that is not too large, and weights above 0 on a large grid of many values.
+
+        Raises `OutOfTimeError` at the question's deadline.
+        """
         graph = _part(population).factor_graph
         seconds = _SECONDS_OF_A_FACTOR * sum(group.count for group in graph.groups)
         if seconds > question.seconds:
             return too_slow(seconds, question)
-        messages = field_messages(graph)
+        messages = _messages(population, question)
         return messages if isinstance(messages, str) else None
 
-    def level(self, population: Graph | Tree | Network, question: Question, cost: Cost) -> Bound:
+    def level(self, population: Discrete, question: Question, cost: Cost) -> Bound:
         """The level of verified messages. Messages are capped by the size of a component."""
+        messages = _messages(population, question)
+        assert not isinstance(messages, str)
+        if isinstance(messages, StateMessages):
+            level, written = states_level(messages, cost.dp_epsilon, question.deadline)
+            witness: dict[str, Any] = {"messages": written} if written else {}
+            return self._bound(level.epsilon, rounds=level.rounds, **witness)
         part = _part(population)
-        messages = field_messages(part.factor_graph)
-        assert isinstance(messages, FieldMessages)
         if part is not population:  # a grid is one component
             level = uniform_level(messages, cost.dp_epsilon, population.table_size)
         elif len(messages.pairs.ends) > MOST_PAIRS and not _in_a_file(population):
@@ -140,13 +152,33 @@ class GraphFields(Theorem):
         return self._bound(level.epsilon, rounds=level.rounds)
 
 
-def _in_a_file(population: Graph | Tree | Network) -> bool:
+def _messages(population: Discrete, question: Question) -> FieldMessages | StateMessages | str:
+    """The messages of two values and pairs, or else of any; in words why there are none."""
+    two = field_messages(_part(population).factor_graph)
+    if not isinstance(two, str):
+        return two
+    laws, component = not isinstance(population, Graph), None
+    part: Discrete = population
+    if isinstance(population, Graph) and population.grid is not None:
+        rows, columns = population.grid
+        if rows * columns > LARGEST_GRID:
+            if any(weight == 0 for row in population.table or () for weight in row):
+                return (
+                    f"a grid of more than {LARGEST_GRID} records has a zero among its weights, and "
+                    "records of three or more possible values"
+                )
+            part = _corner(min(rows, 3), min(columns, 3), population.table or ())
+            component = rows * columns
+    return state_messages(part.factor_graph, laws, component, question.deadline)
+
+
+def _in_a_file(population: Discrete) -> bool:
     """Whether the pairs are in a file, which the kernel does not read: it proves no level."""
     edges = population.edges if isinstance(population, Graph) else None
     return edges is not None and edges.file is not None
 
 
-def _part(population: Graph | Tree | Network) -> Graph | Tree | Network:
+def _part(population: Discrete) -> Discrete:
     """Of a large grid one of 3 x 3, which has every kind of place; else the population.
 
     Zeros exclude no value there that they allow on a larger grid. Where they allow fewer, there are

@@ -1,4 +1,7 @@
-"""Graphs of two values: contraction where the odds of each record are known (theory 3.7c).
+"""Graphs: contraction where the odds of each record are known (theory 3.7c).
+
+With a witness `state_fields` reads it, for records of any values and factors of any size. What
+follows is for two values and pairs, where no witness is needed.
 
 A factor of records `i` and `k` adds `r(u)` to the log odds of `k` where `x_i = u`; by all its other
 factors they are `L`, in an interval whatever the adversary knows. `y` bounds the influences
@@ -9,8 +12,8 @@ if `Phi(y) <= y`. `Phi` is the largest, over `L`, of
 
 with `rho = r(u) - r(u') >= 0`, `s` the sum of `eps` and of what `k` passes on to its other
 neighbours, and `t = L + (r(u) + r(u') + s) / 2`. Where `rho < 0`, the values of `k` change their
-names. No witness is needed: `y` is found in doubles, and one step in balls proves it. A graph of
-many pairs has one number for each order of values.
+names. `y` is found in doubles, and one step in balls proves it. A graph of many pairs has one
+number for each order of values.
 """
 
 from __future__ import annotations
@@ -19,30 +22,54 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import ball, largest, require, watched
+from bayesdp.kernel.arithmetic import ball, largest, require
 from bayesdp.kernel.fixed_points import ascended, super_solution
-from bayesdp.kernel.graphs import Model, WeightTable, components, merged, read_model
+from bayesdp.kernel.graphs import Model, WeightTable, components, merged, read_model, read_table
 from bayesdp.kernel.judgement import Conversion
+from bayesdp.kernel.odds_steps import Bound, Step
+from bayesdp.kernel.state_fields import WITNESS, StateFields
 from bayesdp.statements.graphs import GraphGrid
+from bayesdp.statements.populations import Population
 
 MOST_PAIRS = 5_000
 """With more pairs, or on a grid of more records, no message has a number of its own."""
+LARGEST_GRID = 400
+"""The same for a grid of records of three or more values."""
 
 
 def bound(conversion: Conversion) -> arb:
-    """`eps + max_i max_(u, u') sum_k y_(i -> k)`, never more than `eps` for each of a component."""
+    """`eps + max_i max_(u, u') sum_a y_(a -> i)`, never more than `eps` for each of a component."""
     epsilon, population = conversion.total, conversion.population
+    witness = conversion.details.get(WITNESS)
+    if witness is not None:
+        return _of_states(population, epsilon, witness)
     if isinstance(population, GraphGrid) and math.prod(population.grid) > MOST_PAIRS:
         return _grid(population, epsilon)
     model = read_model(population)
+    if any(len(tie) > 2 for tie, _ in model.factors) or max(map(len, model.possible)) > 2:
+        return StateFields(model, epsilon, []).level()
     sizes = components(model.records, [tie for tie, _ in model.factors])
     fields = _Fields(merged(model), sizes, epsilon)
     return fields.level(each=len(fields.messages) <= 4 * MOST_PAIRS)
+
+
+def _of_states(population: Population, epsilon: Fraction, witness: list[float]) -> arb:
+    """By a witness: of a large grid one of 3 x 3, which has every kind of place."""
+    whole = None
+    if isinstance(population, GraphGrid) and math.prod(population.grid) > LARGEST_GRID:
+        positive = min(read_table(population.table).weights) > 0
+        require(positive, "a large grid of records of several values has a zero among its weights")
+        population, whole = _corner(population), math.prod(population.grid)
+    return StateFields(read_model(population), epsilon, witness, whole).level()
+
+
+def _corner(grid: GraphGrid) -> GraphGrid:
+    return grid.model_copy(update={"grid": tuple(min(side, 3) for side in grid.grid)})
 
 
 def _grid(grid: GraphGrid, epsilon: Fraction) -> arb:
@@ -51,13 +78,8 @@ def _grid(grid: GraphGrid, epsilon: Fraction) -> arb:
     A grid of 3 x 3 has every kind of place, and zeros exclude no value there that they allow on a
     larger one: where they allow fewer, there are fewer messages, and odds between the same ends.
     """
-    sides, whole = tuple(min(side, 3) for side in grid.grid), math.prod(grid.grid)
-    model = read_model(grid.model_copy(update={"grid": sides}))
+    model, whole = read_model(_corner(grid)), math.prod(grid.grid)
     return _Fields(merged(model), [whole] * model.records, epsilon).level(each=False)
-
-
-Bound = arb | None
-"""The end of an interval; `None` where it is unbounded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,76 +104,11 @@ class _Pull:
         return cls(least, most, ahead > behind)
 
 
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """What `s` becomes, with `t` as near to 0 as `least + s / 2 <= t <= most + s / 2` allows.
-
-    It is `ln(1 + weight (1 - e^-s) / (factor e^-s + rest + 2 e^(-(s + rho) / 2) cosh t))`: the
-    fraction of the rule with both parts multiplied by `2 e^(-(s + rho) / 2)`. The last term is not
-    there where `rho` is infinite.
-    """
-
-    weight: Any
-    factor: Any
-    rest: Any
-    rho: Any
-    least: Any
-    most: Any
-
-    @classmethod
-    def of(cls, high: Bound, low: Bound, least: Bound, most: Bound) -> _Step:
-        """For `r(u) = high` and `r(u') = low`, `L` in `[least, most]`; `None` is infinite."""
-        if high is not None and low is not None:
-            rho, middle = high - low, (high + low) / 2
-            ends = (None if end is None else end + middle for end in (least, most))
-            return cls(-(-rho).expm1(), arb(1), (-rho).exp(), rho, *ends)
-        # The value is certain for one of u and u': the least or the largest L is the worst.
-        rest = arb(0) if low is None or least is None else (least + low).exp()
-        factor = arb(1) if high is None or most is None else 1 + (-most - high).exp()
-        return cls(arb(1), factor, rest, None, None, None)
-
-    def passed(self, s: Any) -> Any:
-        """A ball from a ball; from a double a guess."""
-        if isinstance(s, float):
-            return self._guessed(s)
-        watched()
-        below = (-s).exp() * self.factor + self.rest
-        if self.rho is not None:
-            t, half = arb(0), (s + self.rho) / 2
-            if self.least is not None:
-                t = t.max(self.least + s / 2)
-            if self.most is not None:
-                t = t.max(-self.most - s / 2)
-            below += (t - half).exp() + (-t - half).exp()
-        return (-(-s).expm1() * self.weight / below).log1p()
-
-    @cached_property
-    def _doubles(self) -> tuple[float, ...]:
-        unbounded = (0.0, 0.0, 0.0, math.inf, -math.inf, math.inf)
-        parts = (self.weight, self.factor, self.rest, self.rho, self.least, self.most)
-        return tuple(
-            float(part.mid()) if part is not None else end
-            for part, end in zip(parts, unbounded, strict=True)
-        )
-
-    def _guessed(self, s: float) -> float:
-        if s > _FARTHEST:
-            return s
-        weight, factor, rest, rho, least, most = self._doubles
-        t, half = max(0.0, least + s / 2, -most - s / 2), (s + rho) / 2
-        below = math.exp(-s) * factor + rest + math.exp(min(t - half, _FARTHEST))
-        return math.log1p(-math.expm1(-s) * weight / (below + math.exp(-t - half)))
-
-
-_FARTHEST = 600.0
-"""In guesses, which prove nothing, nats beyond it are taken as it: doubles would overflow."""
-
-
-def _both_steps(pull: _Pull, within: tuple[Bound, Bound]) -> tuple[_Step, _Step]:
+def _both_steps(pull: _Pull, within: tuple[Bound, Bound]) -> tuple[Step, Step]:
     """For a factor and the bounds of `L`: as they are, and with the record's values renamed."""
     ends = (pull.most, pull.least, *within)
     turned = (pull.least, pull.most, *within[::-1])
-    return _Step.of(*ends), _Step.of(*(None if end is None else -end for end in turned))
+    return Step.of(*ends), Step.of(*(None if end is None else -end for end in turned))
 
 
 class _Odds:
@@ -178,7 +135,7 @@ class _Message:
 
     source: int
     target: int
-    step: _Step
+    step: Step
     order: int
     back: int
 
@@ -203,7 +160,7 @@ class _Fields:
         self.component = [component[record] for record in place]
         self.degree = [0] * len(place)
         self.messages: list[_Message] = []
-        steps: dict[Any, tuple[_Step, _Step]] = {}
+        steps: dict[Any, tuple[Step, Step]] = {}
         for (first, second), (into_first, into_second) in pairs:
             for source, target, pull in ((first, second, into_second), (second, first, into_first)):
                 key = (id(pull), kind[target])

@@ -1,0 +1,153 @@
+"""The factors of a graph in exact numbers: merged, and with possible values only.
+
+Which settings of a factor are as likely as others decides about thresholds (theory 3.7c), so
+weights are fractions here: what a double is, and of a law its share of the row's exact sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesdp.arrays import Ints
+from bayesdp.populations.factors import FactorGraph
+
+Weights = NDArray[Any]
+"""A table of fractions, one axis for each member."""
+
+
+@dataclass(frozen=True, eq=False)
+class MergedFactors:
+    """Factors by their members, which are in order and have two or more possible values each.
+
+    `values` has how many each record has; `components` how many records are tied to it, itself
+    included. Equal tables are one object. Factors are in the order of their members.
+    """
+
+    values: list[int]
+    factors: dict[tuple[int, ...], Weights]
+    components: Ints
+
+
+def merged_factors(graph: FactorGraph, laws: bool, most_cells: int) -> MergedFactors | str:
+    """The merged factors of a graph of at most so many cells; in words why it has none.
+
+    With `laws` the rows of every table are laws, which are rescaled exactly.
+    """
+    cells = sum(group.count * int(group.tables[0].size) for group in graph.groups if group.count)
+    if cells > most_cells:
+        return f"its factors have more than {most_cells:,} weights"
+    same = _Same()
+    values = graph.states.tolist()
+    factors = _merged(_exact(graph, laws, same), values, same)
+    while True:
+        left = _possible(factors, values)
+        if not all(left):
+            return "the factors leave a record no value"
+        if all(len(rest) == count for rest, count in zip(left, values, strict=True)):
+            return MergedFactors(values, factors, _components(len(values), factors))
+        kept = []
+        for members, table in factors.items():
+            rows = np.ix_(*(left[record] for record in members))
+            kept.append((members, same.of(table[rows])))
+        values = [len(rest) for rest in left]
+        factors = _merged(kept, values, same)
+
+
+class _Same:
+    """Equal tables are made one object, so that what is worked out from them is so once."""
+
+    def __init__(self) -> None:
+        self._made: dict[Any, Weights] = {}
+
+    def of(self, table: Weights) -> Weights:
+        """The first table that was equal to this one."""
+        return self._made.setdefault((table.shape, tuple(table.ravel().tolist())), table)
+
+
+def _exact(
+    graph: FactorGraph, laws: bool, same: _Same
+) -> Iterable[tuple[tuple[int, ...], Weights]]:
+    """All factors, each table as fractions."""
+    known: dict[bytes, Weights] = {}
+    for group in graph.groups:
+        shared = len(group.tables) < group.count
+        for number, members in enumerate(group.members.tolist()):
+            plain = np.ascontiguousarray(group.tables[0 if shared else number])
+            key = repr(plain.shape).encode() + plain.tobytes()
+            if key not in known:
+                flat = [Fraction(weight) for weight in plain.ravel().tolist()]
+                exact = np.array(flat, dtype=object).reshape(plain.shape)
+                known[key] = same.of(exact / exact.sum(axis=-1, keepdims=True) if laws else exact)
+            yield tuple(members), known[key]
+
+
+def _merged(
+    factors: Iterable[tuple[tuple[int, ...], Weights]], values: list[int], same: _Same
+) -> dict[tuple[int, ...], Weights]:
+    """One factor for each set of members, those with one value left out; sorted by members."""
+    products: dict[tuple[int, ...], Weights] = {}
+    for members, table in factors:
+        free = [place for place, record in enumerate(members) if values[record] > 1]
+        free.sort(key=lambda place: members[place])
+        if free:
+            rest = [place for place in range(len(members)) if place not in free]
+            tie = tuple(members[place] for place in free)
+            turned = table.transpose(free + rest).reshape([table.shape[place] for place in free])
+            products[tie] = same.of(products[tie] * turned if tie in products else turned)
+    return _into_larger(products, same)
+
+
+def _into_larger(
+    products: dict[tuple[int, ...], Weights], same: _Same
+) -> dict[tuple[int, ...], Weights]:
+    """Each factor of two or more members multiplied into the first that has these and others."""
+    first: dict[tuple[int, ...], tuple[int, ...]] = {}
+    for tie in sorted(products):
+        for size in range(2, len(tie)):
+            for smaller in combinations(tie, size):
+                if smaller in products:
+                    first.setdefault(smaller, tie)
+    for smaller in sorted(first, key=len):
+        tie, table = first[smaller], products.pop(smaller)
+        shape = [products[tie].shape[p] if r in smaller else 1 for p, r in enumerate(tie)]
+        products[tie] = same.of(products[tie] * table.reshape(shape))
+    return dict(sorted(products.items()))
+
+
+def _possible(factors: dict[tuple[int, ...], Weights], values: list[int]) -> list[list[int]]:
+    """The values of each record that no factor excludes, round by round."""
+    allowed = [np.ones(count, dtype=bool) for count in values]
+    live = {tie: np.asarray(table > 0, dtype=bool) for tie, table in factors.items()}
+    live = {tie: cells for tie, cells in live.items() if not cells.all()}
+    changed = True
+    while changed:
+        changed = False
+        for tie, cells in live.items():
+            for place, record in enumerate(tie):
+                cells &= allowed[record].reshape([-1 if p == place else 1 for p in range(len(tie))])
+            for place, record in enumerate(tie):
+                others = tuple(p for p in range(len(tie)) if p != place)
+                rest = np.asarray(cells.any(axis=others))
+                changed = changed or not rest[allowed[record]].all()
+                allowed[record] &= rest
+    return [np.nonzero(rest)[0].tolist() for rest in allowed]
+
+
+def _components(records: int, factors: Iterable[tuple[int, ...]]) -> Ints:
+    """For each record how many records it is tied to, directly or through others, with itself."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    links = [(tie[0], other) for tie in factors for other in tie[1:]]
+    ends = np.array(links, dtype=np.int64).reshape(-1, 2).T
+    ties = coo_array((np.ones(len(links), dtype=np.int8), (ends[0], ends[1])), (records, records))
+    _, labels = connected_components(ties, directed=False)
+    sizes: Ints = np.bincount(labels)[labels]
+    return sizes

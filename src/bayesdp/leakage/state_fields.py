@@ -1,0 +1,296 @@
+"""Graphs of any states and factors: contraction where evidence is bounded (theory 3.7c).
+
+A message for each factor, each member of it and each ordered pair of the member's values. The steps
+are those of `thresholds`; a message is the largest of its own. Where there are too many for a
+certificate, messages of equal factors are one number.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from bayesdp.arrays import Floats, Ints
+from bayesdp.leakage.deadline import NEVER, Deadline
+from bayesdp.leakage.fields import TINY, FieldsLevel, Steps, level_of_size
+from bayesdp.leakage.merged_factors import MergedFactors, Weights, merged_factors
+from bayesdp.leakage.rising import RisingMessages
+from bayesdp.leakage.thresholds import Threshold, log_ratios, thresholds
+from bayesdp.numbers import UNIT, UpperBound, up
+from bayesdp.populations.factors import FactorGraph
+
+MOST_CELLS = 200_000
+"""Graphs whose factors have more weights in all are refused."""
+MOST_THRESHOLDS = 60_000
+"""With more thresholds a certificate has no number for each message, but one for equal factors."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Kind:
+    """Factors of one table whose members have the same other factors, so that steps are the same.
+
+    `first` has, for each of them, the number of its first message.
+    """
+
+    table: Weights
+    steps: list[Threshold]
+    first: list[int]
+
+
+class StateMessages(RisingMessages):
+    """The messages of one graph, and how they follow from each other.
+
+    With `shared` messages of equal factors are one number; if it is not said, where they are many.
+    `size` is how many numbers there are, `component` stands for the size of every component.
+    """
+
+    def __init__(
+        self,
+        merged: MergedFactors,
+        shared: bool | None = None,
+        component: int | None = None,
+        deadline: Deadline = NEVER,
+    ) -> None:
+        super().__init__()
+        self.merged = merged
+        self.components = (
+            merged.components if component is None else np.full(len(merged.values), component)
+        )
+        kinds = _kinds(merged, deadline)
+        self.thresholds = sum(len(kind.first) * len(kind.steps) for kind in kinds)
+        self.shared = self.thresholds > MOST_THRESHOLDS if shared is None else shared
+        self._place_messages(merged)
+        self._place_steps(kinds)
+
+    def _place_messages(self, merged: MergedFactors) -> None:
+        """Where each message is summed up, and which number it is."""
+        pairs = np.array(merged.values) * (np.array(merged.values) - 1)
+        self.pairs_from = np.concatenate([[0], np.cumsum(pairs)])
+        slots: list[int] = []
+        numbers: list[int] = []
+        known: dict[tuple[int, int], int] = {}
+        for tie, table in merged.factors.items():
+            if len(tie) == 1:
+                continue
+            own = [
+                int(self.pairs_from[record]) + pair
+                for record, size in zip(tie, table.shape, strict=True)
+                for pair in range(size * (size - 1))
+            ]
+            numbers += [known.setdefault((id(table), m), len(known)) for m in range(len(own))]
+            slots += own
+        self.slot = np.array(slots, dtype=np.int64)
+        self.number = np.array(numbers if self.shared else range(len(slots)), dtype=np.int64)
+        self.size = int(self.number.max(initial=-1)) + 1
+        self.degree = np.bincount(self.slot, minlength=int(self.pairs_from[-1]))
+
+    def _place_steps(self, kinds: list[_Kind]) -> None:
+        """The steps of all messages, and the messages whose costs each of them sums up."""
+        message, at, lengths, parts = ([np.zeros(0, dtype=np.int64)] for _ in range(4))
+        bounds = [np.zeros((3, 0))]
+        for kind in kinds:
+            if not kind.steps:
+                continue
+            places, first = _places(kind.table), np.array(kind.first)[:, None]
+            own = np.array([places[step.place, step.new, step.old] for step in kind.steps])
+            costs = [[[places[c] for c in part] for part in step.changes] for step in kind.steps]
+            flat = np.array([c for step in costs for part in step for c in part])
+            message.append((first + own).ravel())
+            at.append((first + flat).ravel())
+            lengths.append(np.tile([len(part) for step in costs for part in step], len(first)))
+            parts.append(np.tile([len(step) for step in costs], len(first)))
+            of_steps = np.array([(step.most, step.least, step.ratio) for step in kind.steps]).T
+            bounds.append(np.tile(of_steps, len(first)))
+        self.steps, ratio = _steps(*np.concatenate(bounds, axis=1))
+        self.costs_at = np.concatenate(at)
+        self.members_from = _starts(np.concatenate(lengths))
+        self.steps_from = _starts(np.concatenate(parts))
+        self.count = np.concatenate(parts)
+        target = self.number[np.concatenate(message)]
+        self._order = np.argsort(target, kind="stable")
+        self.targets, self._targets_from = np.unique(target[self._order], return_index=True)
+        self.ratio = self._largest(ratio)
+
+    def _largest(self, of_steps: Floats) -> Floats:
+        """For each number the largest of its steps, 0 where it has none."""
+        largest = np.zeros(self.size)
+        if len(self.targets):
+            largest[self.targets] = np.maximum.reduceat(of_steps[self._order], self._targets_from)
+        return largest
+
+    def step(self, y: Floats, dp_epsilon: float, ceiling: Floats) -> Floats:
+        """`min(Phi(y), ceiling)`, rounded up."""
+        each = y[self.number]
+        cost = self._totals(each, dp_epsilon)[self.slot] - each
+        if not len(self.targets):
+            return np.zeros(self.size)
+        members = np.maximum.reduceat(cost[self.costs_at], self.members_from)
+        s = np.add.reduceat(members, self.steps_from)
+        s *= 1.0 + (2.0 * UNIT) * self.count
+        return np.minimum(self._largest(self.steps.passed(s)), ceiling)
+
+    def _totals(self, each: Floats, dp_epsilon: float) -> Floats:
+        """`eps` and all messages into each record, by pair of values: rounded up."""
+        into = np.bincount(self.slot, weights=each, minlength=len(self.degree))
+        total: Floats = into.astype(np.float64, copy=False) + dp_epsilon
+        total += total * ((self.degree + 8) * (2.0 * UNIT))
+        return total
+
+    @cached_property
+    def _component(self) -> Ints:
+        """For each number the size of the largest component of its messages."""
+        record = np.searchsorted(self.pairs_from, self.slot, side="right") - 1
+        largest = np.ones(self.size, dtype=np.int64)
+        np.maximum.at(largest, self.number, self.components[record])
+        return largest
+
+    def ceiling(self, dp_epsilon: float) -> Floats:
+        """The largest cross ratio, or `eps` for each other record: itself a super-solution."""
+        others = (self._component - 1) * dp_epsilon * (1.0 + 4.0 * UNIT)
+        least: Floats = np.minimum(self.ratio, others)
+        return least
+
+    def levels(self, y: Floats, dp_epsilon: float) -> Floats:
+        """For each record `eps` and its messages; capped by `eps` for all of its component."""
+        levels = np.full(len(self.merged.values), dp_epsilon)
+        several = np.nonzero(np.diff(self.pairs_from))[0]
+        if len(several):
+            total = np.where(self.degree, self._totals(y[self.number], dp_epsilon), dp_epsilon)
+            levels[several] = np.maximum.reduceat(total, self.pairs_from[several])
+        sizes = self.components
+        whole = np.where(sizes == 1, dp_epsilon, sizes * dp_epsilon * (1.0 + 4.0 * UNIT))
+        least: Floats = np.minimum(levels, whole)
+        return least
+
+
+def _kinds(merged: MergedFactors, deadline: Deadline) -> list[_Kind]:
+    """All kinds of factors of two or more members. Messages are numbered in the order of factors.
+
+    Of one factor they are in the order of members, new values and old values.
+    """
+    at: dict[int, Counter[tuple[int, int]]] = {
+        record: Counter() for record in range(len(merged.values))
+    }
+    tables = {id(table): table for table in merged.factors.values()}
+    for tie, table in merged.factors.items():
+        for place, record in enumerate(tie):
+            at[record][id(table), place] += 1
+    ratios: dict[tuple[int, int], Floats] = {}
+    kinds: dict[Hashable, _Kind] = {}
+    number = 0
+    for tie, table in merged.factors.items():
+        if len(tie) == 1:
+            continue
+        beside = [at[record] - Counter([(id(table), place)]) for place, record in enumerate(tie)]
+        key = (id(table), *(frozenset(others.items()) for others in beside))
+        if key not in kinds:
+            for pair in {pair for others in beside for pair in others} - ratios.keys():
+                ratios[pair] = log_ratios(tables[pair[0]], pair[1])
+            evidence = [
+                _evidence(size, others, ratios)
+                for size, others in zip(table.shape, beside, strict=True)
+            ]
+            steps = [
+                step
+                for place in range(len(tie))
+                for step in thresholds(table, place, evidence, deadline)
+            ]
+            kinds[key] = _Kind(table, steps, [])
+        kinds[key].first.append(number)
+        number += sum(size * (size - 1) for size in table.shape)
+    return list(kinds.values())
+
+
+def _evidence(
+    size: int, others: Counter[tuple[int, int]], ratios: dict[tuple[int, int], Floats]
+) -> Floats:
+    """For two values of a record the largest log ratio by all these factors, rounded up."""
+    total, sizes, count = np.zeros((size, size)), np.zeros((size, size)), 8
+    for pair, times in others.items():
+        total = total + times * ratios[pair]
+        sizes = sizes + times * np.abs(np.where(np.isfinite(ratios[pair]), ratios[pair], 0.0))
+        count += times
+    return total + sizes * (count * 4.0 * UNIT)
+
+
+def _places(table: Weights) -> dict[tuple[int, int, int], int]:
+    """The number of each message of a factor, by member, new value and old value."""
+    changes = (
+        (place, *pair)
+        for place, size in enumerate(table.shape)
+        for pair in itertools.permutations(range(size), 2)
+    )
+    return {change: number for number, change in enumerate(changes)}
+
+
+def _starts(lengths: Ints) -> Ints:
+    """Where each segment begins."""
+    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)[:-1]])[: len(lengths)]
+
+
+def _steps(most: Floats, least: Floats, ratio: Floats) -> tuple[Steps, Floats]:
+    """The steps of odds `P <= e^most` and `Q >= e^least` with `P / Q <= e^ratio`; the last bound.
+
+    Where it is finite, `ln P` is `L + ratio / 2` and `ln Q` is `L - ratio / 2`.
+    """
+    with np.errstate(invalid="ignore"):
+        widest = (most - least) * (1.0 + 4.0 * UNIT) + 4.0 * UNIT * (np.abs(most) + np.abs(least))
+        ratio = np.minimum(ratio, np.where(np.isfinite(widest), widest, np.inf))
+    finite = np.isfinite(ratio)
+    half = np.where(finite, 0.5 * ratio, 0.0)
+    high = np.where(finite, half, np.where(np.isposinf(most), np.inf, 0.0))
+    low = np.where(finite, -half, np.where(np.isneginf(least), -np.inf, 0.0))
+    lower, upper = least + half, most - half
+    # Where both bounds are met at once, the ends of the interval of L are the same up to rounding.
+    crossed = finite & (lower > upper)
+    middle = 0.5 * (np.where(crossed, lower, 0.0) + np.where(crossed, upper, 0.0))
+    lower, upper = np.where(crossed, middle, lower), np.where(crossed, middle, upper)
+    return Steps.of(high, low, lower, upper, ratio), ratio
+
+
+_KNOWN: WeakKeyDictionary[FactorGraph, StateMessages | str] = WeakKeyDictionary()
+
+
+def state_messages(
+    graph: FactorGraph,
+    laws: bool = False,
+    component: int | None = None,
+    deadline: Deadline = NEVER,
+) -> StateMessages | str:
+    """The messages of a graph, prepared once; in words why it has none.
+
+    With `laws` the rows of every table are laws. With `component` the graph is a part that has
+    every kind of place of a graph of so many records, and equal factors have one number. Raises
+    `OutOfTimeError` at the deadline.
+    """
+    if graph not in _KNOWN:
+        merged = merged_factors(graph, laws, MOST_CELLS)
+        _KNOWN[graph] = (
+            merged
+            if isinstance(merged, str)
+            else StateMessages(merged, None if component is None else True, component, deadline)
+        )
+    return _KNOWN[graph]
+
+
+def states_level(
+    messages: StateMessages, dp_epsilon: float, deadline: Deadline = NEVER
+) -> tuple[FieldsLevel, list[float]]:
+    """`eps + max over i and u, u' of sum_a y_(a -> i)[u, u']`, in nats, rounded up; the messages.
+
+    `dp_epsilon` is the DP cost in nats. At the `deadline` by messages that are proven, only not the
+    least. Source: theory 3.7c.
+    """
+    if dp_epsilon <= TINY or messages.size == 0:
+        size = int(messages.components.max()) if messages.size else 1
+        ceiling = np.full(messages.size, up((size - 1) * dp_epsilon, 4))
+        return level_of_size(dp_epsilon, size), ceiling.tolist()
+    y, rounds = messages.solve(dp_epsilon, deadline)
+    level = up(float(np.max(messages.levels(y, dp_epsilon))), 1)
+    return FieldsLevel(UpperBound(level), rounds), y.tolist()

@@ -1,0 +1,295 @@
+"""One factor of a graph of any states: the steps of its messages, before any cost (theory 3.7c).
+
+A member changes from `u'` to `u`; some other members are known, the rest are in one of several
+settings `z`. The evidence `nu(z)` about them is bounded: `ln nu(z) / nu(w) <= H(z, w)`. For each
+threshold of `phi(u, z) / phi(u', z)` the settings fall into those above, `A`, and those below, `B`.
+The odds of `A` are then `P` at `u` and `Q` at `u'`, and
+
+    P <= e^most,   Q >= e^least,   P / Q <= e^ratio
+
+whatever the evidence is. All three are worked out here, rounded outward. A zero is a number that
+tends to 0: this decides about the order of settings, and where nothing else does, a bound is
+infinite.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from bayesdp.arrays import Floats
+from bayesdp.leakage.deadline import NEVER, Deadline
+from bayesdp.leakage.merged_factors import Weights
+from bayesdp.numbers import UNIT
+
+MOST_SETTINGS = 27
+"""Of a factor whose other members have more settings, only the largest cross ratio is used."""
+
+Changes = tuple[tuple[tuple[int, int, int], ...], ...]
+"""For each member that may change, its place and the values `v, w` of the changes to `v`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """What a change of the member at `place` from `old` to `new` does at one threshold.
+
+    `changes` are those of other members from below it to above: their costs are the largest of each
+    member, summed. `most`, `least` and `ratio` bound `ln P`, `ln Q` and `ln P / Q`.
+    """
+
+    place: int
+    new: int
+    old: int
+    changes: Changes
+    most: float
+    least: float
+    ratio: float
+
+
+def log_ratios(table: Weights, place: int) -> Floats:
+    """For values `v, w` of a member the largest `ln phi(v, .) / phi(w, .)`, rounded up.
+
+    Of two zeros it is 0.
+    """
+    rows = np.moveaxis(table, place, 0).reshape(table.shape[place], -1).tolist()
+    largest = np.zeros((len(rows), len(rows)))
+    for v, w in itertools.permutations(range(len(rows)), 2):
+        pairs = zip(rows[v], rows[w], strict=True)
+        largest[v, w] = max(_log(a, b) for a, b in pairs)
+    return largest
+
+
+def _log(a: Fraction, b: Fraction) -> float:
+    """`ln a / b`, rounded up; of two zeros 0."""
+    if a == b:
+        return 0.0
+    if not a or not b:
+        return math.inf if a else -math.inf
+    return _raised(_log_of(a / b))
+
+
+def _log_of(ratio: Fraction) -> float:
+    """A logarithm, near 1 as exact as elsewhere; up to rounding."""
+    if Fraction(1, 2) < ratio < 2:
+        return math.log1p(float(ratio - 1))
+    return math.log(ratio.numerator) - math.log(ratio.denominator)
+
+
+def _raised(value: float, size: float = 0.0) -> float:
+    """A little more: by the rounding of numbers of this size."""
+    return value + 256.0 * UNIT * (abs(value) + size)
+
+
+def thresholds(
+    table: Weights, place: int, evidence: Sequence[Floats], deadline: Deadline = NEVER
+) -> list[Threshold]:
+    """All thresholds of the changes of the member at `place`.
+
+    `evidence` has, for every member, the largest `ln nu(v) / nu(w)` by other factors: rounded up.
+    Raises `OutOfTimeError` at the deadline.
+    """
+    others = [p for p in range(table.ndim) if p != place]
+    rows = np.moveaxis(table, place, 0)
+    changes = list(itertools.permutations(range(len(rows)), 2))
+    if rows[0].size > MOST_SETTINGS:
+        return [t for new, old in changes for t in _plain(rows, place, new, old)]
+    made = []
+    for slots in _slices(rows.shape[1:]):
+        deadline.check()
+        free = [p for p, slot in zip(others, slots, strict=True) if slot is None]
+        index = tuple(slice(None) if slot is None else slot for slot in slots)
+        part = rows[(slice(None), *index)]
+        settings = list(itertools.product(*map(range, part.shape[1:])))
+        bounds = _apart(settings, [evidence[p] for p in free])
+        flat = part.reshape(len(part), -1).tolist()
+        for new, old in changes:
+            pair = _Pair(flat[new], flat[old], settings, bounds)
+            made += [
+                Threshold(place, new, old, pair.changes(free, *parts), *pair.bounds_at(*parts))
+                for parts in pair.parts()
+            ]
+    return _needed(made)
+
+
+def _slices(shape: tuple[int, ...]) -> Iterator[tuple[int | None, ...]]:
+    """Every choice of known members, not all, and of their values; `None` is not known."""
+    for slots in itertools.product(*([None, *range(size)] for size in shape)):
+        if None in slots:
+            yield slots
+
+
+def _apart(settings: list[tuple[int, ...]], evidence: list[Floats]) -> Floats:
+    """The largest `ln nu(z) / nu(w)`, rounded up."""
+    among = np.zeros((len(settings), len(settings)))
+    for place, largest in enumerate(evidence):
+        values = [setting[place] for setting in settings]
+        among += largest[np.ix_(values, values)]
+    rounding = np.where(np.isfinite(among), np.abs(among), 0.0) * (8.0 * UNIT)
+    np.fill_diagonal(rounding, 0.0)
+    return among + rounding
+
+
+def _plain(rows: Weights, place: int, new: int, old: int) -> list[Threshold]:
+    """What is left without thresholds: the largest cross ratio, and any change of the others."""
+    orders = [_order(a, b) for a, b in zip(rows[new].flat, rows[old].flat, strict=True)]
+    if len(set(orders)) == 1:
+        return []
+    changes = tuple(
+        tuple((p + (p >= place), v, w) for v, w in itertools.permutations(range(size), 2))
+        for p, size in enumerate(rows.shape[1:])
+    )
+    ratio = _gap(max(orders), min(orders))
+    return [Threshold(place, new, old, changes, math.inf, -math.inf, ratio)]
+
+
+Order = tuple[int, Fraction]
+"""`a / b` where a zero is a small number: how many more zeros are below, and what remains."""
+
+
+def _order(a: Fraction, b: Fraction) -> Order:
+    return (b == 0) - (a == 0), (a or Fraction(1)) / (b or Fraction(1))
+
+
+def _gap(high: Order, low: Order) -> float:
+    """The logarithm of the quotient, rounded up."""
+    return _raised(_log_of(high[1] / low[1])) if high[0] == low[0] else math.inf
+
+
+class _Pair:
+    """Two rows of a factor, by the settings of other members that are not known.
+
+    Settings that are impossible in both rows are left out where others are certain to be more
+    likely: `bounds` has the largest `ln nu(z) / nu(w)`.
+    """
+
+    def __init__(
+        self,
+        first: list[Fraction],
+        second: list[Fraction],
+        settings: list[tuple[int, ...]],
+        bounds: Floats,
+    ) -> None:
+        alive = [np.array([weight > 0 for weight in row]) for row in (first, second)]
+        finite = bounds < np.inf
+        negligible = (
+            ~alive[0]
+            & ~alive[1]
+            & np.logical_and.reduce([(finite & row).any(axis=1) for row in alive])
+        )
+        self.order = {
+            z: _order(first[z], second[z]) for z in range(len(settings)) if not negligible[z]
+        }
+        self.first, self.second = (
+            np.array([_log_of(weight) if weight else -math.inf for weight in row])
+            for row in (first, second)
+        )
+        self.settings, self.bounds = settings, bounds
+        logs = np.concatenate([self.first, self.second])
+        size = float(np.abs(logs[np.isfinite(logs)]).max(initial=0.0))
+        self.size = (len(settings) + 4) * (1.0 + size) + float(
+            np.abs(bounds[finite]).max(initial=0.0)
+        )
+
+    def parts(self) -> Iterator[tuple[list[int], list[int]]]:
+        """The settings above each threshold and below it, both from the highest to the lowest."""
+        falling = sorted(self.order, key=lambda z: self.order[z], reverse=True)
+        for cut in range(1, len(falling)):
+            if self.order[falling[cut]] != self.order[falling[cut - 1]]:
+                yield falling[:cut], falling[cut:]
+
+    def bounds_at(self, above: list[int], below: list[int]) -> tuple[float, float, float]:
+        """`most`, `least` and `ratio` of a threshold."""
+        most = self._odds(self.first, above, below)
+        least = -self._odds(self.second, below, above)
+        ratio = _gap(self.order[above[0]], self.order[below[-1]])
+        means = (
+            self._mean(self.first, self.second, above),
+            self._mean(self.second, self.first, below[::-1]),
+        )
+        if all(math.isfinite(mean) for mean in means):
+            ratio = min(ratio, _raised(sum(means), self.size))
+        return most, least, ratio
+
+    def _odds(self, row: Floats, above: list[int], below: list[int]) -> float:
+        """The largest `ln` of the sum of `row nu` over the first settings by that over the second.
+
+        Two bounds: each setting above against all below, and each below against all above.
+        """
+        apart = self.bounds[np.ix_(above, below)]
+        with np.errstate(invalid="ignore"):
+            against = _log_sum(row[below][None, :] - apart, axis=1)
+            by_above = np.where(np.isneginf(against), np.inf, row[above] - against)
+            reached = _log_sum(np.where(np.isposinf(apart), np.inf, row[above][:, None] + apart), 0)
+            by_below = np.where(
+                np.isneginf(row[below]) | np.isposinf(reached), -np.inf, row[below] - reached
+            )
+            least = min(float(_log_sum(by_above, 0)), -float(_log_sum(by_below, 0)))
+        return _raised(least, self.size) if math.isfinite(least) else least
+
+    def _mean(self, row: Floats, other: Floats, falling: list[int]) -> float:
+        """The largest `ln` of the sum of `row nu` by that of `other nu`, over these settings.
+
+        The lower ones, in equal shares, are added to each of the higher ones.
+        """
+        best = math.inf
+        apart = self.bounds[np.ix_(falling, falling)]
+        for higher in range(1, len(falling) + 1):
+            shares = -apart[:higher, higher:] - math.log(higher)
+            sums = []
+            for weights in (row[falling], other[falling]):
+                own = weights[:higher, None]
+                sums.append(_log_sum(np.hstack([own, weights[None, higher:] + shares]), 1))
+            with np.errstate(invalid="ignore"):
+                means = np.where(np.isneginf(sums[1]), np.inf, sums[0] - sums[1])
+            lower = falling[higher : higher + 1]  # with more of it the quotient tends to its own
+            limits = [row[z] - other[z] if other[z] > -math.inf else math.inf for z in lower]
+            best = min(best, max([float(means.max()), *limits]))
+        return best
+
+    def changes(self, free: list[int], above: list[int], below: list[int]) -> Changes:
+        """The changes of each member from a value that it has below to one that it has above."""
+        changes = []
+        for place, member in enumerate(free):
+            highs, lows = (
+                sorted({self.settings[z][place] for z in part}) for part in (above, below)
+            )
+            made = tuple((member, v, w) for v in highs for w in lows if v != w)
+            changes += [made] if made else []
+        return tuple(changes)
+
+
+def _log_sum(logs: Any, axis: int) -> Any:
+    """`ln sum e^logs`; infinities are allowed."""
+    logs = np.asarray(logs, float)
+    top = logs.max(axis=axis, keepdims=True)
+    shift = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore", over="ignore"):
+        total = np.log(np.exp(logs - shift).sum(axis=axis))
+    return total + np.squeeze(shift, axis=axis)
+
+
+def _needed(made: list[Threshold]) -> list[Threshold]:
+    """Those that may pass something on, without those of which another one is above in all."""
+    kept: dict[tuple[int, int, Changes], list[Threshold]] = {}  # of one member
+    for threshold in made:
+        if not threshold.most > threshold.least:
+            continue
+        alike = kept.setdefault((threshold.new, threshold.old, threshold.changes), [])
+        if not any(_within(threshold, other) for other in alike):
+            alike[:] = [other for other in alike if not _within(other, threshold)] + [threshold]
+    return [threshold for alike in kept.values() for threshold in alike]
+
+
+def _within(threshold: Threshold, other: Threshold) -> bool:
+    """Whether the other bounds are nowhere tighter."""
+    return (
+        threshold.most <= other.most
+        and threshold.least >= other.least
+        and threshold.ratio <= other.ratio
+    )

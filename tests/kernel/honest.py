@@ -232,7 +232,7 @@ ABOUT: dict[str, tuple[Kind, ...]] = {
     "gaussian-vector": (vectors,),
     "gaussian-walk-summable": (precision, equal_variances),
     "graph-contraction": (graph, tree, network),
-    "graph-fields": (calm_graph, tree),
+    "graph-fields": (calm_graph, tree, graph, network),
     "graph-influence": (calm_graph,),
     "independent": (independent,),
     "markov-contexts": (pairs_chain,),

@@ -28,6 +28,7 @@ TWO = [[0.88, 0.12], [0.3, 0.7]]
 THREE = [[0.2, 0.6, 0.2], [0.4, 0.3, 0.3], [0.4, 0.2, 0.4]]
 PAIRS = [[[0.7, 0.3], [0.4, 0.6]], [[0.6, 0.4], [0.2, 0.8]]]
 LONG = 10**6
+OF_THREE = [[1.5, 1.0, 0.2], [1.0, 2.0, 0.3], [0.1, 0.2, 0.1]]
 TABLE = [[1.5, 1.0], [1.0, 2.0]]
 FACTORS = [
     {"between": [2, 0, 1], "table": [[[1.0, 1.2], [1.1, 1.0]], [[1.3, 1.0], [1.0, 1.4]]]},
@@ -52,6 +53,9 @@ CASES = {
     "factors": ("graph-contraction", Graph(records=4, states=2, factors=FACTORS), "any"),
     "a zero": ("graph-contraction", Graph(records=5, states=2, factors=[*FACTORS, ZERO]), "any"),
     "influences": ("graph-influence", Graph(grid=(13, 13), table=[[1.2, 1], [1, 1.2]]), "any"),
+    "three values": ("graph-fields", Graph(grid=(3, 4), table=OF_THREE), "any"),
+    "a large grid of three values": ("graph-fields", Graph(grid=(30, 31), table=OF_THREE), "any"),
+    "factors of three": ("graph-fields", Graph(records=4, states=2, factors=FACTORS), "any"),
     "a large grid": ("graph-contraction", Graph(grid=(90, 90), table=TABLE), "any"),
 }
 WITNESSES = {"closed", "messages", "row_sums"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -469,6 +470,11 @@ class TestGraphContraction(TheoremConformance):
 class TestGraphFields(TheoremConformance):
     name = "graph-fields"
     unchanged_by = frozenset({SAME_FOR_UNINFORMED})
+    three = ((2.0, 1.0, 0.3), (1.0, 2.0, 0.3), (0.3, 0.3, 0.2))
+    triple: ClassVar[dict[str, Any]] = {
+        "between": [0, 1, 2],
+        "table": [[[1.0, 2.0], [2.0, 1.0]], [[0.5, 0.1], [0.2, 0.1]]],
+    }
 
     def cases(self):
         rare = pairs(0.4)
@@ -478,6 +484,8 @@ class TestGraphFields(TheoremConformance):
             discrete(**pairs(2.0)),
             discrete(model="graph", grid=[2, 2], table=[[9.0, 1.0], [1.0, 0.5]]),
             discrete(model="tree", nodes=NODES),
+            discrete(model="graph", grid=[1, 3], table=self.three),
+            discrete(model="graph", records=3, states=2, factors=[self.triple]),
         ]
 
     def renamed(self):
@@ -487,11 +495,12 @@ class TestGraphFields(TheoremConformance):
         ]
 
     def failures(self):
-        three = [[2.0, 1.0, 1.0], [1.0, 2.0, 1.0], [1.0, 1.0, 2.0]]
-        triple = {"between": [0, 1, 2], "table": [[[1.0, 2.0], [2.0, 1.0]]] * 2}
+        zero = [[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [1.0, 1.0, 2.0]]
+        edges = [[record, record + 1] for record in range(22_500)]
+        path = Graph(records=22_501, edges=edges, table=self.three)
         return [
-            Failed("three or more possible values", Graph(grid=[2, 2], table=three)),
-            Failed("three or more records", Graph(records=3, states=2, factors=[triple])),
+            Failed("a grid of more than 400 records has a zero", Graph(grid=[20, 21], table=zero)),
+            Failed("more than 200,000 weights", path),
         ]
 
 

@@ -2,8 +2,8 @@
 
 A message for each factor, each member of it and each ordered pair of the member's values: how far
 the factor passes a change of the member on. They bound what they should, all at once, if the step
-of each threshold is at most its message. The witness has them, or one number for equal factors;
-factors are merged and in the order of their members.
+of each threshold is at most its message. The witness has them, factors being merged and in order of
+their members; or one number for all messages that are alike.
 """
 
 from __future__ import annotations
@@ -25,14 +25,12 @@ from bayesdp.kernel.thresholds import Change, Ratios, Threshold, thresholds, val
 
 WITNESS = "messages"
 
-Beside = frozenset[tuple[tuple[int, int], int]]
-"""The factors of a record, by table and its place there, and how many there are of each."""
-
 
 class StateFields:
     """The messages of a model. `whole` is the size of every component, where it is a part of one.
 
-    Equal factors have one number each where `whole` is said, and where the witness is that short.
+    Messages of equal factors, about records that have equal factors, are one number where `whole`
+    is said, and where the witness has not one for each.
     """
 
     def __init__(
@@ -43,32 +41,34 @@ class StateFields:
         self.component = components(self.model.records, [tie for tie, _ in self.several])
         if whole is not None:
             self.component = [whole] * self.model.records
-        self.places = {id(table): _places(table) for _, table in self.several}
-        count = sum(len(self.places[id(table)]) for _, table in self.several)
+        count = sum(len(_changes(table)) for _, table in self.several)
         self.shared = whole is not None or len(witness) != count
         self._number()
         self.y = self._solved(witness)
 
     def _number(self) -> None:
-        """Where the numbers of each factor begin, what bounds each, and who is a member of what."""
-        self.begins: list[int] = []
-        sizes: list[int] = []
-        known: dict[int, int] = {}
+        """Which number each message of each factor is, and what bounds it."""
         self.beside: list[Counter[tuple[int, int]]] = [Counter() for _ in self.component]
-        self.member: list[list[tuple[int, int]]] = [[] for _ in self.component]
-        for number, (tie, table) in enumerate(self.several):
-            begin = known.setdefault(id(table), len(sizes)) if self.shared else len(sizes)
-            self.begins.append(begin)
-            own = self.places[id(table)]
-            sizes += [1] * (begin + len(own) - len(sizes))
-            for (place, *_), message in own.items():
-                sizes[begin + message] = max(sizes[begin + message], self.component[tie[place]])
-            for place, record in enumerate(tie):
-                self.member[record].append((number, place))
         for tie, table in self.model.factors:
             for place, record in enumerate(tie):
                 self.beside[record][id(table), place] += 1
-        self.caps = [ball((size - 1) * self.epsilon) for size in sizes]
+        self.alike = [frozenset(factors.items()) for factors in self.beside]
+        self.numbers: list[dict[Change, int]] = []
+        self.member: list[list[tuple[int, int]]] = [[] for _ in self.component]
+        known: dict[Any, int] = {}
+        sizes: dict[int, int] = {}
+        for factor, (tie, table) in enumerate(self.several):
+            numbers = {}
+            for place, v, w in _changes(table):
+                record = tie[place]
+                kind = (id(table), self.alike[record]) if self.shared else factor
+                number = known.setdefault((kind, place, v, w), len(known))
+                numbers[place, v, w] = number
+                sizes[number] = max(sizes.get(number, 1), self.component[record])
+            self.numbers.append(numbers)
+            for place, record in enumerate(tie):
+                self.member[record].append((factor, place))
+        self.caps = [ball((size - 1) * self.epsilon) for size in sizes.values()]
 
     def _solved(self, witness: Sequence[float]) -> list[arb]:
         """The witness, once each step is at most its message or the cap."""
@@ -79,19 +79,17 @@ class StateFields:
         def step(y: list[arb]) -> list[arb]:
             following = [arb(0)] * len(y)
             totals: dict[Any, arb] = {}
-            for number, threshold in steps:
-                tie, begin = self.several[number][0], self.begins[number]
-                places = self.places[id(self.several[number][1])]
-                s = arb(0)
+            for factor, threshold in steps:
+                tie, numbers, s = self.several[factor][0], self.numbers[factor], arb(0)
                 for changes in threshold.others:
                     costs = []
                     for place, v, w in changes:
                         key = (tie[place], v, w)
                         if key not in totals:
                             totals[key] = self._total(y, *key)
-                        costs.append(totals[key] - y[begin + places[place, v, w]])
+                        costs.append(totals[key] - y[numbers[place, v, w]])
                     s += largest(costs)
-                message = begin + places[threshold.change]
+                message = numbers[threshold.change]
                 following[message] = following[message].max(threshold.step.passed(s))
             return [new.min(cap) for new, cap in zip(following, self.caps, strict=True)]
 
@@ -100,10 +98,7 @@ class StateFields:
 
     def _total(self, y: list[arb], record: int, v: int, w: int) -> arb:
         """`eps` and all messages of a change of the record from `w` to `v`."""
-        messages = (
-            y[self.begins[number] + self.places[id(self.several[number][1])][place, v, w]]
-            for number, place in self.member[record]
-        )
+        messages = (y[self.numbers[factor][place, v, w]] for factor, place in self.member[record])
         return sum(messages, ball(self.epsilon))
 
     def _steps(self) -> list[tuple[int, Threshold]]:
@@ -116,7 +111,7 @@ class StateFields:
         kinds: dict[Any, list[Threshold]] = {}
         steps = []
         for number, (tie, table) in enumerate(self.several):
-            kind = (id(table), *(frozenset(self.beside[record].items()) for record in tie))
+            kind = (id(table), *(self.alike[record] for record in tie))
             new = kind not in kinds
             if new:
                 evidence = [
@@ -133,7 +128,7 @@ class StateFields:
         levels = [ball(self.epsilon)]
         known: set[Any] = set()
         for record, size in enumerate(self.component):
-            kind = record if not self.shared else (size, frozenset(self.beside[record].items()))
+            kind = (size, self.alike[record]) if self.shared else record
             if kind not in known:
                 known.add(kind)
                 changes = permutations(range(self.model.states[record]), 2)
@@ -142,14 +137,13 @@ class StateFields:
         return largest(levels)
 
 
-def _places(table: WeightTable) -> dict[Change, int]:
-    """The number of each change of a factor: by member, new value and old value."""
-    changes = [
+def _changes(table: WeightTable) -> list[Change]:
+    """The changes of a factor's members: by member, new value and old value."""
+    return [
         (place, *pair)
         for place, size in enumerate(table.sizes)
         for pair in permutations(range(size), 2)
     ]
-    return {change: number for number, change in enumerate(changes)}
 
 
 def _evidence(others: Counter[tuple[int, int]], ratios: Any, size: int) -> Ratios:

@@ -2,7 +2,7 @@
 
 A message for each factor, each member of it and each ordered pair of the member's values. The steps
 are those of `thresholds`; a message is the largest of its own. Where there are too many for a
-certificate, messages of equal factors are one number.
+certificate, messages about records that are alike are one number.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bayesdp.populations.factors import FactorGraph
 MOST_CELLS = 200_000
 """Graphs whose factors have more weights in all are refused."""
 MOST_THRESHOLDS = 60_000
-"""With more thresholds a certificate has no number for each message, but one for equal factors."""
+"""With more thresholds a certificate has one number for all messages that are alike."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,8 @@ class _Kind:
 class StateMessages(RisingMessages):
     """The messages of one graph, and how they follow from each other.
 
-    With `shared` messages of equal factors are one number; if it is not said, where they are many.
+    With `shared` those of equal factors about a change of records that have equal factors are one
+    number; if it is not said, where they are many.
     `size` is how many numbers there are, `component` stands for the size of every component.
     """
 
@@ -72,19 +73,17 @@ class StateMessages(RisingMessages):
         """Where each message is summed up, and which number it is."""
         pairs = np.array(merged.values) * (np.array(merged.values) - 1)
         self.pairs_from = np.concatenate([[0], np.cumsum(pairs)])
+        beside = _beside(merged)
+        alike = [frozenset(factors.items()) for factors in beside]
         slots: list[int] = []
         numbers: list[int] = []
-        known: dict[tuple[int, int], int] = {}
+        known: dict[Hashable, int] = {}
         for tie, table in merged.factors.items():
-            if len(tie) == 1:
-                continue
-            own = [
-                int(self.pairs_from[record]) + pair
-                for record, size in zip(tie, table.shape, strict=True)
-                for pair in range(size * (size - 1))
-            ]
-            numbers += [known.setdefault((id(table), m), len(known)) for m in range(len(own))]
-            slots += own
+            for place, record in enumerate(tie if len(tie) > 1 else ()):
+                pairs_here = range(table.shape[place] * (table.shape[place] - 1))
+                slots += [int(self.pairs_from[record]) + pair for pair in pairs_here]
+                key = (id(table), place, alike[record])
+                numbers += [known.setdefault((*key, pair), len(known)) for pair in pairs_here]
         self.slot = np.array(slots, dtype=np.int64)
         self.number = np.array(numbers if self.shared else range(len(slots)), dtype=np.int64)
         self.size = int(self.number.max(initial=-1)) + 1
@@ -139,7 +138,7 @@ class StateMessages(RisingMessages):
         """`eps` and all messages into each record, by pair of values: rounded up."""
         into = np.bincount(self.slot, weights=each, minlength=len(self.degree))
         total: Floats = into.astype(np.float64, copy=False) + dp_epsilon
-        total += total * ((self.degree + 8) * (2.0 * UNIT))
+        total += np.where(into > 0.0, total, 0.0) * ((self.degree + 8) * (2.0 * UNIT))
         return total
 
     @cached_property
@@ -161,7 +160,7 @@ class StateMessages(RisingMessages):
         levels = np.full(len(self.merged.values), dp_epsilon)
         several = np.nonzero(np.diff(self.pairs_from))[0]
         if len(several):
-            total = np.where(self.degree, self._totals(y[self.number], dp_epsilon), dp_epsilon)
+            total = self._totals(y[self.number], dp_epsilon)
             levels[several] = np.maximum.reduceat(total, self.pairs_from[several])
         sizes = self.components
         whole = np.where(sizes == 1, dp_epsilon, sizes * dp_epsilon * (1.0 + 4.0 * UNIT))
@@ -174,13 +173,8 @@ def _kinds(merged: MergedFactors, deadline: Deadline) -> list[_Kind]:
 
     Of one factor they are in the order of members, new values and old values.
     """
-    at: dict[int, Counter[tuple[int, int]]] = {
-        record: Counter() for record in range(len(merged.values))
-    }
+    at = _beside(merged)
     tables = {id(table): table for table in merged.factors.values()}
-    for tie, table in merged.factors.items():
-        for place, record in enumerate(tie):
-            at[record][id(table), place] += 1
     ratios: dict[tuple[int, int], Floats] = {}
     kinds: dict[Hashable, _Kind] = {}
     number = 0
@@ -205,6 +199,15 @@ def _kinds(merged: MergedFactors, deadline: Deadline) -> list[_Kind]:
         kinds[key].first.append(number)
         number += sum(size * (size - 1) for size in table.shape)
     return list(kinds.values())
+
+
+def _beside(merged: MergedFactors) -> list[Counter[tuple[int, int]]]:
+    """For each record the tables of its factors, with its place there: how many of each."""
+    at: list[Counter[tuple[int, int]]] = [Counter() for _ in merged.values]
+    for tie, table in merged.factors.items():
+        for place, record in enumerate(tie):
+            at[record][id(table), place] += 1
+    return at
 
 
 def _evidence(
@@ -266,7 +269,7 @@ def state_messages(
     """The messages of a graph, prepared once; in words why it has none.
 
     With `laws` the rows of every table are laws. With `component` the graph is a part that has
-    every kind of place of a graph of so many records, and equal factors have one number. Raises
+    every kind of factor of a graph of so many records, and like messages are one number. Raises
     `OutOfTimeError` at the deadline.
     """
     if graph not in _KNOWN:
@@ -287,8 +290,8 @@ def states_level(
     `dp_epsilon` is the DP cost in nats. At the `deadline` by messages that are proven, only not the
     least. Source: theory 3.7c.
     """
-    if dp_epsilon <= TINY or messages.size == 0:
-        size = int(messages.components.max()) if messages.size else 1
+    if dp_epsilon <= TINY or len(messages.targets) == 0:
+        size = int(messages.components.max()) if len(messages.targets) else 1
         ceiling = np.full(messages.size, up((size - 1) * dp_epsilon, 4))
         return level_of_size(dp_epsilon, size), ceiling.tolist()
     y, rounds = messages.solve(dp_epsilon, deadline)

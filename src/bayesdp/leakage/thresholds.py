@@ -19,7 +19,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -33,6 +32,8 @@ MOST_SETTINGS = 27
 
 Changes = tuple[tuple[tuple[int, int, int], ...], ...]
 """For each member that may change, its place and the values `v, w` of the changes to `v`."""
+Apart = list[list[float]]
+"""For two settings `z, w` the largest `ln nu(z) / nu(w)`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +107,10 @@ def thresholds(
         index = tuple(slice(None) if slot is None else slot for slot in slots)
         part = rows[(slice(None), *index)]
         settings = list(itertools.product(*map(range, part.shape[1:])))
-        bounds = _apart(settings, [evidence[p] for p in free])
+        apart = _apart(settings, [evidence[p] for p in free])
         flat = part.reshape(len(part), -1).tolist()
         for new, old in changes:
-            pair = _Pair(flat[new], flat[old], settings, bounds)
+            pair = _Pair(flat[new], flat[old], settings, apart)
             made += [
                 Threshold(place, new, old, pair.changes(free, *parts), *pair.bounds_at(*parts))
                 for parts in pair.parts()
@@ -124,15 +125,15 @@ def _slices(shape: tuple[int, ...]) -> Iterator[tuple[int | None, ...]]:
             yield slots
 
 
-def _apart(settings: list[tuple[int, ...]], evidence: list[Floats]) -> Floats:
-    """The largest `ln nu(z) / nu(w)`, rounded up."""
+def _apart(settings: list[tuple[int, ...]], evidence: list[Floats]) -> Apart:
+    """The largest `ln nu(z) / nu(w)` for two settings, rounded up."""
     among = np.zeros((len(settings), len(settings)))
     for place, largest in enumerate(evidence):
         values = [setting[place] for setting in settings]
         among += largest[np.ix_(values, values)]
     rounding = np.where(np.isfinite(among), np.abs(among), 0.0) * (8.0 * UNIT)
-    np.fill_diagonal(rounding, 0.0)
-    return among + rounding
+    apart: Apart = (among + rounding).tolist()
+    return apart
 
 
 def _plain(rows: Weights, place: int, new: int, old: int) -> list[Threshold]:
@@ -165,7 +166,7 @@ class _Pair:
     """Two rows of a factor, by the settings of other members that are not known.
 
     Settings that are impossible in both rows are left out where others are certain to be more
-    likely: `bounds` has the largest `ln nu(z) / nu(w)`.
+    likely: `apart` has the largest `ln nu(z) / nu(w)`.
     """
 
     def __init__(
@@ -173,28 +174,21 @@ class _Pair:
         first: list[Fraction],
         second: list[Fraction],
         settings: list[tuple[int, ...]],
-        bounds: Floats,
+        apart: Apart,
     ) -> None:
-        alive = [np.array([weight > 0 for weight in row]) for row in (first, second)]
-        finite = bounds < np.inf
-        negligible = (
-            ~alive[0]
-            & ~alive[1]
-            & np.logical_and.reduce([(finite & row).any(axis=1) for row in alive])
-        )
+        self.settings, self.apart = settings, apart
+        self.first, self.second = [*map(_weight, first)], [*map(_weight, second)]
+        alive = [[z for z, weight in enumerate(row) if weight] for row in (first, second)]
         self.order = {
-            z: _order(first[z], second[z]) for z in range(len(settings)) if not negligible[z]
+            z: _order(first[z], second[z])
+            for z in range(len(settings))
+            if first[z]
+            or second[z]
+            or any(all(apart[z][w] == math.inf for w in row) for row in alive)
         }
-        self.first, self.second = (
-            np.array([_log_of(weight) if weight else -math.inf for weight in row])
-            for row in (first, second)
-        )
-        self.settings, self.bounds = settings, bounds
-        logs = np.concatenate([self.first, self.second])
-        size = float(np.abs(logs[np.isfinite(logs)]).max(initial=0.0))
-        self.size = (len(settings) + 4) * (1.0 + size) + float(
-            np.abs(bounds[finite]).max(initial=0.0)
-        )
+        numbers = [*self.first, *self.second, *itertools.chain.from_iterable(apart)]
+        size = max(abs(number) for number in numbers if math.isfinite(number))
+        self.size = (len(settings) + 4) * (1.0 + size)
 
     def parts(self) -> Iterator[tuple[list[int], list[int]]]:
         """The settings above each threshold and below it, both from the highest to the lowest."""
@@ -216,40 +210,40 @@ class _Pair:
             ratio = min(ratio, _raised(sum(means), self.size))
         return most, least, ratio
 
-    def _odds(self, row: Floats, above: list[int], below: list[int]) -> float:
+    def _odds(self, row: list[float], above: list[int], below: list[int]) -> float:
         """The largest `ln` of the sum of `row nu` over the first settings by that over the second.
 
         Two bounds: each setting above against all below, and each below against all above.
         """
-        apart = self.bounds[np.ix_(above, below)]
-        with np.errstate(invalid="ignore"):
-            against = _log_sum(row[below][None, :] - apart, axis=1)
-            by_above = np.where(np.isneginf(against), np.inf, row[above] - against)
-            reached = _log_sum(np.where(np.isposinf(apart), np.inf, row[above][:, None] + apart), 0)
-            by_below = np.where(
-                np.isneginf(row[below]) | np.isposinf(reached), -np.inf, row[below] - reached
-            )
-            least = min(float(_log_sum(by_above, 0)), -float(_log_sum(by_below, 0)))
+        by_above, by_below = [], []
+        for z in above:
+            against = _log_sum([row[w] - self.apart[z][w] for w in below])
+            by_above.append(math.inf if against == -math.inf else row[z] - against)
+        for w in below:
+            endless = any(self.apart[z][w] == math.inf for z in above)
+            if row[w] > -math.inf and not endless:
+                by_below.append(row[w] - _log_sum([row[z] + self.apart[z][w] for z in above]))
+        least = min(_log_sum(by_above), -_log_sum(by_below))
         return _raised(least, self.size) if math.isfinite(least) else least
 
-    def _mean(self, row: Floats, other: Floats, falling: list[int]) -> float:
+    def _mean(self, row: list[float], other: list[float], falling: list[int]) -> float:
         """The largest `ln` of the sum of `row nu` by that of `other nu`, over these settings.
 
         The lower ones, in equal shares, are added to each of the higher ones.
         """
         best = math.inf
-        apart = self.bounds[np.ix_(falling, falling)]
-        for higher in range(1, len(falling) + 1):
-            shares = -apart[:higher, higher:] - math.log(higher)
-            sums = []
-            for weights in (row[falling], other[falling]):
-                own = weights[:higher, None]
-                sums.append(_log_sum(np.hstack([own, weights[None, higher:] + shares]), 1))
-            with np.errstate(invalid="ignore"):
-                means = np.where(np.isneginf(sums[1]), np.inf, sums[0] - sums[1])
-            lower = falling[higher : higher + 1]  # with more of it the quotient tends to its own
-            limits = [row[z] - other[z] if other[z] > -math.inf else math.inf for z in lower]
-            best = min(best, max([float(means.max()), *limits]))
+        for cut in range(1, len(falling) + 1):
+            lower = falling[cut:]
+            # With more and more of a lower setting the quotient tends to that setting's own.
+            quotients = [_quotient(row[w], other[w]) for w in lower[:1]]
+            for z in falling[:cut]:
+                shares = [-self.apart[z][w] - math.log(cut) for w in lower]
+                up, down = (
+                    _log_sum([of[z], *(of[w] + s for w, s in zip(lower, shares, strict=True))])
+                    for of in (row, other)
+                )
+                quotients.append(_quotient(up, down))
+            best = min(best, max(quotients))
         return best
 
     def changes(self, free: list[int], above: list[int], below: list[int]) -> Changes:
@@ -264,14 +258,21 @@ class _Pair:
         return tuple(changes)
 
 
-def _log_sum(logs: Any, axis: int) -> Any:
-    """`ln sum e^logs`; infinities are allowed."""
-    logs = np.asarray(logs, float)
-    top = logs.max(axis=axis, keepdims=True)
-    shift = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore", over="ignore"):
-        total = np.log(np.exp(logs - shift).sum(axis=axis))
-    return total + np.squeeze(shift, axis=axis)
+def _weight(weight: Fraction) -> float:
+    return _log_of(weight) if weight else -math.inf
+
+
+def _quotient(up: float, down: float) -> float:
+    """The logarithm of a quotient from those of its parts; with 0 below infinite."""
+    return math.inf if down == -math.inf else up - down
+
+
+def _log_sum(logs: list[float]) -> float:
+    """`ln sum e^logs`; infinities are allowed, and nothing is summed to 0."""
+    top = max(logs, default=-math.inf)
+    if not math.isfinite(top):
+        return top
+    return top + math.log(math.fsum(math.exp(entry - top) for entry in logs))
 
 
 def _needed(made: list[Threshold]) -> list[Threshold]:

@@ -59,17 +59,17 @@ def bound(conversion: Conversion) -> arb:
 
 
 def _of_states(population: Population, epsilon: Fraction, witness: list[float]) -> arb:
-    """By a witness: of a large grid one of 3 x 3, which has every kind of place."""
+    """By a witness: of a large grid one of 4 x 4, which has every kind of pair."""
     whole = None
     if isinstance(population, GraphGrid) and math.prod(population.grid) > LARGEST_GRID:
         positive = min(read_table(population.table).weights) > 0
         require(positive, "a large grid of records of several values has a zero among its weights")
-        population, whole = _corner(population), math.prod(population.grid)
+        population, whole = _corner(population, 4), math.prod(population.grid)
     return StateFields(read_model(population), epsilon, witness, whole).level()
 
 
-def _corner(grid: GraphGrid) -> GraphGrid:
-    return grid.model_copy(update={"grid": tuple(min(side, 3) for side in grid.grid)})
+def _corner(grid: GraphGrid, most: int) -> GraphGrid:
+    return grid.model_copy(update={"grid": tuple(min(side, most) for side in grid.grid)})
 
 
 def _grid(grid: GraphGrid, epsilon: Fraction) -> arb:
@@ -78,7 +78,7 @@ def _grid(grid: GraphGrid, epsilon: Fraction) -> arb:
     A grid of 3 x 3 has every kind of place, and zeros exclude no value there that they allow on a
     larger one: where they allow fewer, there are fewer messages, and odds between the same ends.
     """
-    model, whole = read_model(_corner(grid)), math.prod(grid.grid)
+    model, whole = read_model(_corner(grid, 3)), math.prod(grid.grid)
     return _Fields(merged(model), [whole] * model.records, epsilon).level(each=False)
 
 

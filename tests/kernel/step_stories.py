@@ -33,7 +33,10 @@ VECTORS: Document = {
 ALTERNATING: Document = {
     "model": "markov", "transition": [[0.3, 0.7], [0.6, 0.4]], "length": 9, "complete": True,
 }  # fmt: skip
-WITNESSED = ("two states", "tuples", "window", "factors", "a zero")
+WITNESSED = (
+    "two states", "tuples", "window", "factors", "a zero", "three values", "factors of three",
+    "a large grid of three values",
+)  # fmt: skip
 RULES = (
     "independent", "cluster-size", "family", "finite-law", "tree-recursion", "graph-contraction",
     "graph-fields", "graph-influence", "markov-ratio", "markov-contraction", "markov-threshold",

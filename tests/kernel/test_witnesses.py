@@ -53,7 +53,7 @@ CASES = {
     "factors": ("graph-contraction", Graph(records=4, states=2, factors=FACTORS), "any"),
     "a zero": ("graph-contraction", Graph(records=5, states=2, factors=[*FACTORS, ZERO]), "any"),
     "influences": ("graph-influence", Graph(grid=(13, 13), table=[[1.2, 1], [1, 1.2]]), "any"),
-    "three values": ("graph-fields", Graph(grid=(3, 4), table=OF_THREE), "any"),
+    "three values": ("graph-fields", Graph(grid=(1, 3), table=OF_THREE), "any"),
     "a large grid of three values": ("graph-fields", Graph(grid=(30, 31), table=OF_THREE), "any"),
     "factors of three": ("graph-fields", Graph(records=4, states=2, factors=FACTORS), "any"),
     "a large grid": ("graph-contraction", Graph(grid=(90, 90), table=TABLE), "any"),

@@ -94,7 +94,11 @@ class StateFields:
             return [new.min(cap) for new, cap in zip(following, self.caps, strict=True)]
 
         y = super_solution(guess, step, WITNESS)
-        return [entry.min(cap) for entry, cap in zip(y, self.caps, strict=True)]
+        passing = {self.numbers[factor][threshold.change] for factor, threshold in steps}
+        return [
+            entry.min(cap) if number in passing else arb(0)
+            for number, (entry, cap) in enumerate(zip(y, self.caps, strict=True))
+        ]
 
     def _total(self, y: list[arb], record: int, v: int, w: int) -> arb:
         """`eps` and all messages of a change of the record from `w` to `v`."""

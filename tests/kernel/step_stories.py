@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from bayesdp.kernel.rules.markov_count import count_mechanism
+from bayesdp.leakage.merged_factors import merged_factors
+from bayesdp.leakage.state_fields import StateMessages, states_level
 from bayesdp.notions import ColumnCost, Cost
+from bayesdp.populations import Graph
 from tests.kernel import test_rules_contexts
 from tests.kernel.all_kinds import POPULATIONS, TABLE_OF_TWO
 from tests.kernel.leaves import at, leaves, put
@@ -122,6 +125,7 @@ def told() -> Iterator[Document]:
     yield from _witnesses()
     yield from _contexts()
     yield from _fields()
+    yield from _states()
     yield from _divergences()
     yield from _impossible()
 
@@ -270,6 +274,85 @@ def _fields() -> Iterator[Document]:
         for table in (tables[0], [[3.0, 1.0], [1.0, 3.0]]):
             grid = {"model": "graph", "grid": sides, "table": table}
             yield make_step("graph-fields", grid, ANY)
+
+
+def _states() -> Iterator[Document]:
+    """Any values and factors: the least messages, and each of them a little lower.
+
+    Rare values, zeros of all kinds, known records, factors within others, large ones, several
+    components, and a grid that is known by its corner.
+    """
+    triple = [[[1.0, 3.0], [2.0, 0.5]], [[0.4, 1.0], [1.0, 1.5]], [[0.1, 0.2], [3.0, 0.3]]]
+    hard = [[[1.0, 0.0], [2.0, 0.5]], [[0.0, 0.0], [1.0, 1.5]], [[0.1, 0.2], [0.0, 0.3]]]
+    tables: list[Any] = [
+        [[4.0, 1.0, 0.5], [1.0, 0.5, 2.0], [0.2, 1.0, 1.0]],
+        [[1.0, 2.0, 3.0], [5.0, 1.0, 0.0], [1.0, 0.0, 0.0]],
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 2.0], [2.0, 3.0, 0.0]],
+    ]
+    rare, wide = {"between": [1], "table": [1.0, 0.03, 0.2]}, [3, 3, 3]
+    path = [{"between": [j, j + 1], "table": tables[0]} for j in range(2)]
+    known = {"between": [2], "table": [0.0, 1.0, 0.0]}
+    few = {"between": [1], "table": [1.0, 0.03]}
+    apart = {"between": [3, 4], "table": [[1.0, 2.0], [0.5, 3.0]]}
+    pair = {"between": [1, 0], "table": [[1.0, 2.0], [0.5, 0.2], [1.0, 1.0]]}
+    last = {"between": [1, 2], "table": [[1.0, 2.0], [0.5, 0.2], [1.0, 1.0]]}
+    together = [  # both leave record 2 its last value, their product does not
+        {"between": [1, 2], "table": [[1.0, 2.0, 1.0], [2.0, 1.0, 1.0], [3.0, 1.0, 0.0]]},
+        {"between": [2, 1], "table": [[1.0, 2.0, 1.0], [2.0, 1.0, 1.0], [0.0, 0.0, 1.0]]},
+    ]
+    laws: list[tuple[Any, list[Any], bool]] = [
+        (wide, path, False), (wide, [rare, *path], False), (wide, [rare, *path], True),
+        (wide, [rare, path[0], {"between": [1, 2], "table": tables[1]}], False),
+        (wide, [rare, {"between": [2, 1], "table": tables[2]}], False),
+        (wide, [*path, known, {"between": [0, 2], "table": tables[0]}], False),
+        ([3, 3, 3, 2, 2], [*path, apart], False), ([3, 3, 3, 2, 2], [path[0], apart], True),
+        ([2, 3, 2], [{"between": [1, 0, 2], "table": triple}], False),
+        ([2, 3, 2], [{"between": [1, 0, 2], "table": triple}, pair], False),
+        ([2, 3, 2], [{"between": [1, 0, 2], "table": hard}, pair], False),
+        ([2, 3, 2], [{"between": [1, 0, 2], "table": triple}, last], False),
+        ([3] * 4, [path[0], {"between": [2, 3], "table": tables[0]}], False),
+        (wide, [rare, path[0], *together], False),
+        ([2, 2, 2, 2, 2, 2], [{"between": [*range(6)], "table": _even(6)}, few], False),
+    ]  # fmt: skip
+    for states, factors, shared in laws:
+        law = {"model": "graph", "records": len(states), "states": states, "factors": factors}
+        merged = merged_factors(Graph(**law).factor_graph, False, 1000)
+        assert not isinstance(merged, str)
+        yield from _with_messages(law, StateMessages(merged, shared))
+    for sides in ([1, 2], [2, 300], [1, 500]):
+        grid = {"model": "graph", "grid": sides, "table": tables[0]}
+        large = sides[0] * sides[1] > 400
+        merged = merged_factors(
+            Graph(**grid | {"grid": [min(n, 4) for n in sides]}).factor_graph, False, 1000
+        )
+        assert not isinstance(merged, str)
+        component = sides[0] * sides[1] if large else None
+        yield from _with_messages(grid, StateMessages(merged, large, component))
+        yield make_step(
+            "graph-fields", grid | {"table": tables[1]}, ANY, details={"messages": [9.0] * 24}
+        )
+
+
+def _even(records: int) -> Any:
+    """A table that tells whether many of the records are 1."""
+
+    def part(left: int, ones: int) -> Any:
+        return [part(left - 1, ones + v) for v in (0, 1)] if left else 1.0 + (ones > records / 2)
+
+    return part(records, 0)
+
+
+def _with_messages(law: Document, messages: StateMessages) -> Iterator[Document]:
+    def with_witness(cost: float, witness: list[float]) -> Document:
+        return make_step("graph-fields", law, Cost(any=cost), details={"messages": witness})
+
+    yield with_witness(4.0, states_level(messages, 4.0)[1])
+    least = states_level(messages, 0.3)[1]
+    yield with_witness(0.3, least)
+    yield with_witness(0.3, [*least, 0.1])
+    lowered = [place for place, own in enumerate(least) if own]
+    for place in lowered[:: -(len(lowered) // 8 + 1)]:
+        yield with_witness(0.3, [y * (1 - 1e-5 * (n == place)) for n, y in enumerate(least)])
 
 
 def _proofs() -> Iterator[Document]:

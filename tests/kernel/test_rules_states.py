@@ -12,10 +12,15 @@ from flint import arb
 
 from bayesdp.kernel import thresholds as of_kernel
 from bayesdp.kernel.conversions import certified_level
+from bayesdp.kernel.graphs import read_model
+from bayesdp.kernel.state_fields import StateFields
 from bayesdp.leakage import state_fields
 from bayesdp.leakage import thresholds as of_engine
+from bayesdp.leakage.merged_factors import merged_factors
+from bayesdp.leakage.state_fields import StateMessages, states_level
 from bayesdp.notions import Cost
 from bayesdp.populations import Graph, Network
+from bayesdp.statements.graphs import GraphFactors
 from tests.effort import runs
 from tests.kernel.steps import agreed, bare, make_step, refused
 from tests.leakage.test_fields import BELOW, graph_of, random_epsilon
@@ -124,6 +129,31 @@ def test_a_message_that_is_a_little_too_low_is_refused() -> None:
         assert "raises it" in refused(make_step(RULE, bare(graph), Cost(any=0.4), details=details))
 
 
+def test_each_step_is_the_same_in_doubles_and_in_balls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every message, by messages of all sizes; also where small factors are taken for large."""
+    rng = np.random.default_rng(3724)
+    for case in range(runs(400, least=40)):
+        graph, eps = random_states(rng), random_epsilon(rng)
+        with monkeypatch.context() as patched:
+            for module in (of_kernel, of_engine):
+                patched.setattr(module, "MOST_SETTINGS", 4 if case % 4 == 0 else 27)
+            merged = merged_factors(graph.factor_graph, False, 1000)
+            if isinstance(merged, str):
+                continue
+            engine = StateMessages(merged, shared := case % 3 == 0)
+            witness = states_level(engine, eps)[1]
+            exact = read_model(GraphFactors.model_validate(bare(graph)))
+            whole = 3 if shared else None
+            rule = StateFields(exact, Fraction(eps), [eps * 2] * len(witness), whole)
+            for _ in range(3):
+                y = rng.uniform(0.0, 2.0, size=len(witness)) * eps * rng.choice([0.01, 1.0])
+                expected = engine.step(y, eps, np.full(len(y), 2 * eps))
+                steps = rule._step([arb(entry) for entry in y], rule._steps())
+                assert [float(entry) for entry in steps] == pytest.approx(
+                    np.minimum(expected, [float(cap) for cap in rule.caps]), rel=1e-9, abs=1e-13
+                ), (graph.spec(), eps)
+
+
 def test_steps_are_above_what_random_evidence_makes() -> None:
     rng = np.random.default_rng(3723)
     for _ in range(runs(600, least=60)):
@@ -147,9 +177,9 @@ def test_steps_are_above_what_random_evidence_makes() -> None:
 
 def test_zeros_order_settings_and_make_bounds_infinite() -> None:
     """Two rows of four settings: with a zero in one row, in both, and against endless evidence."""
-    zero, one = Fraction(0), Fraction(1)
+    zero, even = Fraction(0), Fraction(1)
     near, none = arb(2), None
-    first, second = [one, one * 2, zero, zero], [zero, one, one, zero]
+    first, second = [even, even * 2, zero, zero], [zero, even, even, zero]
     pair = of_kernel._Pair(first, second, [[near] * 4 for _ in range(4)])
     assert list(pair.parts()) == [([0], [1, 2]), ([0, 1], [2])]  # the last is left out
     pair = of_kernel._Pair(first, second, [[none] * 4 for _ in range(4)])
@@ -157,5 +187,5 @@ def test_zeros_order_settings_and_make_bounds_infinite() -> None:
     step = pair.step([0], [1, 3, 2])
     assert step is not None
     assert float(step.passed(arb(2.0))) == pytest.approx(2.0)  # nothing but the cost bounds it
-    only = of_kernel._Pair([zero, zero], [one, one * 2], [[near] * 2 for _ in range(2)])
+    only = of_kernel._Pair([zero, zero], [even, even * 2], [[near] * 2 for _ in range(2)])
     assert list(only.parts()) == [([0], [1])]

@@ -21,7 +21,7 @@ from bayesdp.kernel.arithmetic import ball, largest
 from bayesdp.kernel.factors import merged_factors
 from bayesdp.kernel.fixed_points import logarithms, super_solution
 from bayesdp.kernel.graphs import Model, WeightTable, components
-from bayesdp.kernel.thresholds import Change, Ratios, Threshold, thresholds, value_ratios
+from bayesdp.kernel.thresholds import Change, Ratios, ThresholdStep, thresholds, value_ratios
 
 WITNESS = "messages"
 
@@ -75,44 +75,44 @@ class StateFields:
         farthest = 2 * max(self.component) * self.epsilon
         guess = logarithms(witness, len(self.caps), WITNESS, farthest)
         steps = self._steps()
-
-        def step(y: list[arb]) -> list[arb]:
-            following = [arb(0)] * len(y)
-            totals: dict[Any, arb] = {}
-            for factor, threshold in steps:
-                tie, numbers, s = self.several[factor][0], self.numbers[factor], arb(0)
-                for changes in threshold.others:
-                    costs = []
-                    for place, v, w in changes:
-                        key = (tie[place], v, w)
-                        if key not in totals:
-                            totals[key] = self._total(y, *key)
-                        costs.append(totals[key] - y[numbers[place, v, w]])
-                    s += largest(costs)
-                message = numbers[threshold.change]
-                following[message] = following[message].max(threshold.step.passed(s))
-            return [new.min(cap) for new, cap in zip(following, self.caps, strict=True)]
-
-        y = super_solution(guess, step, WITNESS)
+        y = super_solution(guess, lambda y: self._step(y, steps), WITNESS)
         passing = {self.numbers[factor][threshold.change] for factor, threshold in steps}
         return [
             entry.min(cap) if number in passing else arb(0)
             for number, (entry, cap) in enumerate(zip(y, self.caps, strict=True))
         ]
 
+    def _step(self, y: list[arb], steps: list[tuple[int, ThresholdStep]]) -> list[arb]:
+        """For each number the largest of its steps, or its cap."""
+        following = [arb(0)] * len(y)
+        totals: dict[Change, arb] = {}
+        for factor, threshold in steps:
+            tie, numbers, s = self.several[factor][0], self.numbers[factor], arb(0)
+            for changes in threshold.others:
+                costs = []
+                for place, v, w in changes:
+                    key = (tie[place], v, w)
+                    if key not in totals:
+                        totals[key] = self._total(y, *key)
+                    costs.append(totals[key] - y[numbers[place, v, w]])
+                s += largest(costs)
+            message = numbers[threshold.change]
+            following[message] = following[message].max(threshold.step.passed(s))
+        return [new.min(cap) for new, cap in zip(following, self.caps, strict=True)]
+
     def _total(self, y: list[arb], record: int, v: int, w: int) -> arb:
         """`eps` and all messages of a change of the record from `w` to `v`."""
         messages = (y[self.numbers[factor][place, v, w]] for factor, place in self.member[record])
         return sum(messages, ball(self.epsilon))
 
-    def _steps(self) -> list[tuple[int, Threshold]]:
+    def _steps(self) -> list[tuple[int, ThresholdStep]]:
         """The thresholds of each factor; where equal factors share numbers, of each kind."""
         ratios = {
             (id(table), place): value_ratios(table, place)
             for _, table in self.model.factors
             for place in range(len(table.sizes))
         }
-        kinds: dict[Any, list[Threshold]] = {}
+        kinds: dict[Any, list[ThresholdStep]] = {}
         steps = []
         for number, (tie, table) in enumerate(self.several):
             kind = (id(table), *(self.alike[record] for record in tie))

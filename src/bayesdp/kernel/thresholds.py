@@ -32,7 +32,7 @@ Ratios = dict[tuple[int, int], Bound]
 
 
 @dataclass(frozen=True, eq=False)
-class Threshold:
+class ThresholdStep:
     """The step of a change; its cost is the sum, over members, of the largest of their changes."""
 
     change: Change
@@ -65,7 +65,7 @@ def _largest_quotient(first: list[Fraction], second: list[Fraction]) -> Fraction
     return largest
 
 
-def thresholds(table: WeightTable, evidence: list[Ratios]) -> Iterator[Threshold]:
+def thresholds(table: WeightTable, evidence: list[Ratios]) -> Iterator[ThresholdStep]:
     """All of a factor; `evidence` is, for each member, by its other factors."""
     for place in range(len(table.sizes)):
         others = [p for p in range(len(table.sizes)) if p != place]
@@ -90,7 +90,7 @@ def thresholds(table: WeightTable, evidence: list[Ratios]) -> Iterator[Threshold
                     step = pair.step(above, below)
                     if step is not None:
                         among = _changes(free, [named[z] for z in above], [named[z] for z in below])
-                        yield Threshold((place, u, v), among, step)
+                        yield ThresholdStep((place, u, v), among, step)
 
 
 def _agrees(setting: tuple[int, ...], known: tuple[int | None, ...]) -> bool:
@@ -147,7 +147,7 @@ def _plain(
     second: list[Fraction],
     others: list[int],
     sizes: list[int],
-) -> Iterator[Threshold]:
+) -> Iterator[ThresholdStep]:
     """What is left without thresholds: the largest cross ratio, and any change of the others."""
     orders = [_order(a, b) for a, b in zip(first, second, strict=True)]
     if min(orders) < max(orders):
@@ -155,7 +155,7 @@ def _plain(
             [(p, v, w) for v, w in permutations(range(size), 2)]
             for p, size in zip(others, sizes, strict=True)
         ]
-        yield Threshold(change, among, _step(None, None, _gap(max(orders), min(orders))))
+        yield ThresholdStep(change, among, _step(None, None, _gap(max(orders), min(orders))))
 
 
 class _Pair:

@@ -39,7 +39,7 @@ _FARTHEST = 340.0
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class BoundedSteps:
     """What each message does with the log cost `s` of its target.
 
     `high` and `low` are `r(u)` and `r(u')`, with their signs turned where the values of the target
@@ -59,7 +59,9 @@ class Steps:
     certain_low: Bools
 
     @classmethod
-    def of(cls, high: Floats, low: Floats, least: Floats, most: Floats, ratio: Floats) -> Steps:
+    def of(
+        cls, high: Floats, low: Floats, least: Floats, most: Floats, ratio: Floats
+    ) -> BoundedSteps:
         """The steps for odds `high` and `low`, possibly infinite; `ratio` is `rho`, rounded up."""
         certain_high, certain_low = high == np.inf, low == -np.inf
         both = certain_high & certain_low
@@ -75,9 +77,9 @@ class Steps:
         middle = -0.5 * (high + low)
         return cls(high, low, least, most, middle, weight, error, certain_high, certain_low)
 
-    def at(self, places: Ints) -> Steps:
+    def at(self, places: Ints) -> BoundedSteps:
         """The steps of the messages at these places."""
-        return Steps(*(getattr(self, field.name)[places] for field in fields(self)))
+        return BoundedSteps(*(getattr(self, field.name)[places] for field in fields(self)))
 
     @cached_property
     def zeros(self) -> bool:
@@ -146,7 +148,7 @@ class FieldMessages(RisingMessages):
         self.ratio = first - second
         self.ratio += np.where(np.isfinite(self.ratio), np.tile(error, 2), 0.0)
         least, most = np.where(turned, -high, low), np.where(turned, -low, high)
-        self.steps = Steps.of(first, second, least, most, self.ratio)
+        self.steps = BoundedSteps.of(first, second, least, most, self.ratio)
         reverse = np.roll(np.arange(self.edges), self.edges // 2)
         order = turned.astype(np.int64)
         self.total_at = order * records + np.tile(target, 2)

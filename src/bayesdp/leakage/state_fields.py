@@ -18,10 +18,10 @@ import numpy as np
 
 from bayesdp.arrays import Floats, Ints
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.leakage.fields import TINY, FieldsLevel, Steps, level_of_size
+from bayesdp.leakage.fields import TINY, BoundedSteps, FieldsLevel, level_of_size
 from bayesdp.leakage.merged_factors import MergedFactors, Weights, merged_factors
 from bayesdp.leakage.rising import RisingMessages
-from bayesdp.leakage.thresholds import Threshold, log_ratios, thresholds
+from bayesdp.leakage.thresholds import ThresholdStep, log_ratios, thresholds
 from bayesdp.numbers import UNIT, UpperBound, up
 from bayesdp.populations.factors import FactorGraph
 
@@ -39,7 +39,7 @@ class _Kind:
     """
 
     table: Weights
-    steps: list[Threshold]
+    steps: list[ThresholdStep]
     first: list[int]
 
 
@@ -237,7 +237,7 @@ def _starts(lengths: Ints) -> Ints:
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)[:-1]])[: len(lengths)]
 
 
-def _steps(most: Floats, least: Floats, ratio: Floats) -> tuple[Steps, Floats]:
+def _steps(most: Floats, least: Floats, ratio: Floats) -> tuple[BoundedSteps, Floats]:
     """The steps of odds `P <= e^most` and `Q >= e^least` with `P / Q <= e^ratio`; the last bound.
 
     Where it is finite, `ln P` is `L + ratio / 2` and `ln Q` is `L - ratio / 2`.
@@ -254,7 +254,7 @@ def _steps(most: Floats, least: Floats, ratio: Floats) -> tuple[Steps, Floats]:
     crossed = finite & (lower > upper)
     middle = 0.5 * (np.where(crossed, lower, 0.0) + np.where(crossed, upper, 0.0))
     lower, upper = np.where(crossed, middle, lower), np.where(crossed, middle, upper)
-    return Steps.of(high, low, lower, upper, ratio), ratio
+    return BoundedSteps.of(high, low, lower, upper, ratio), ratio
 
 
 _KNOWN: WeakKeyDictionary[FactorGraph, StateMessages | str] = WeakKeyDictionary()

@@ -37,7 +37,7 @@ Apart = list[list[float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold:
+class ThresholdStep:
     """What a change of the member at `place` from `old` to `new` does at one threshold.
 
     `changes` are those of other members from below it to above: their costs are the largest of each
@@ -89,7 +89,7 @@ def _raised(value: float, size: float = 0.0) -> float:
 
 def thresholds(
     table: Weights, place: int, evidence: Sequence[Floats], deadline: Deadline = NEVER
-) -> list[Threshold]:
+) -> list[ThresholdStep]:
     """All thresholds of the changes of the member at `place`.
 
     `evidence` has, for every member, the largest `ln nu(v) / nu(w)` by other factors: rounded up.
@@ -112,7 +112,7 @@ def thresholds(
         for new, old in changes:
             pair = _Pair(flat[new], flat[old], settings, apart)
             made += [
-                Threshold(place, new, old, pair.changes(free, *parts), *pair.bounds_at(*parts))
+                ThresholdStep(place, new, old, pair.changes(free, *parts), *pair.bounds_at(*parts))
                 for parts in pair.parts()
             ]
     return _needed(made)
@@ -136,7 +136,7 @@ def _apart(settings: list[tuple[int, ...]], evidence: list[Floats]) -> Apart:
     return apart
 
 
-def _plain(rows: Weights, place: int, new: int, old: int) -> list[Threshold]:
+def _plain(rows: Weights, place: int, new: int, old: int) -> list[ThresholdStep]:
     """What is left without thresholds: the largest cross ratio, and any change of the others."""
     orders = [_order(a, b) for a, b in zip(rows[new].flat, rows[old].flat, strict=True)]
     if len(set(orders)) == 1:
@@ -146,7 +146,7 @@ def _plain(rows: Weights, place: int, new: int, old: int) -> list[Threshold]:
         for p, size in enumerate(rows.shape[1:])
     )
     ratio = _gap(max(orders), min(orders))
-    return [Threshold(place, new, old, changes, math.inf, -math.inf, ratio)]
+    return [ThresholdStep(place, new, old, changes, math.inf, -math.inf, ratio)]
 
 
 Order = tuple[int, Fraction]
@@ -275,9 +275,9 @@ def _log_sum(logs: list[float]) -> float:
     return top + math.log(math.fsum(math.exp(entry - top) for entry in logs))
 
 
-def _needed(made: list[Threshold]) -> list[Threshold]:
+def _needed(made: list[ThresholdStep]) -> list[ThresholdStep]:
     """Those that may pass something on, without those of which another one is above in all."""
-    kept: dict[tuple[int, int, Changes], list[Threshold]] = {}  # of one member
+    kept: dict[tuple[int, int, Changes], list[ThresholdStep]] = {}  # of one member
     for threshold in made:
         if not threshold.most > threshold.least:
             continue
@@ -287,7 +287,7 @@ def _needed(made: list[Threshold]) -> list[Threshold]:
     return [threshold for alike in kept.values() for threshold in alike]
 
 
-def _within(threshold: Threshold, other: Threshold) -> bool:
+def _within(threshold: ThresholdStep, other: ThresholdStep) -> bool:
     """Whether the other bounds are nowhere tighter."""
     return (
         threshold.most <= other.most

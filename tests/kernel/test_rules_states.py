@@ -136,7 +136,7 @@ def test_each_step_is_the_same_in_doubles_and_in_balls(monkeypatch: pytest.Monke
         graph, eps = random_states(rng), random_epsilon(rng)
         with monkeypatch.context() as patched:
             for module in (of_kernel, of_engine):
-                patched.setattr(module, "MOST_SETTINGS", 4 if case % 4 == 0 else 27)
+                patched.setattr(module, "MOST_SETTINGS", 2 if case % 4 == 0 else 27)
             merged = merged_factors(graph.factor_graph, False, 1000)
             if isinstance(merged, str):
                 continue
@@ -173,6 +173,24 @@ def test_steps_are_above_what_random_evidence_makes() -> None:
                         (row * nu * raised).sum() / (row * nu).sum() for row in (alpha, beta)
                     )
                     assert math.log(first / second) <= most + 1e-9
+
+
+def test_what_is_impossible_in_both_rows_is_left_out_if_others_are_more_likely() -> None:
+    zero, even, near, none = Fraction(0), Fraction(1), arb(2), None
+    first, second = [even, zero, zero, even], [zero, even, zero, zero]
+    for known, left_out in (
+        ([near, near, arb(1), near], True),
+        ([near, near, arb(1), none], True),
+        ([none, near, arb(1), near], True),
+        ([near, none, arb(1), near], False),
+        ([none, near, arb(1), none], False),
+        ([none, none, arb(1), none], False),
+    ):
+        pair = of_kernel._Pair(first, second, [[near] * 4, [near] * 4, known, [near] * 4])
+        assert (2 in pair.order) is not left_out
+        apart = [[math.inf if of is None else float(of.log()) for of in row] for row in pair.most]
+        by_engine = of_engine._Pair(first, second, [(z,) for z in range(4)], apart)
+        assert by_engine.order == pair.order
 
 
 def test_zeros_order_settings_and_make_bounds_infinite() -> None:

@@ -104,7 +104,7 @@ def test_nothing_spent_is_shown_as_0_and_all_spent_as_nothing_left() -> None:
     spent = document("ledger", "show")["datasets"][0]["spent"]
     told = up_words(spent)
     assert float(told) >= spent
-    assert f"DP spent so far {told})" in refused
+    assert f", DP cost {told}. " in refused
     assert told in next(line for line in shown.splitlines() if "DP spent" in line)
 
 

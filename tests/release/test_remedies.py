@@ -220,11 +220,11 @@ def shown(study: str, folder: Path) -> str:
 def lines_of(message: str, fill: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
     """The header named before it, the key and the line of each line of TOML in a message."""
     given = iter(fill)
-    for match in re.finditer(rf"({KEY}) = ({VALUE}|\.\.\.)", message):
-        sentence = message[: match.start()].rpartition(". ")[2]
+    for shown_at in re.finditer(rf"({KEY}) = ({VALUE}|\.\.\.)", message):
+        sentence = message[: shown_at.start()].rpartition(". ")[2]
         before = re.findall(r"below \[([\w.]+)\]", sentence)
-        line = re.sub(r"\.\.\.", lambda _: next(given, "1"), match[0])
-        yield (before[-1] if before else ""), match[1], line.rstrip(".")
+        line = re.sub(r"\.\.\.", lambda _: next(given, "1"), shown_at[0])
+        yield (before[-1] if before else ""), shown_at[1], line.rstrip(".")
 
 
 def pasted(case: Case, message: str) -> str:
@@ -292,7 +292,7 @@ FILES = (
 
 def places() -> set[str]:
     """Where a remedy shows a line of TOML or a command."""
-    with_lines = {"consistency._public", "pricing._larger_errors", "private_fits._instead"}
+    shown_at = {"consistency._public", "pricing._larger_errors", "private_fits._instead"}
     for name in FILES:
         path = Path(bayesdp.__file__).parent / name
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -310,8 +310,8 @@ def places() -> set[str]:
                     n.value for n in ast.walk(function) if isinstance(n, ast.Return) and n.value
                 ]
             if any(SHOWS.search(ast.unparse(text)) for text in said):
-                with_lines.add(f"{path.stem}.{function.name}")
-    return with_lines
+                shown_at.add(f"{path.stem}.{function.name}")
+    return shown_at
 
 
 def test_every_remedy_with_a_line_or_a_command_is_tried() -> None:

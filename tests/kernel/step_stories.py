@@ -312,6 +312,8 @@ def _states() -> Iterator[Document]:
         ([2, 3, 2], [{"between": [1, 0, 2], "table": triple}, last], False),
         ([3] * 4, [path[0], {"between": [2, 3], "table": tables[0]}], False),
         (wide, [rare, path[0], *together], False),
+        ([3] * 5, [{"between": [j, j + 1], "table": tables[0]} for j in range(4)], False),
+        ([2, 2], [{"between": [0, 1], "table": [[20.0, 1.0], [3.0, 1.0]]}], False),
         ([2, 2, 2, 2, 2, 2], [{"between": [*range(6)], "table": _even(6)}, few], False),
     ]  # fmt: skip
     for states, factors, shared in laws:

@@ -98,8 +98,9 @@ ln(1 + 2 sinh(r / 2) sinh(s / 2) / (cosh t + cosh((s - r) / 2))),               
 at the `l` that brings `t` nearest to 0. At `t = 0` it is `ln f(e^s; R)` of 3.6. So where factors
 have the same members as in 3.7, `y` is never above the messages of 3.7, and 3.7 is what is left if
 nothing is known about odds. Of a factor whose other members have more than 27 settings only `R` is
-used, over all settings. Against the supremum in (1) itself, by linear programs at given `Q`, the
-closed form is equal for two settings, and hardly ever more than a few percent above it for more.
+used, over all settings. With the supremum in (1) itself, by linear programs at given `Q`, in the
+messages of the record that has the level, the level of 198 of 200 random models is within 2 % of
+this one, in most of them the same, and nowhere more than 9 % below it.
 
 **Two values and pairs.** `A` is one of the two values of `k`, `H` is an interval of its odds, and
 `r` is the change of the log odds: (2) is then the supremum in (1).

@@ -6,7 +6,8 @@
   `states` (more), `tuples`, `windows` and `contexts` with
   `context_levels` (order k), `closing` (long ones), `stationary`
   (the laws that they start in).
-* Trees and graphs: `tree`, `contraction`, `fields` (messages over `binary_pairs`), `influence`;
+* Trees and graphs: `tree`, `contraction`, `fields` (messages over `binary_pairs`), `state_fields`
+  (of more values, with `thresholds` of `merged_factors`; `rising` has the search), `influence`;
   `panels` (members of a cluster over time).
 * Gaussian records: `normal` (clusters), `walk` (fields); `normal_curve` is that of Gaussian noise.
 * Levels with a delta: `approximate`, `zcdp`. Time limits of all of them: `deadline`.

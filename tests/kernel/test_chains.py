@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 from fractions import Fraction
-from time import process_time
 
 import numpy as np
 import pytest
@@ -78,9 +77,9 @@ def test_a_chain_is_followed_for_so_many_steps_only() -> None:
         evidence["details"] = {"steps": 10**9, "closed": [[[0.0] * 3] * 3] * 2}
         for item in (forged["population"], evidence["population"]):
             item["length"] = 10**15
-        started = process_time()
-        assert verdict(forged).verdict == "UNKNOWN"
-        assert process_time() - started < 5
+        answer = verdict(forged)
+        assert answer.verdict == "UNKNOWN"
+        assert "would have to be computed" in answer.reason
 
 
 def test_a_chain_whose_tail_does_not_close_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -163,7 +163,7 @@ def test_a_level_at_a_higher_cost_or_of_a_stickier_chain_is_refused(step: dict[s
 @pytest.mark.parametrize(
     ("key", "value", "match"),
     [
-        ("initial", [[0.25, 0.25], [0.25, 0.25]], "another start"),
+        ("initial", [[0.25, 0.25], [0.25, 0.25]], "starts otherwise"),
         ("transition", [[[0.6, 0.4], [0.45, 0.55]], [[0.5, 0.5], [0.0, 1.0]]], "is 0"),
         ("transition", [[[0.25, 0.25, 0.5]] * 3] * 3, "3 states"),
     ],

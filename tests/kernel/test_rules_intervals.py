@@ -123,7 +123,7 @@ def test_a_level_for_uninformed_adversaries_is_not_one_for_all() -> None:
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
-        ({"initial": [0.5, 0.5]}, "another start"),
+        ({"initial": [0.5, 0.5]}, "starts otherwise"),
         ({"transition_lower": [[0.2] * 3] * 3, "transition_upper": [[0.5] * 3] * 3}, "3 states"),
         (
             {"transition_lower": [[0.5, 0.0], STAYS], "transition_upper": [[1.0, 0.5], STAYS]},

@@ -41,6 +41,7 @@ MAPPED = (
     "accounting",
     "kernel",
     "leakage",
+    "populations",
     "programs/check",
     "programs/run",
     "programs/source",

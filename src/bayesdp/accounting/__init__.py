@@ -5,7 +5,7 @@
   (compositions as data) with their `prices`, and the room `what_if`; `odometer` (in memory).
 * The ledger: `ledger` over `account`, `schema` and `storage`; `transaction` is the way of every
   release through it, `canonical` data as text, `rounded` what is left, `analysts` and `lookalikes`
-  its names; `chosen` are the entries that are asked for, `shown` is how notebooks show them.
+  its names; `shown` is how notebooks show it, `chosen` the entries that are asked for.
 
 What brings SQLAlchemy or the theorems along is loaded on first use.
 """

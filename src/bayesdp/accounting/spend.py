@@ -193,12 +193,12 @@ def total_cost(spends: Sequence[Spend]) -> Cost:
         others = [spend for spend in spends if spend.kind == "any"]
         lipschitz = [spend for spend in spends if spend.kind == "lipschitz"]
     return Cost(
-        any=_most(others, "dp_epsilon"),
-        lipschitz=_most(lipschitz, "dp_epsilon"),
-        slack=_most(lipschitz, "pure_slack"),
-        rho_any=_most(others, "rho"),
-        rho_lipschitz=_most(lipschitz, "rho"),
-        rho_slack=_most(lipschitz, "rho_slack"),
+        any=_most_paid(others, "dp_epsilon"),
+        lipschitz=_most_paid(lipschitz, "dp_epsilon"),
+        slack=_most_paid(lipschitz, "pure_slack"),
+        rho_any=_most_paid(others, "rho"),
+        rho_lipschitz=_most_paid(lipschitz, "rho"),
+        rho_slack=_most_paid(lipschitz, "rho_slack"),
     )
 
 
@@ -371,7 +371,7 @@ It is asked about no spends at all, too, and must not fall when a spend is added
 """
 
 
-def _most(spends: Sequence[Spend], part: str) -> float:
+def _most_paid(spends: Sequence[Spend], part: str) -> float:
     """The most that one record pays of this part, rounded up."""
     try:
         return float_above(heaviest(spends, lambda spend: Fraction(getattr(spend, part))))

@@ -57,11 +57,13 @@ def check(
             expected="--stress beside it: the figure is of the stress test",
         )
     if stress:
-        _alone("--stress", {"--data": data, "--verbose": verbose, "--target": target is not None})
+        _refuse_with(
+            "--stress", {"--data": data, "--verbose": verbose, "--target": target is not None}
+        )
         _stress(loaded, figure, as_json)
         return
     if target is not None:
-        _alone("--target", {"--data": data, "--verbose": verbose})
+        _refuse_with("--target", {"--data": data, "--verbose": verbose})
         _sweep(loaded, target, as_json)
         return
     _price(loaded, data, verbose, as_json)
@@ -111,7 +113,7 @@ def _price(study: Any, data: bool, verbose: bool, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _alone(option: str, others: Mapping[str, bool]) -> None:
+def _refuse_with(option: str, others: Mapping[str, bool]) -> None:
     """Refuse options that say nothing beside this one."""
     for other, given in others.items():
         if given:

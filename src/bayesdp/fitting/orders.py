@@ -33,7 +33,13 @@ class OrdersFit:
         for fit in lower:
             # A higher order that fits better is a member, so that nothing is amiss.
             yield from (
-                FitCheck(check.name, _allowed(check.sentence), True, check.statistic, check.degrees)
+                FitCheck(
+                    check.name,
+                    _without_consequence(check.sentence),
+                    True,
+                    check.statistic,
+                    check.degrees,
+                )
                 for check in fit.diagnostics
                 if check.name.startswith("order ")
             )
@@ -44,7 +50,7 @@ class OrdersFit:
         return {"orders": [{"order": fit.order, **fit.estimated()} for fit in self.fits]}
 
 
-def _allowed(sentence: str) -> str:
+def _without_consequence(sentence: str) -> str:
     """Without the consequence: the family has a member of that order."""
     return sentence.partition(": ")[0].removesuffix(".") + "; the family has both."
 

@@ -15,9 +15,9 @@ and `program_results` (those that are programs), `programs` (what a program cost
 rule reads), `relations` and `hypotheses` (what one notion says of another).
 
 What rules share: `approximate` (deltas); `chains`, `orders`, `moves` and `fixed_points` (chains);
-`graphs`, `joints`, `components`, `ratios` and `dependence` (finite laws and graphs); `odds_steps`,
-`factors`, `thresholds` and `state_fields` (graphs whose odds are bounded); `gaussian` and `walks`
-(Gaussian records); `blocks` (of public columns); `tails` (of noise).
+`graphs`, `factors`, `joints`, `components`, `ratios` and `dependence` (finite laws and graphs);
+`state_fields`, `thresholds` and `odds_steps` (messages of graphs whose odds are known); `gaussian`
+and `walks` (Gaussian records); `blocks` (of public columns); `tails` (of noise).
 """
 
 from __future__ import annotations

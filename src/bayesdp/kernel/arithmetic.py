@@ -26,7 +26,10 @@ class InvalidError(Exception):
 
 
 class UnknownError(InvalidError):
-    """A step that this kernel has no rule for, or can't see the premises of."""
+    """A step that this kernel has no rule for, or can't see the premises of: not decided.
+
+    Caught before `InvalidError`, which it is a kind of so that both are told their step alike.
+    """
 
 
 class TooSlowError(UnknownError):

@@ -105,7 +105,10 @@ def check_block(
 
 
 def truth(tree: ConditionTree, name: str, value: object) -> bool | None:
-    """Whether the condition holds where the column has this value; `None` if others decide."""
+    """Whether the condition holds where the column has this value.
+
+    `None` if other columns decide.
+    """
     if isinstance(tree, Joined):
         parts = [truth(part, name, value) for part in tree.parts]
         if tree.how == "not":

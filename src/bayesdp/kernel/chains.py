@@ -17,7 +17,7 @@ from flint import arb, fmpq, fmpq_mat
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError, ball, law, require
 from bayesdp.kernel.fixed_points import logarithms, raised
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.statements.chains import STATIONARY, MarkovChain
+from bayesdp.statements.chains import STATIONARY, Chain, MarkovChain
 
 BallRow = list[arb]
 Matrix = list[list[arb]]
@@ -36,6 +36,18 @@ MOST_WORK = 500_000
 """A ratio of two laws on `S` states counts `S`: at most about 15 seconds on a quiet machine."""
 TAIL_RAISED = 50
 """By so many bits less than itself the tail of the witness is raised: it has been rounded."""
+
+
+class SeveralLawsError(InvalidError):
+    """The chain has several stationary laws."""
+
+
+def check_stationary(chain: Chain) -> None:
+    """`InvalidError` unless the chain starts in its stationary law."""
+    require(
+        chain.initial == STATIONARY,
+        "the theorem is about stationary chains, and this one starts otherwise",
+    )
 
 
 def transitions(population: MarkovChain) -> list[list[Fraction]]:
@@ -67,7 +79,7 @@ def stationary(rows: Sequence[Sequence[Fraction]]) -> list[Fraction]:
     try:
         solved = matrix.solve(right)
     except ZeroDivisionError:
-        raise InvalidError("the chain has several stationary laws") from None
+        raise SeveralLawsError("the chain has several stationary laws") from None
     entries = [solved[i, 0] for i in range(size)]
     return [Fraction(int(x.p), int(x.q)) for x in entries]
 
@@ -134,7 +146,7 @@ class Recursion:
             self.start = self.limit = stationary(self.exact)
         else:
             self.start = law(self.initial, "initial")
-            with suppress(InvalidError):  # of several stationary laws the evidence has no limit
+            with suppress(SeveralLawsError):  # of several stationary laws the evidence has no limit
                 self.limit = stationary(self.exact)
 
     def _run(self, backwards: bool, evidence: Sequence[Fraction], moves: bool) -> _Run:
@@ -272,14 +284,16 @@ class Recursion:
         best = [
             [
                 [
-                    _most([tails[i][u][v], *(run[u][v] for entry in history for run in entry[i])])
+                    _largest_known(
+                        [tails[i][u][v], *(run[u][v] for entry in history for run in entry[i])]
+                    )
                     for v in size
                 ]
                 for u in size
             ]
             for i in (0, 1)
         ]
-        return _most([best[0][u][v] + best[1][u][v] for u in size for v in size])
+        return _largest_known([best[0][u][v] + best[1][u][v] for u in size for v in size])
 
     def _exhaustive(self, history: History) -> arb:
         """Every target and every pair of ends that fits the length."""
@@ -307,7 +321,7 @@ class Recursion:
                         for boundary in range(1, min(early, position - 1) + 1):
                             run = history[position - 1 - boundary][1]
                             left += [run[1 + b][u][v] for b in size if reachable[boundary - 1][b]]
-                    worst = worst.max(_most(right) + _most(left))
+                    worst = worst.max(_largest_known(right) + _largest_known(left))
         return worst
 
     def _reachable(self) -> list[list[bool]]:
@@ -349,14 +363,14 @@ def _running(history: History, side: int, values: Sequence[int]) -> list[Logs]:
     for entry in history:
         runs = entry[side][1:]
         best = [
-            [_most([best[u][v], *(runs[b][u][v] for b in values if runs)]) for v in size]
+            [_largest_known([best[u][v], *(runs[b][u][v] for b in values if runs)]) for v in size]
             for u in size
         ]
         largest.append(best)
     return largest
 
 
-def _most(values: Sequence[arb | None]) -> arb:
+def _largest_known(values: Sequence[arb | None]) -> arb:
     """The largest of the values that are there; 0 (no change) if none is."""
     best = arb(0)
     for value in values:

@@ -107,7 +107,7 @@ def as_zcdp(spends: Iterable[Spent]) -> list[Spent]:
     return [priced.as_zcdp for priced in spends]
 
 
-def _most(spends: Sequence[Spent], amount: Callable[[Spent], Fraction]) -> Fraction:
+def _heaviest_cost(spends: Sequence[Spent], amount: Callable[[Spent], Fraction]) -> Fraction:
     return heaviest([(priced.spend.block, amount(priced)) for priced in spends])
 
 
@@ -115,16 +115,18 @@ def _parts(spends: Sequence[Spent]) -> tuple[Fraction, Fraction, Fraction, Fract
     """Pure cost and slack, zCDP cost and its slack: the most that one record pays of each."""
     none = Fraction(0)
     return (
-        _most(spends, lambda priced: priced.pure),
-        _most(spends, lambda priced: none if priced.rho > 0 else priced.slack),
-        _most(spends, lambda priced: priced.rho),
-        _most(spends, lambda priced: priced.slack if priced.rho > 0 else none),
+        _heaviest_cost(spends, lambda priced: priced.pure),
+        _heaviest_cost(spends, lambda priced: none if priced.rho > 0 else priced.slack),
+        _heaviest_cost(spends, lambda priced: priced.rho),
+        _heaviest_cost(spends, lambda priced: priced.slack if priced.rho > 0 else none),
     )
 
 
 def summed(spends: Sequence[Spent]) -> tuple[Fraction, Fraction]:
     """The most that one record pays in pure DP, and in zCDP."""
-    return _most(spends, lambda priced: priced.pure), _most(spends, lambda priced: priced.rho)
+    return _heaviest_cost(spends, lambda priced: priced.pure), _heaviest_cost(
+        spends, lambda priced: priced.rho
+    )
 
 
 def compose(

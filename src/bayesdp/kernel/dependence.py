@@ -141,7 +141,7 @@ def _graph(population: Population) -> bool | None:
 
 
 def _positive(model: Model) -> bool:
-    """Whether no factor excludes values that may be possible: all of them are, together, then."""
+    """Whether no factor has a zero among possible values: then all combinations are possible."""
     checked: dict[int, bool] = {}
     for tie, table in model.factors:
         if checked.setdefault(id(table), min(table.weights) > 0):

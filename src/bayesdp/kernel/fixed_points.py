@@ -12,7 +12,7 @@ from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import ball, check_clock, exact, require
+from bayesdp.kernel.arithmetic import InvalidError, ball, check_clock, exact, require
 
 FARTHEST = 100_000
 """More than the logarithm of any ratio of two doubles."""
@@ -47,8 +47,7 @@ def super_solution(
         following = step(trial)
         if all(bool(new <= old) for new, old in zip(following, trial, strict=True)):
             return trial
-    require(False, "a step raises it, so it is not above the fixed point", what)
-    return []
+    raise InvalidError("a step raises it, so it is not above the fixed point", what)
 
 
 _HAIR = 1e-13

@@ -105,7 +105,7 @@ def _factors(population: GraphFactors) -> Factors:
 
 
 def _network_factors(population: NetworkNodes) -> Factors:
-    """Of each record with its parents: the law of the record, given theirs.
+    """One factor for each record: its law given its parents.
 
     Records that state the same law share one table: in a pedigree, most of them do.
     """

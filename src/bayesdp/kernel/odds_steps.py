@@ -17,7 +17,9 @@ Bound = arb | None
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """What `s` becomes, with `t` as near to 0 as `least + s / 2 <= t <= most + s / 2` allows.
+    """The step of a change: from the log cost `s` of the records behind it to what is passed on.
+
+    `t` is as near to 0 as `least + s / 2 <= t <= most + s / 2` allows.
 
     It is `ln(1 + weight (1 - e^-s) / (factor e^-s + rest + 2 e^(-(s + rho) / 2) cosh t))`: the
     fraction of the rule with both parts multiplied by `2 e^(-(s + rho) / 2)`. The last term is not
@@ -44,7 +46,7 @@ class Step:
         return cls(arb(1), factor, rest, None, None, None)
 
     def passed(self, s: Any) -> Any:
-        """A ball from a ball; from a double a guess."""
+        """What is passed on at `s`: for a ball a ball, for a double a guess."""
         if isinstance(s, float):
             return self._guessed(s)
         watched()

@@ -144,7 +144,7 @@ def _gaussian(rhos: Mapping[str, Fraction], derived: Derived, where: str) -> Map
     """The stated zCDP cost of every Gaussian release."""
     made = set(_gaussians(derived.program.body))
     agree(sorted(rhos), sorted(made), "Gaussian releases", where)
-    require(all(rho >= 0 for rho in rhos.values()), "a negative cost", where)
+    require(all(rho >= 0 for rho in rhos.values()), "a Gaussian release has a cost below 0", where)
     return rhos
 
 
@@ -206,11 +206,11 @@ def _costs(
 def _sequence(
     commands: Sequence[Command], node: SequenceNode, rhos: Mapping[str, Fraction]
 ) -> tuple[Fraction, Fraction]:
-    pairs = [_one(*both, rhos) for both in zip(commands, node.sequence, strict=True)]
+    pairs = [_command_cost(*both, rhos) for both in zip(commands, node.sequence, strict=True)]
     return sum((a for a, _ in pairs), Fraction(0)), sum((b for _, b in pairs), Fraction(0))
 
 
-def _one(
+def _command_cost(
     command: Command, node: StepNode, rhos: Mapping[str, Fraction]
 ) -> tuple[Fraction, Fraction]:
     if isinstance(node, ReleaseNode):

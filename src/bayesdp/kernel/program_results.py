@@ -99,7 +99,9 @@ def _check_answer(
         agree(output["type"], kind, "type", where)
         if node.op == "public" and node.data[0] in releases:
             due = releases[str(node.data[0])]
-            require(_is(output, due), "the output is not the value that was released", where)
+            require(
+                _states_value(output, due), "the output is not the value that was released", where
+            )
         if "cells" in output:
             agree(tuple(output["cells"]), _cells(node, made, program), "cells", where)
 
@@ -178,11 +180,11 @@ def _check_failure(
         where,
     )
     for output, value in zip(released, releases.values(), strict=True):
-        same_one = output["type"] == "released" and _is(output, value)
+        same_one = output["type"] == "released" and _states_value(output, value)
         require(same_one, "the outputs are not what was released until the program failed", where)
 
 
-def _is(output: Mapping[str, Any], value: Any) -> bool:
+def _states_value(output: Mapping[str, Any], value: Any) -> bool:
     said = {key: part for key, part in output.items() if key not in _ABOUT}
     return same(said, value if isinstance(value, Mapping) else {"value": value})
 

@@ -174,7 +174,7 @@ class _Release:
         grid = None if evidence.grid is None else Grid.read(evidence.grid)
         if grid is not None:
             agree((grid.low, grid.high), asked.interval, "the grid's bounds", where)
-            agree(grid.masked, asked.masked, "the grid's masked", where)
+            agree(grid.masked, asked.masked, "whether the grid is masked", where)
         due = moved(asked, grid, self.rows_per_record, squared=gaussian)
         sensitivity = sensitivity_of(step)
         largest = body.n * self.rows_per_record * (2**grid.bits if grid is not None else 1)
@@ -222,7 +222,7 @@ class _Release:
         at_least(concluded, ball(exact(kept)), where)
         same_cost = close(Fraction(concluded), Fraction(kept))
         require(same_cost, "it concludes another cost than it spends", where)
-        require(other == 0.0, "a cost beside another kind of cost", where)
+        require(other == 0.0, "a pure cost and a zCDP cost stand beside each other", where)
         return Fraction(kept)
 
     def mechanism(self, step: NoiseStep, asked: Shape) -> str:

@@ -151,7 +151,7 @@ def _changes(table: WeightTable) -> list[Change]:
 
 
 def _evidence(others: Counter[tuple[int, int]], ratios: Any, size: int) -> Ratios:
-    """For two values how many times as likely these factors make the first at most."""
+    """For two values the most times that these factors make the first likelier than the second."""
     bounds: Ratios = {}
     for pair in permutations(range(size), 2):
         of = [(ratios[key][pair], times) for key, times in others.items()]

@@ -28,7 +28,7 @@ MOST_SETTINGS = 27
 Change = tuple[int, int, int]
 """A member of a factor, by its place, and two values: it changes to the first of them."""
 Ratios = dict[tuple[int, int], Bound]
-"""For two values of a record how many times as likely other factors make the first at most."""
+"""For two values the most times that other factors make the first likelier than the second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ def thresholds(table: WeightTable, evidence: list[Ratios]) -> Iterator[Threshold
         changes = list(permutations(range(len(rows)), 2))
         if len(settings) > MOST_SETTINGS:
             for u, v in changes:
-                yield from _plain((place, u, v), rows[u], rows[v], others, sizes)
+                yield from _without_thresholds((place, u, v), rows[u], rows[v], others, sizes)
             continue
         for known in product(*([None, *range(size)] for size in sizes)):
             free = [p for p, slot in zip(others, known, strict=True) if slot is None]
@@ -83,7 +83,7 @@ def thresholds(table: WeightTable, evidence: list[Ratios]) -> Iterator[Threshold
                 [value for value, slot in zip(settings[z], known, strict=True) if slot is None]
                 for z in live
             ]
-            apart = _apart(named, [evidence[p] for p in free])
+            apart = _evidence_ratios(named, [evidence[p] for p in free])
             for u, v in changes:
                 pair = _Pair([rows[u][z] for z in live], [rows[v][z] for z in live], apart)
                 for above, below in pair.parts():
@@ -97,7 +97,7 @@ def _agrees(setting: tuple[int, ...], known: tuple[int | None, ...]) -> bool:
     return all(slot in (None, value) for value, slot in zip(setting, known, strict=True))
 
 
-def _apart(settings: list[list[int]], evidence: list[Ratios]) -> list[list[Bound]]:
+def _evidence_ratios(settings: list[list[int]], evidence: list[Ratios]) -> list[list[Bound]]:
     """How many times as likely evidence makes one setting as another at most."""
     return [
         [
@@ -121,7 +121,7 @@ def _product(bounds: list[Bound]) -> Bound:
 
 
 def _changes(free: list[int], above: list[list[int]], below: list[list[int]]) -> list[list[Change]]:
-    """Of each member the changes from a value that it has below to one that it has above."""
+    """For each free member its changes, from a value among those below to one among those above."""
     changes = []
     for place, member in enumerate(free):
         highs, lows = ({setting[place] for setting in part} for part in (above, below))
@@ -141,14 +141,14 @@ def _gap(high: Order, low: Order) -> Bound:
     return ball(high[1] / low[1]) if high[0] == low[0] else None
 
 
-def _plain(
+def _without_thresholds(
     change: Change,
     first: list[Fraction],
     second: list[Fraction],
     others: list[int],
     sizes: list[int],
 ) -> Iterator[ThresholdStep]:
-    """What is left without thresholds: the largest cross ratio, and any change of the others."""
+    """The step of a factor of too many settings: by its largest cross ratio."""
     orders = [_order(a, b) for a, b in zip(first, second, strict=True)]
     if min(orders) < max(orders):
         among = [
@@ -159,7 +159,7 @@ def _plain(
 
 
 class _Pair:
-    """Two rows of a factor. What is impossible in both is left out if others are more likely."""
+    """Two rows of a factor. What has weight 0 in both is left out where evidence bounds it."""
 
     def __init__(
         self, first: list[Fraction], second: list[Fraction], apart: list[list[Bound]]
@@ -195,7 +195,7 @@ class _Pair:
         return _step(most, inverse, gap if means == 0 else _least(gap, means))
 
     def _odds(self, row: list[Any], above: list[int], below: list[int]) -> Bound:
-        """How many times as likely those above are at most, the weights being those of `row`.
+        """The largest odds of the settings above against those below, by the weights of `row`.
 
         Each of them against all below, and each below against all above: the smaller of both.
         """
@@ -216,7 +216,7 @@ class _Pair:
         return _least(by_above, 1 / by_below if by_below > 0 else None)
 
     def _mean(self, row: list[Any], other: list[Any], falling: list[int]) -> Bound:
-        """The largest quotient of the sums of both rows over these settings, whatever evidence is.
+        """The largest quotient of both rows' sums here, for any evidence: `M_A` of the theorem.
 
         The lower settings, in equal shares, are added to each of the higher ones.
         """

@@ -12,7 +12,7 @@ from typing import Any
 
 from flint import arb, arb_mat
 
-from bayesdp.kernel.arithmetic import balls, require
+from bayesdp.kernel.arithmetic import InvalidError, balls, require
 
 SparseRows = list[dict[int, arb]]
 """The entries of each row by column. The diagonal is among them."""
@@ -50,7 +50,7 @@ def _dense(rows: SparseRows, clipped: bool) -> arb:
     try:
         inverse = matrix.inv()
     except ZeroDivisionError:
-        require(False, _REFUSED)
+        raise InvalidError(_REFUSED) from None
     entries = [[inverse[i, j] for j in places] for i in places]
     vector = arb_mat([[sum(row, zero).mid()] for row in entries])
     image = matrix * vector

@@ -1,4 +1,4 @@
-"""The numerical methods that theorems call. They know numbers, not populations.
+"""The numerical methods that theorems call. They read populations, and know no theorem.
 
 * Finite laws: `worst_case` and `reveal` (all mechanisms of a cost), `tensor` and `channel` (one
   mechanism); `program`, `lipschitz` and `domain` are what the first stand on.
@@ -6,9 +6,9 @@
   `states` (more), `tuples`, `windows` and `contexts` with
   `context_levels` (order k), `closing` (long ones), `stationary`
   (the laws that they start in).
-* Trees and graphs: `tree`, `contraction`, `fields` (messages over `binary_pairs`), `state_fields`
-  (of more values, with `thresholds` of `merged_factors`; `rising` has the search), `influence`;
-  `panels` (members of a cluster over time).
+* Trees and graphs: `tree`, `contraction`, `influence`; where odds are known `fields` (pairs of two
+  values, from `binary_pairs`) and `state_fields` (any values, from `merged_factors` and
+  `thresholds`), both over the search in `rising`; `panels` (members of a cluster over time).
 * Gaussian records: `normal` (clusters), `walk` (fields); `normal_curve` is that of Gaussian noise.
 * Levels with a delta: `approximate`, `zcdp`. Time limits of all of them: `deadline`.
 * Every notion at once, for small laws: the room `profile`.

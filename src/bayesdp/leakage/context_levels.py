@@ -102,16 +102,16 @@ class Recursion:
         matrices = self.known(unknown_first)
         cost = shortest(self.own * matrices)
         stepped = np.ones_like(matrices)
-        stepped[self.apart] = np.maximum(self._apart(cost), 1.0) * self.raised
-        stepped[self.alike] = np.maximum(self._alike(cost), 1.0) * self.raised
+        stepped[self.apart] = np.maximum(self._kept_record_differs(cost), 1.0) * self.raised
+        stepped[self.alike] = np.maximum(self._oldest_record_differs(cost), 1.0) * self.raised
         return self.side.steps["*"].largest(stepped)
 
-    def _apart(self, cost: Floats) -> Floats:
+    def _kept_record_differs(self, cost: Floats) -> Floats:
         """`F_*` of tuples that differ in a record which the next tuples keep."""
         u0, v0 = (2 * tuples % self.count for tuples in self.apart)
         return largest_ratio(self.top, self.bottom, cost, u0, v0)
 
-    def _alike(self, cost: Floats) -> Floats:
+    def _oldest_record_differs(self, cost: Floats) -> Floats:
         """`F_*` of tuples that differ in the oldest record alone.
 
         The same evidence is in both laws, so the ratio is largest at one point of it.

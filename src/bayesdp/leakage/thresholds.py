@@ -99,7 +99,7 @@ def thresholds(
     rows = np.moveaxis(table, place, 0)
     changes = list(itertools.permutations(range(len(rows)), 2))
     if rows[0].size > MOST_SETTINGS:
-        return [t for new, old in changes for t in _plain(rows, place, new, old)]
+        return [t for new, old in changes for t in _without_thresholds(rows, place, new, old)]
     made = []
     for slots in _slices(rows.shape[1:]):
         deadline.check()
@@ -107,7 +107,7 @@ def thresholds(
         index = tuple(slice(None) if slot is None else slot for slot in slots)
         part = rows[(slice(None), *index)]
         settings = list(itertools.product(*map(range, part.shape[1:])))
-        apart = _apart(settings, [evidence[p] for p in free])
+        apart = _log_evidence_ratios(settings, [evidence[p] for p in free])
         flat = part.reshape(len(part), -1).tolist()
         for new, old in changes:
             pair = _Pair(flat[new], flat[old], settings, apart)
@@ -125,7 +125,7 @@ def _slices(shape: tuple[int, ...]) -> Iterator[tuple[int | None, ...]]:
             yield slots
 
 
-def _apart(settings: list[tuple[int, ...]], evidence: list[Floats]) -> Apart:
+def _log_evidence_ratios(settings: list[tuple[int, ...]], evidence: list[Floats]) -> Apart:
     """The largest `ln nu(z) / nu(w)` for two settings, rounded up."""
     among = np.zeros((len(settings), len(settings)))
     for place, largest in enumerate(evidence):
@@ -136,7 +136,7 @@ def _apart(settings: list[tuple[int, ...]], evidence: list[Floats]) -> Apart:
     return apart
 
 
-def _plain(rows: Weights, place: int, new: int, old: int) -> list[ThresholdStep]:
+def _without_thresholds(rows: Weights, place: int, new: int, old: int) -> list[ThresholdStep]:
     """What is left without thresholds: the largest cross ratio, and any change of the others."""
     orders = [_order(a, b) for a, b in zip(rows[new].flat, rows[old].flat, strict=True)]
     if len(set(orders)) == 1:

@@ -1,4 +1,10 @@
-"""Correlation models as data, one file each. `parse` reads a spec.
+"""Correlation models as data. `parse` reads a spec.
+
+* Models: `independent`, `clusters` (and `unknown`), `finite`, `markov`, `panel`, `tree`, `graph`,
+  `network`, `gaussian` (and `autoregressive`), `family`.
+* What they share: `base`, `registry`, `directed` (trees and networks), `factors` (graphs in
+  arrays), `joint` and `support` (what is possible).
+* Files: `files`, `bif`, `edges`, `matrix_market`, `precision`.
 
 To add one: a subclass of `Population` in a file here, and a line in `MODELS`.
 """

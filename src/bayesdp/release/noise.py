@@ -68,7 +68,7 @@ class _Laplace(NoiseKind):
 
     def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
         # A number moves by all rows of a record; two cells or groups by the old and the new rows.
-        return _most(per_record, grid) * (2 if shape.divided else 1)
+        return _largest_move(per_record, grid) * (2 if shape.divided else 1)
 
     def for_cost(self, sensitivity: int, cost: float) -> DiscreteLaplace:
         return DiscreteLaplace.for_cost(sensitivity, cost)
@@ -103,7 +103,7 @@ class _Gaussian(NoiseKind):
     def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
         # What leaves some cells or groups and what enters others, r rows each: at most r^2 + r^2.
         # A sum of squares is convex in how the rows lie in groups, so all in one are the worst.
-        return int(_most(per_record, grid) ** 2) * (2 if shape.divided else 1)
+        return int(_largest_move(per_record, grid) ** 2) * (2 if shape.divided else 1)
 
     def for_cost(self, sensitivity: int, cost: float) -> DiscreteGaussian:
         return DiscreteGaussian.for_cost(sensitivity, cost)
@@ -129,7 +129,7 @@ class _Gaussian(NoiseKind):
         return self.distribution
 
 
-def _most(per_record: int, grid: Grid | None) -> int:
+def _largest_move(per_record: int, grid: Grid | None) -> int:
     """The most steps that the rows of one record move a number, when all of them leave or enter."""
     return per_record * (grid.sensitivity if grid is not None else 1)
 

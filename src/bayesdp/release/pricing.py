@@ -364,14 +364,14 @@ class Pricing:
 
     def _level(self, spends: Sequence[Spend]) -> float:
         """The study's own level, raised where else the data set's total would not be kept."""
-        kept = self._kept(spends)
+        kept = self._ledger_level(spends)
         if self.reading.delta == 0.0 or self.target >= self.reading.total:
             return kept  # which the study's own level doesn't exceed
         kept = math.nextafter(kept * (self.target / self.reading.total), math.inf)
         own = own_level(self.reading, spends, self.seconds)
         return kept if kept > self.target else max(kept, own)
 
-    def _kept(self, spends: Sequence[Spend]) -> float:
+    def _ledger_level(self, spends: Sequence[Spend]) -> float:
         """The level that a ledger counts with, within the time of the search."""
         if self.reading.notion == "dp":
             return dp_bound(self.reading, spends).epsilon

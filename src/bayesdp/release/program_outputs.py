@@ -19,7 +19,7 @@ OutputUnit = str | None
 
 def output_labels(program: Program) -> tuple[str, ...]:
     """The labels of the piece that each output is made in; "" for no piece, or several."""
-    return tuple(_label(output, _made(program.body)) for output in program.returns)
+    return tuple(_label(output, _labels_around(program.body)) for output in program.returns)
 
 
 def output_cells(program: Program) -> tuple[tuple[str, ...], ...]:
@@ -54,18 +54,20 @@ def _commands(body: Iterable[Command]) -> Iterable[Release | Derive]:
                 yield from _commands(part)
 
 
-def _made(body: Iterable[Command], path: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:
+def _labels_around(
+    body: Iterable[Command], path: tuple[str, ...] = ()
+) -> dict[str, tuple[str, ...]]:
     """For each name the labels of the pieces around it, the outermost first."""
     labels: dict[str, tuple[str, ...]] = {}
     for command in body:
         if isinstance(command, Release | Derive):
             labels[command.name] = path
         elif isinstance(command, Branch):
-            labels |= _made((*command.then, *command.otherwise), path)
+            labels |= _labels_around((*command.then, *command.otherwise), path)
         else:
             assert isinstance(command, Parts)
             for label, part in command.parts:
-                labels |= _made(part, (*path, label))
+                labels |= _labels_around(part, (*path, label))
     return labels
 
 

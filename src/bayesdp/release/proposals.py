@@ -226,7 +226,7 @@ def _shared(sizes: dict[str, int] | None, n: int, of: int) -> dict[str, int] | N
     return {name: size + (name in largest[:left]) for name, size in kept.items()}
 
 
-def _kept(study: StudySpec, part: int, whole: int) -> int | None:
+def _records_kept(study: StudySpec, part: int, whole: int) -> int | None:
     """The least number of records that are left of `whole` in each group when `part` are kept."""
     n = study.data.n
     return None if n == FROM_DATA else -(-int(n) * part // whole)
@@ -247,7 +247,7 @@ def _coarser_periods(study: StudySpec, population: Population) -> Iterator[_Idea
     """Every second record of each series: what lies between is summed out."""
     if not isinstance(population, MarkovChain | Autoregressive) or population.length < 2:
         return
-    length, n = -(-population.length // 2), _kept(study, 1, 2)
+    length, n = -(-population.length // 2), _records_kept(study, 1, 2)
     if isinstance(population, Autoregressive):
         coefficient = population.coefficient**2
         law = f"population.coefficient = {coefficient:.12g}"
@@ -287,7 +287,7 @@ def _capped_clusters(study: StudySpec, population: Population) -> Iterator[_Idea
         return
     size = population.group_size
     most = -(-size // 2)
-    fewest, n = _kept(study, most, size), study.data.n
+    fewest, n = _records_kept(study, most, size), study.data.n
     kept = n if n == FROM_DATA else min(int(n), _clusters(study) * most)
     smaller: Population = Clusters(size=most)
     if isinstance(population, Gaussian):

@@ -29,7 +29,7 @@ def remember(study: str, release: str) -> None:
 def require_new(study: str, ledger: Ledger) -> None:
     """Raises `Refusal` if this process has paid for a study of this digest in this ledger."""
     for release in reversed(_RELEASED.get(study, ())):
-        kept = _kept(ledger, release)
+        kept = _stored_release(ledger, release)
         if kept is not None:
             raise Refusal(_words(kept))
 
@@ -55,7 +55,7 @@ def _population(study: StudySpec, reading: Reading) -> Any:
     return [reading.population_text, population.source, population.covers]
 
 
-def _kept(ledger: Ledger, release: str) -> dict[str, Any] | None:
+def _stored_release(ledger: Ledger, release: str) -> dict[str, Any] | None:
     """The release as the ledger keeps it; `None` where another ledger does."""
     if not ledger.path.exists():
         return None

@@ -66,24 +66,24 @@ def stronger(population: Population, n: int | None = None) -> tuple[Stronger, ..
 def _arbitrary(population: Population, n: int | None) -> Iterator[Stronger]:
     """Any dependence at all, within the groups of the population."""
     if isinstance(population, Independent):
-        yield _made("pairs", "any two records may depend on each other, in any way", _clusters(2))
+        yield _tried("pairs", "any two records may depend on each other, in any way", _clusters(2))
         if n is not None and n > 2:
             change = f"all {n} records may depend on each other, in any way"
-            yield _made("anything", change, lambda: Unknown(records=n))
+            yield _tried("anything", change, lambda: Unknown(records=n))
     elif not isinstance(population, Clusters | Unknown) and population.group_size > 1:
         size = population.group_size
         whole = {"series": "a series", "cluster": "a cluster", "panel": "a cluster"}.get(
             population.structure, "each connected part"
         )
         change = f"any dependence at all among the {size} records of {whole}"
-        yield _made("anything", change, _clusters(size))
+        yield _tried("anything", change, _clusters(size))
 
 
 def _clusters(size: int) -> Callable[[], Population]:
     return lambda: Clusters(size=size)
 
 
-def _made(name: str, change: str, make: Callable[[], Population]) -> Stronger:
+def _tried(name: str, change: str, make: Callable[[], Population]) -> Stronger:
     """The population, or why it can't be made."""
     try:
         return Stronger(name, change, make())
@@ -105,7 +105,7 @@ def _same_kind(population: Population) -> tuple[Stronger, ...]:
 def _(population: Clusters) -> tuple[Stronger, ...]:
     sizes = {population.size + 1: "larger by 1", 2 * population.size: "twice as large"}
     return tuple(
-        _made(
+        _tried(
             name,
             f"clusters of at most {size} records instead of {population.size}",
             _clusters(size),
@@ -144,7 +144,7 @@ def _(population: Panel) -> tuple[Stronger, ...]:
     names = [name for name in ODDS_RATIOS if (getattr(population, name) or 1.0) > 1.0]
     powers = {1.0 + step: f"stronger by {_percent(step)}" for step in STEPS}
     rows = [
-        _made(
+        _tried(
             name,
             f"all declared odds ratios to the power {power:g}",
             partial(_to_the_power, population, names, power),
@@ -169,7 +169,7 @@ def _(population: MarkovChain) -> tuple[Stronger, ...]:
     staying = _stays(population)
     where = "staying in the same state" if staying else "leaving the state"
     rows = [
-        _made(
+        _tried(
             f"stronger by {_percent(step)}",
             f"each row of the transition moved {_percent(step)} of the way to {where}",
             partial(_moved, population, step, staying),
@@ -181,7 +181,7 @@ def _(population: MarkovChain) -> tuple[Stronger, ...]:
         f"order {population.order + 1} instead of {population.order}: with probability "
         f"{_percent(step)} a record repeats the one {population.order + 1} before it"
     )
-    return (*rows, _made("next order", change, lambda: _next_order(population, step)))
+    return (*rows, _tried("next order", change, lambda: _next_order(population, step)))
 
 
 def _tables(chain: MarkovChain) -> dict[str, NDArray[np.float64]]:
@@ -311,7 +311,7 @@ def _correlated(population: Gaussian, step: float) -> Stronger:
         "largest multiple that is possible"
     )
     raised = own + times * (covariance - own)
-    return _made(
+    return _tried(
         name,
         change,
         lambda: Gaussian(
@@ -332,7 +332,7 @@ def _coupled(population: Gaussian, step: float) -> Stronger:
     matrix = population.precision.matrix
     diagonal = diags_array(matrix.diagonal())
     raised = (diagonal + (matrix - diagonal) * (1.0 + step)).tocsr()
-    return _made(
+    return _tried(
         f"stronger by {_percent(step)}",
         f"every entry of the precision beside its diagonal times {1.0 + step:g}",
         lambda: Gaussian(precision=raised),
@@ -364,7 +364,7 @@ def _(population: Graph) -> tuple[Stronger, ...]:
         return Graph(**given)
 
     change = "the weights of every factor of two or more records squared"
-    return (_made(_SQUARED, change, squared),)
+    return (_tried(_SQUARED, change, squared),)
 
 
 def _sharper(rows: Any) -> Any:
@@ -395,7 +395,7 @@ def _(population: Tree) -> tuple[Stronger, ...]:
         ]
         return Tree(nodes=nodes)
 
-    return (_made(_SQUARED, _GIVEN_PARENTS, squared),)
+    return (_tried(_SQUARED, _GIVEN_PARENTS, squared),)
 
 
 @_same_kind.register
@@ -407,7 +407,7 @@ def _(population: Network) -> tuple[Stronger, ...]:
         ]
         return Network(nodes=nodes)
 
-    return (_made(_SQUARED, _GIVEN_PARENTS, squared),)
+    return (_tried(_SQUARED, _GIVEN_PARENTS, squared),)
 
 
 @_same_kind.register
@@ -417,7 +417,7 @@ def _(population: Finite) -> tuple[Stronger, ...]:
         return Finite(probabilities=(squares / squares.sum()).tolist(), roles=population.roles)
 
     change = "every probability of the joint law squared, and all rescaled to sum to 1"
-    return (_made(_SQUARED, change, squared),)
+    return (_tried(_SQUARED, change, squared),)
 
 
 # -- families ------------------------------------------------------------------------------------
@@ -441,5 +441,5 @@ def _(population: Family) -> tuple[Stronger, ...]:
         if missing:
             rows.append(Stronger(name, change, None, missing[0]))
         else:
-            rows.append(_made(name, change, partial(Family, members=tuple(members))))
+            rows.append(_tried(name, change, partial(Family, members=tuple(members))))
     return tuple(rows)

@@ -12,6 +12,7 @@
 * The HTML report: `html` with its `style`, from the part of each release that `sections` makes, and
   with `figures`. `demo` writes one, and `released` one from Python.
 
-Nothing here computes a guarantee: it only repeats what it is given, and rounds it in the safe
-direction.
+Nothing here releases or certifies. `promise` asks `theorems` for the few levels that a certificate
+does not state: for groups, and for secret values outside of the intervals. All else repeats what it
+is given. Every number is rounded in the safe direction.
 """

@@ -82,7 +82,7 @@ _REASONS = {
     "extra_forbidden": "a key that does not belong there",
     "missing": "it is missing",
     "union_tag_invalid": "no such kind is known",
-    "union_tag_not_found": "no such kind is known",
+    "union_tag_not_found": "it does not say of which kind it is",
 }
 
 

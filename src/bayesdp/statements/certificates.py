@@ -297,11 +297,11 @@ class ConversionCertificate(Certificate):
 
     @model_validator(mode="after")
     def _goes_together(self) -> ConversionCertificate:
-        _alone(self.derivation, self.population)
+        _require_no_release(self.derivation, self.population)
         return self
 
 
-def _alone(step: Conversion, population: DeclaredPopulation | None) -> None:
+def _require_no_release(step: Conversion, population: DeclaredPopulation | None) -> None:
     """Raises `ValueError` for costs and columns that only a release declares."""
     if step.composition is not None:
         raise ValueError("costs of queries, which only a release asks")
@@ -324,7 +324,7 @@ class RelationsCertificate(Certificate):
         for step in self.derivation.premises:
             while isinstance(step, Relation):
                 if step.evidence.conversion is not None:
-                    _alone(step.evidence.conversion, self.population)
+                    _require_no_release(step.evidence.conversion, self.population)
                 (step,) = step.premises
         return self
 

@@ -455,7 +455,7 @@ def name_in_spends(
 
     That of a column cut at `cuts` from the column `source`, or of one that says whether the
     condition `where` on `source` holds, has its definition in it: another definition is another
-    column. `None` stands for what a column has not.
+    column. An argument is `None` where the column has no such part.
     """
     if cuts is not None:
         return f"{name}{DEFINED_AS}{source} cut at {list(cuts)}"

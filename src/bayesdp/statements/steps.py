@@ -103,7 +103,7 @@ class ReleaseStep(Statement):
         if _composed(own) is None:
             raise ValueError("DP costs come first")
         if any(_composed(step) is not None for step in others):
-            raise ValueError("a premise too many")
+            raise ValueError("costs of queries stand after the first premise")
         return self
 
     @property

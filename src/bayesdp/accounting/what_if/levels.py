@@ -54,12 +54,12 @@ def with_own_levels(
         if level is None and isinstance(cost, ApproxDP) and cost.delta > 0.0:
             level = own_level(question, cost, part)
         if level is None:
-            level = _alone(release, question, 0.0 if approximate else part, known)
+            level = _level_alone(release, question, 0.0 if approximate else part, known)
         planned.append(Planned(release, UpperBound(level)))
     return tuple(planned)
 
 
-def _alone(
+def _level_alone(
     release: StatedRelease, question: Question, delta: float, known: dict[CostAndKind, UpperBound]
 ) -> UpperBound:
     """The level of one release, on whatever block: what a naive reader would look up."""

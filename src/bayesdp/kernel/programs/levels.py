@@ -78,7 +78,10 @@ class Scope:
             labels: tuple[str, ...] = ("",)
             for i, part in enumerate(node.args):
                 words = _words(self.row(part))
-                require(len(labels) * len(words) <= MOST_ENTRIES, "too many cells")
+                require(
+                    len(labels) * len(words) <= MOST_ENTRIES,
+                    f"a cross of more than {MOST_ENTRIES} cells",
+                )
                 labels = tuple(f"{a}|{b}" if i else b for a in labels for b in words)
             distinct = len(set(labels)) == len(labels)
             allow(distinct, "cross", "two cells of a cross have one name", node)
@@ -89,7 +92,7 @@ class Scope:
                 of.name == "vector" and node.args[0].op == "tuple", "moments are not of a tuple"
             )
             size = of.size * (of.size + 1) // 2
-            require(size <= MOST_ENTRIES, "too many moments")
+            require(size <= MOST_ENTRIES, f"moments of more than {MOST_ENTRIES} entries")
             return ValueKind("vector", size)
         return self._plain(node, [self.row(arg) for arg in node.args])
 
@@ -109,9 +112,17 @@ class Scope:
                 node,
             )
             inside = place.low >= 0 and place.high < size
-            allow(inside, "cells", "a place that it doesn't have", node)
+            allow(
+                inside,
+                "cells",
+                f"the number of a cell may lie outside of 0 to {int(size) - 1}",
+                node,
+            )
         else:
-            require(_places(of) == size, "another number of labels")
+            require(
+                _places(of) == size,
+                f"a one-hot vector of {size} entries, of a category of {_places(of)} labels",
+            )
         return ValueKind("vector", int(size))
 
     def data(self, node: Node) -> ValueKind:
@@ -184,7 +195,7 @@ class Scope:
         """The kind of what is computed from released values."""
         if node.op not in ("plug-in", "noise-aware", "nuts"):
             return self.public(node)
-        require(1 <= len(node.args) <= 2, f"'{node.op}' of something else")
+        require(1 <= len(node.args) <= 2, f"'{node.op}' of {len(node.args)} parts")
         for part in node.args:
             if part.op == "observe":
                 data = part.args[0]
@@ -193,7 +204,7 @@ class Scope:
                     self.public(data)
                 self.likelihood(part)
             else:
-                require(part.op == "public", f"'{node.op}' of something else")
+                require(part.op == "public", f"'{part.op}' stands where a released value is due")
                 self.public(part)
         return OTHER
 
@@ -209,7 +220,7 @@ class Scope:
         )
         for parameter in likelihood.args:
             is_number = self.public(parameter).name in ("number", "truth")
-            require(is_number, "a likelihood's parameter")
+            require(is_number, "a likelihood's parameter is not a number")
             # An exposure may be 0: then the posterior is the prior.
             self._positive(parameter, or_zero=family == "poisson")
         if prior.op == "public":
@@ -220,10 +231,10 @@ class Scope:
             "the prior is not of the likelihood's family",
         )
         due = len(prior.args) > 1 if family == "categorical" else len(prior.args) == 2
-        require(due, "another number of the prior's parameters")
+        require(due, f"a prior of {len(prior.args)} parameters, which the likelihood does not have")
         for place, parameter in enumerate(prior.args):
             is_number = self.public(parameter).name in ("number", "truth", "vector")
-            require(is_number, "a prior's parameter")
+            require(is_number, "a prior's parameter is neither a number nor a vector")
             if prior.data[0] != "normal" or place == 1:  # a mean may lie anywhere
                 self._positive(parameter)
         return family
@@ -241,7 +252,10 @@ class Scope:
             "bernoulli": ("truth",), "categorical": ("label", "truth"), "normal": ("number",),
             "poisson": ("number",), "linear_model": ("vector",),
         }[family]  # fmt: skip
-        require(rows.name in wanted, f"{family} of other rows")
+        require(
+            rows.name in wanted,
+            f"{family} is about rows of kind {' or '.join(wanted)}, not {rows.name}",
+        )
         if family == "categorical" and model.args[2].op == "prior":
             require(len(model.args[2].args) == _places(rows), "not one prior number for each label")
         return family
@@ -300,7 +314,8 @@ def _combined(node: Node, kinds: list[ValueKind]) -> ValueKind:
     op = node.op
     vectors = {kind.size for kind in kinds if kind.name == "vector"}
     require(
-        all(kind.name in ("truth", "number", "vector") for kind in kinds), f"'{op}' of no numbers"
+        all(kind.name in ("truth", "number", "vector") for kind in kinds),
+        f"'{op}' of what is neither a number nor a vector",
     )
     allow(len(vectors) <= 1, "lengths", "vectors of different lengths", node)
     if not vectors:

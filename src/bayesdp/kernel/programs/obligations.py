@@ -64,7 +64,7 @@ class Problem:
             if isinstance(value, bool):
                 return "true" if value else "false"
             if not isinstance(value, Fraction):
-                raise UnprovedError("solver-label", "a label out of place", node)
+                raise UnprovedError("solver-label", "a label stands where a number is due", node)
             return numeral(value)
         if op == "acc":
             return so_far

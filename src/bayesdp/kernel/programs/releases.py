@@ -25,7 +25,7 @@ from bayesdp.kernel.programs.sensitivities import (
 from bayesdp.kernel.programs.setting import NONE, ReleaseCost, Setting
 from bayesdp.statements.program_steps import ReleaseNode
 
-WORDS = frozenset({*JOINT, "public", "fold", "hellinger", "one record", "clipped"})
+SENSITIVITY_RULES = frozenset({*JOINT, "public", "fold", "hellinger", "one record", "clipped"})
 """The rules that a derivation may name. By one of `JOINT` the stated number must be enough too."""
 
 _DECLARED = {
@@ -49,7 +49,7 @@ def release_cost(release: Release, stated: ReleaseNode, setting: Setting) -> Rel
             raise UnknownError(f"no rule for the release {release.op!r}")
         _check_options(release, setting.scope)
         words = stated.sensitivity.by.removeprefix("sum of ").split(", ")
-        known = all(word.removeprefix("sum of ") in WORDS for word in words)
+        known = all(word.removeprefix("sum of ") in SENSITIVITY_RULES for word in words)
         require(known, f"the sensitivity is by {stated.sensitivity.by!r}, which is not a rule")
         # Noise is scaled by it, and what it scales by can be seen: `100 * db.size` where that is
         # private would be released with the noise.

@@ -13,7 +13,7 @@ from bayesdp.statements.chains import Autoregressive
 
 
 def bound(conversion: Conversion) -> arb:
-    """The level by the sum of the record in the middle, which is the largest.
+    """The level by the factor `sum_j |phi|^|i - j|` for the record `i` in the middle: the largest.
 
     It is 1 and two geometric series, one for each side.
     """

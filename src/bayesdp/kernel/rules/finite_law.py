@@ -134,7 +134,7 @@ class _Part:
     def _reveal(
         self, key: Key, free: tuple[int, ...], k: int, p: list[Fraction], q: list[Fraction]
     ) -> arb | None:
-        """Given `x_k` the ratio is bounded already; the average changes with `x_k` by a bound."""
+        """The bound by revealing record `k`; `None` where a ratio given `x_k` isn't bounded yet."""
         i, known, given, instead = key
         size, axis = self.sizes[k], free.index(k)
         laws = [[Fraction(0)] * size, [Fraction(0)] * size]
@@ -162,7 +162,7 @@ class _Part:
         return total * ratio([weight / total for weight in weights], target, cost)
 
     def _flows(self, proof: Any, free: tuple[int, ...], p: list[arb], q: list[arb]) -> arb:
-        """Weak duality: `lam + sum_v max(0, p - lam q - out + c in) / Q(v)`."""
+        """The bound by a proof's flows: `lam + sum_v max(0, p - lam q - out + c in) / Q(v)`."""
         cells = list(self._cells(free))
         multiplier = ball(exact(proof["multiplier"]))
         need = [a - multiplier * b for a, b in zip(p, q, strict=True)]

@@ -21,7 +21,10 @@ MOST_RECORDS = 16
 
 
 def bound(conversion: Conversion) -> arb:
-    """`1 + max sum_j min(|V_ji| / V_ii, 1)`, `V` the covariance of `i` and the unknown given K."""
+    """The level by the factor `1 + max sum_j min(|V_ji| / V_ii, 1)`, at most `m`.
+
+    `V` is the covariance of the target `i` and the unknown records, given the known ones.
+    """
     is_covariance, content = matrix_declared(conversion)
     if len(content) > MOST_RECORDS:
         raise UnknownError(f"more than {MOST_RECORDS} records are not enumerated")

@@ -13,11 +13,7 @@ from bayesdp.kernel.judgement import Conversion
 
 
 def bound(conversion: Conversion) -> arb:
-    """The maximum over `s` from 1 to m - 1.
-
-    Below `s = 1/rho` the terms `(m - s) / (1/rho - s + 1)` are monotone in `s`, from there on they
-    are `m - s` and fall: so the ends of the two ranges have the largest.
-    """
+    """The level by the largest factor over `s` from 1 to m - 1."""
     size, rho, spread = group(conversion)
     if size == 1 or rho == 0:
         return level(conversion, arb(1), size)

@@ -10,7 +10,10 @@ from bayesdp.kernel.judgement import Conversion
 
 
 def bound(conversion: Conversion) -> arb:
-    """What the others move is multiplied by the ratio of standard deviations, which is about 1."""
+    """The level by the factor `1 + m^2 / (4 (1/rho - m + 2))`.
+
+    What the others move is raised by the ratio of standard deviations, which is about 1.
+    """
     size, rho, spread = group(conversion)
     if size == 1 or rho == 0:
         return level(conversion, arb(1), size)

@@ -13,7 +13,7 @@ from bayesdp.statements.gaussian import GaussianRegression
 
 
 def bound(conversion: Conversion) -> arb:
-    """No record moves by more than the target does, so the factor is at most `m`."""
+    """The level by the factor `min(1 + R, m)`: no record moves by more than the target does."""
     population = conversion.declared(GaussianRegression, "no sum of regressions is declared")
     factor = min(1 + Fraction(population.max_regression_sum), Fraction(population.size))
     return level(conversion, ball(factor), population.size)

@@ -14,7 +14,11 @@ LARGEST_COVARIANCE = 200
 
 
 def bound(conversion: Conversion) -> arb:
-    """The comparison matrix keeps the diagonal of the precision and has `-|Q_ij|` beside it."""
+    """The level by the largest row sum of `min(S_ij / S_ii, 1)`.
+
+    `S` is the inverse of the comparison matrix: the diagonal of the precision, and `-|Q_ij|`
+    beside it.
+    """
     is_covariance, content = matrix_declared(conversion)
     matrix = symmetric(content)
     size = len(matrix)

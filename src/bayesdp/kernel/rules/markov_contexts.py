@@ -16,11 +16,16 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.arithmetic import UnknownError, ball, exact, largest, require, watched
-from bayesdp.kernel.chains import BallRow, Matrix, chain_of_higher_order, stationary
+from bayesdp.kernel.chains import (
+    BallRow,
+    Matrix,
+    chain_of_higher_order,
+    check_stationary,
+    stationary,
+)
 from bayesdp.kernel.fixed_points import logarithms, super_solution
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.orders import blocks, exact_rows, tuple_kernel
-from bayesdp.statements.chains import STATIONARY
 
 SYMBOLS = "01*"
 MOST_TUPLES = 16
@@ -30,7 +35,7 @@ MOST_TUPLES = 16
 def bound(conversion: Conversion) -> arb:
     """The target, once no pair of contexts is above it."""
     population, details = chain_of_higher_order(conversion), conversion.details
-    require(population.initial == STATIONARY, "another start than the stationary law")
+    check_stationary(population)
     rows = exact_rows(population)
     require(len(rows[0]) == 2, f"the chain has {len(rows[0])} states, not two")
     require(min(map(min, rows)) > 0, "a transition probability is 0")
@@ -247,13 +252,13 @@ class Side:
             zero, odds = 2 * u % count, rows[u][1] / rows[u][0]
             laws.append(_laws([odds / cone[zero][zero + 1], odds * cone[zero + 1][zero]]))
         return [
-            self._alike(u, v, cost, cone)
+            self._oldest_record_differs(u, v, cost, cone)
             if (u - v) % (count // 2) == 0
             else _largest_ratio(laws[u], laws[v], cost, 2 * u % count, 2 * v % count).max(arb(1))
             for u, v in self.pairs
         ]
 
-    def _alike(self, u: int, v: int, cost: Matrix, cone: Matrix) -> arb:
+    def _oldest_record_differs(self, u: int, v: int, cost: Matrix, cone: Matrix) -> arb:
         """Tuples that differ in the oldest record only: one ratio of evidence in both laws.
 
         The ratio of means is `1 + (a - b)(x - 1) / (1 / rho + a + b x + a b x rho)`, with the odds

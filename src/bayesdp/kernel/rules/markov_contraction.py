@@ -14,7 +14,7 @@ from bayesdp.statements.populations import Population
 
 
 def bound(conversion: Conversion) -> arb:
-    """`R` of the rows, of the chain on blocks of k records, or between interval bounds."""
+    """`4 asinh(sqrt(R) sinh(k eps / 4))`, `k` the order, `R` the largest cross ratio of blocks."""
     ratio, order = largest_ratio(conversion.population)
     quarter = ball(Fraction(order) * conversion.total / 4)
     return 4 * (ball(ratio).sqrt() * quarter.sinh()).asinh()

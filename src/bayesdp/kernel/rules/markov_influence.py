@@ -55,7 +55,7 @@ def _total(kappa: list[arb], length: int) -> arb:
     try:
         solved = matrix.solve(source)
     except ZeroDivisionError:
-        require(False, "the influences do not die out")
+        raise InvalidError("the influences do not die out") from None
     room = 1 - 2 * sum(kappa, arb(0))
     if not bool(room > 0) and length - 1 <= reach:
         # The whole line was solved: a solution that is not negative anywhere is the least one.

@@ -12,9 +12,10 @@ from fractions import Fraction
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, exact, require, watched
+from bayesdp.kernel.chains import check_stationary
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.orders import interval_rows
-from bayesdp.statements.chains import STATIONARY, MarkovIntervals
+from bayesdp.statements.chains import MarkovIntervals
 
 MOST_STEPS = 20_000
 """A chain is followed for so many steps at most; if no tail has closed by then, none is proved."""
@@ -37,7 +38,7 @@ def bound(conversion: Conversion) -> arb:
     population = conversion.declared(MarkovIntervals, reason)
     require(population.order == 1, reason)
     uninformed = conversion.adversary == "uninformed"
-    require(population.initial == STATIONARY, "another start than the stationary law")
+    check_stationary(population)
     low, high = interval_rows(population)
     require(len(low) == 2, f"the chain has {len(low)} states, not two")
     leaving = [

@@ -5,19 +5,15 @@ from __future__ import annotations
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, require
-from bayesdp.kernel.chains import chain_of, transitions
+from bayesdp.kernel.chains import chain_of, check_stationary, transitions
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.statements.chains import STATIONARY
 
 
 def bound(conversion: Conversion) -> arb:
     """`eps + 4 ln(max P / min P)`; `InvalidError` for another start, and for a transition of 0."""
     population = chain_of(conversion)
     rows = transitions(population)
-    require(
-        population.initial == STATIONARY,
-        "the theorem is about stationary chains, and this one starts otherwise",
-    )
+    check_stationary(population)
     smallest, largest = min(map(min, rows)), max(map(max, rows))
     require(smallest > 0, "a transition probability is 0")
     return ball(conversion.total) + 4 * ball(largest / smallest).log()

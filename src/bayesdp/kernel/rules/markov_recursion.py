@@ -15,6 +15,7 @@ from bayesdp.kernel.chains import (
     ProgramKey,
     Recursion,
     chain_of,
+    check_stationary,
     closing,
     stationary,
 )
@@ -22,11 +23,11 @@ from bayesdp.kernel.fixed_points import super_solution
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.orders import exact_rows, tuple_kernel
 from bayesdp.kernel.ratios import Edges, ratio_bound
-from bayesdp.statements.chains import STATIONARY, MarkovChain
+from bayesdp.statements.chains import MarkovChain
 
 
 def bound(conversion: Conversion) -> arb:
-    """Each step's linear program is bounded by a dual that is verified in balls."""
+    """`eps` and the largest `ln C_left + ln C_right`; verified duals bound each linear program."""
     population = chain_of(conversion)
     if population.order > 1:
         require(conversion.adversary == "uninformed", "for order k: uninformed adversaries only")
@@ -52,10 +53,7 @@ class _Programs:
 
 def _tuples(conversion: Conversion, chain: MarkovChain) -> arb:
     """Every length of a stationary chain, from matrices that close both sides: the witness."""
-    require(
-        chain.initial == STATIONARY,
-        "the theorem is about stationary chains, and this one starts otherwise",
-    )
+    check_stationary(chain)
     rows, order = exact_rows(chain), chain.order
     count, states = len(rows), len(rows[0])
     # A tuple leads to as many others as there are states, so a program has twice that many.

@@ -11,7 +11,7 @@ from bayesdp.kernel.ratios import threshold
 
 
 def bound(conversion: Conversion) -> arb:
-    """Followed for at least as many steps as the evidence says, then the tail is closed."""
+    """`eps` and the largest `ln C_left + ln C_right`, with one cost for all pairs of states."""
     recursion = Recursion(chain_of(conversion), uninformed=conversion.adversary == "uninformed")
     level = recursion.level(
         conversion.total, lambda _, p, q, cost: threshold(p, q, cost), conversion.details

@@ -7,11 +7,10 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, contracted, require
-from bayesdp.kernel.chains import chain_of_higher_order
+from bayesdp.kernel.chains import chain_of_higher_order, check_stationary
 from bayesdp.kernel.fixed_points import logarithms, super_solution
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.orders import blocks, cross_ratio, exact_rows, window_ratio, windows
-from bayesdp.statements.chains import STATIONARY
 
 
 def bound(conversion: Conversion) -> arb:
@@ -20,10 +19,7 @@ def bound(conversion: Conversion) -> arb:
     These are of blocks, of the right side and of the left one.
     """
     population = chain_of_higher_order(conversion)
-    require(
-        population.initial == STATIONARY,
-        "the theorem is about stationary chains, and this one starts otherwise",
-    )
+    check_stationary(population)
     order, rows = population.order, exact_rows(population)
     require(min(map(min, rows)) > 0, "a transition probability is 0")
     table = blocks(rows, order)

@@ -13,7 +13,10 @@ from bayesdp.statements.panels import Panel
 
 
 def bound(conversion: Conversion) -> arb:
-    """`R` has the pairs of neighbouring steps: each member's own, all others, the shared state."""
+    """`4 asinh(sqrt(R) sinh(m eps / 4))`, never above the cost of the whole cluster.
+
+    `R` is of neighbouring steps: each member's own pair, those of all others, the shared state.
+    """
     panel, total = conversion.declared(Panel, "no panel is declared"), conversion.total
     own, others, state = (
         ball(Fraction(ratio)).log()

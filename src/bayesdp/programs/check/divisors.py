@@ -66,10 +66,10 @@ def _not_zero(divisor: Expr, context: AdjacencyContext, known: tuple[Fact, ...])
         return _not_zero(divisor.args[0], context, known)
     if divisor.op == "mul":
         return all(_not_zero(part, context, known) for part in divisor.args)
-    return any(_apart(divisor, fact, context) for fact in known)
+    return any(_keeps_from_zero(divisor, fact, context) for fact in known)
 
 
-def _apart(divisor: Expr, fact: Fact, context: AdjacencyContext) -> bool:
+def _keeps_from_zero(divisor: Expr, fact: Fact, context: AdjacencyContext) -> bool:
     """Whether a comparison keeps the divisor away from 0."""
     op, left, right = fact
     if divisor == Expr("sub", (left, right)):

@@ -167,7 +167,7 @@ def nuts(source: Noisy, sd: float, prior: d.Distribution, draws: int) -> d.Sampl
     rng = np.random.default_rng()
     # Unconstrained, one row for each chain; a little apart, so that R-hat can tell.
     starts = {
-        name: _apart(np.log(values) if name == "diagonal" else values, rng)
+        name: _jittered(np.log(values) if name == "diagonal" else values, rng)
         for name, values in begin.items()
     } | {"z": rng.normal(size=(CHAINS, size)), "w": rng.normal(size=CHAINS)}
     with jax.enable_x64(True):
@@ -177,7 +177,7 @@ def nuts(source: Noisy, sd: float, prior: d.Distribution, draws: int) -> d.Sampl
     return diagnosed("regression", _names(source, size), drawn, CHOICES)
 
 
-def _apart(values: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+def _jittered(values: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
     return np.asarray(values + 0.01 * rng.normal(size=(CHAINS, *values.shape)))
 
 

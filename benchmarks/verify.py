@@ -139,6 +139,7 @@ CONVERSIONS: dict[str, tuple[str, Plain]] = {
     "graph-contraction of a tree": ("graph-contraction", binary_tree(63)),
     "graph-contraction, 3 x 4": ("graph-contraction", grid(3, 4, 1.3)),
     "graph-contraction, 12 x 12": ("graph-contraction", grid(12, 12, 1.3)),
+    "graph-ferromagnet, 12 x 12": ("graph-ferromagnet", grid(12, 12, 1.3)),
     "graph-fields, 12 x 12": ("graph-fields", grid(12, 12, 1.3)),
     "graph-influence, 3 x 4": ("graph-influence", grid(3, 4, 1.1)),
     "graph-influence, 12 x 12": ("graph-influence", grid(12, 12, 1.1)),

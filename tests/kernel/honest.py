@@ -121,6 +121,13 @@ def calm_graph(rng: Rng) -> dict[str, Any]:
     return {"model": "graph", "records": records, "states": 2, "factors": factors}
 
 
+def calm_grid(rng: Rng) -> dict[str, Any]:
+    """Two values, no zeros, and a cross ratio near 1 on either side."""
+    sides = rng.integers(1, 20, size=2).tolist()
+    table = np.exp(rng.uniform(-0.3, 0.3, (2, 2)))
+    return {"model": "graph", "grid": sides, "states": 2, "table": table.tolist()}
+
+
 def network(rng: Rng) -> dict[str, Any]:
     def table(*shape: int) -> Any:
         return (0.6 * rng.dirichlet(np.ones(2), size=shape) + 0.2).tolist()
@@ -232,6 +239,7 @@ ABOUT: dict[str, tuple[Kind, ...]] = {
     "gaussian-vector": (vectors,),
     "gaussian-walk-summable": (precision, equal_variances),
     "graph-contraction": (graph, tree, network),
+    "graph-ferromagnet": (calm_grid,),
     "graph-fields": (calm_graph, tree, graph, network),
     "graph-influence": (calm_graph,),
     "independent": (independent,),

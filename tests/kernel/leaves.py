@@ -83,7 +83,7 @@ _WEAKER = re.compile(
 )
 _LEDGER = re.compile(r"data_set\.earlier_spends.*")
 _WITNESS = re.compile(
-    r".*\.details(\.proofs.*|\.steps|\.closed.*|\.messages.*|\.row_sums.*)?|.*\.entering|.*\.delta\.alpha\.\*"
+    r".*\.details(\.proofs.*|\.steps|\.closed.*|\.messages.*|\.radius|\.row_sums.*)?|.*\.entering|.*\.delta\.alpha\.\*"
 )
 _VALUE = re.compile(r"results\.\*\.value")
 _ERROR = re.compile(r"results\.\*\.error\.(confidence|value)")

@@ -42,8 +42,8 @@ WITNESSED = (
 )  # fmt: skip
 RULES = (
     "independent", "cluster-size", "family", "finite-law", "tree-recursion", "graph-contraction",
-    "graph-fields", "graph-influence", "markov-ratio", "markov-contraction", "markov-threshold",
-    "markov-recursion",
+    "graph-ferromagnet", "graph-fields", "graph-influence", "markov-ratio", "markov-contraction",
+    "markov-threshold", "markov-recursion",
     "markov-window", "markov-influence", "markov-contexts",
     "markov-count", "panel-contraction", "panel-blocks", "gaussian-covariance",
     "gaussian-equal-variances", "gaussian-max-correlation", "gaussian-regression",
@@ -126,6 +126,7 @@ def told() -> Iterator[Document]:
     yield from _contexts()
     yield from _fields()
     yield from _states()
+    yield from _boxes()
     yield from _divergences()
     yield from _impossible()
 
@@ -355,6 +356,28 @@ def _with_messages(law: Document, messages: StateMessages) -> Iterator[Document]
     lowered = [place for place, own in enumerate(least) if own]
     for place in lowered[:: -(len(lowered) // 8 + 1)]:
         yield with_witness(0.3, [y * (1 - 1e-5 * (n == place)) for n, y in enumerate(least)])
+
+
+def _boxes() -> Iterator[Document]:
+    """Boxes of every radius on grids that are smaller, as wide, and larger; tables that are not."""
+    calm = [[1.2, 1.0], [0.9, 1.1]]
+    tables = (
+        calm, [[1.0, 1.2], [1.1, 0.9]], [[1.0, 1.0], [1.0, 1.0]], [[3.0, 1.0], [1.0, 3.0]],
+        [[1.0, 1.0], [0.0, 1.0]], [[1.0]], [[1.2, 1.0, 1.0]] * 3,
+    )  # fmt: skip
+    for sides in ([1, 1], [1, 9], [3, 3], [4, 3], [5, 90], [90, 90]):
+        for table in tables:
+            grid = {"model": "graph", "grid": sides, "table": table}
+            for radius in (0, 1, 2):
+                details = {"radius": radius}
+                yield make_step("graph-ferromagnet", grid, ANY, details=details)
+    grid = {"model": "graph", "grid": [90, 90], "table": calm}
+    for details in ({}, {"radius": 6}, {"radius": 10**9}):
+        yield make_step("graph-ferromagnet", grid, ANY, details=details)
+    square = grid | {"grid": [7, 8]}
+    yield make_step("graph-ferromagnet", square, ANY, details={"radius": 4})
+    line = {"model": "graph", "records": 3, "edges": [[0, 1], [1, 2]], "table": calm}
+    yield make_step("graph-ferromagnet", line, ANY, details={"radius": 1})
 
 
 def _proofs() -> Iterator[Document]:

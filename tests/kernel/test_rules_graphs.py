@@ -274,7 +274,7 @@ def factors(*tables: dict) -> dict:
     ],
 )
 def test_refusals(population):
-    for rule in ("graph-contraction", "graph-fields", "graph-influence"):
+    for rule in ("graph-contraction", "graph-ferromagnet", "graph-fields", "graph-influence"):
         refused(make_step(rule, population, Cost(any=0.5)))
 
 

@@ -40,6 +40,13 @@ def weights(couplings: np.ndarray, fields: np.ndarray) -> np.ndarray:
     return law / law.sum()
 
 
+def grid(rows: int, columns: int, coupling: float) -> np.ndarray:
+    """The couplings of a grid: records row by row, the same coupling of all neighbours."""
+    places = list(itertools.product(range(rows), range(columns)))
+    apart = np.array([[abs(a - c) + abs(b - d) for c, d in places] for a, b in places])
+    return coupling * (apart == 1)
+
+
 def level(
     couplings: np.ndarray, fields: np.ndarray, record: int, known: np.ndarray, epsilon: float
 ) -> float:

@@ -504,6 +504,34 @@ class TestGraphFields(TheoremConformance):
         ]
 
 
+class TestGraphFerromagnet(TheoremConformance):
+    name = "graph-ferromagnet"
+    unchanged_by = frozenset({NO_SIGN, SAME_FOR_UNINFORMED})
+
+    def cases(self):
+        return [
+            discrete(model="graph", grid=[2, 2], table=TABLE),
+            discrete(model="graph", grid=[1, 3], table=[[1.0, 3.0], [4.0, 1.0]]),
+            discrete(model="graph", grid=[1, 2], table=[[2.0, 1.0], [1.0, 0.7]]),
+        ]
+
+    def renamed(self):
+        return [
+            (
+                Graph(grid=[2, 3], table=[[4.0, 1.0], [2.0, 1.0]]),
+                Graph(grid=[2, 3], table=[[1.0, 2.0], [1.0, 4.0]]),
+            ),
+        ]
+
+    def failures(self):
+        three = [[2.0, 1.0, 1.0], [1.0, 2.0, 1.0], [1.0, 1.0, 2.0]]
+        return [
+            Failed("two possible values", Graph(grid=[2, 2], table=three)),
+            Failed("a zero", Graph(grid=[2, 2], table=[[1.0, 1.0], [1.0, 0.0]])),
+            Failed("too strong", Graph(grid=[90, 90], table=[[9.0, 1.0], [1.0, 9.0]])),
+        ]
+
+
 class TestGraphInfluence(TheoremConformance):
     name = "graph-influence"
     unchanged_by = frozenset({NO_SIGN, SAME_FOR_UNINFORMED})

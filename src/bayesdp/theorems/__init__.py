@@ -43,6 +43,7 @@ from bayesdp.theorems.gaussian_regression import GaussianRegression
 from bayesdp.theorems.gaussian_vector import GaussianVector
 from bayesdp.theorems.gaussian_walk_summable import GaussianWalkSummable
 from bayesdp.theorems.graph_contraction import GraphContraction
+from bayesdp.theorems.graph_ferromagnet import GraphFerromagnet
 from bayesdp.theorems.graph_fields import GraphFields
 from bayesdp.theorems.graph_influence import GraphInfluence
 from bayesdp.theorems.independent import IndependentRecords
@@ -76,6 +77,7 @@ REGISTRY: tuple[Theorem, ...] = (
     GraphContraction(),
     GraphFields(),
     GraphInfluence(),
+    GraphFerromagnet(),
     FiniteLaw(),
     GaussianMaxCorrelation(),
     GaussianEqualVariances(),

@@ -274,7 +274,7 @@ def made() -> Iterator[Case]:
         "lipschitz",
         quick=True,
     )
-    for coupling in (0.05, 0.2):
+    for coupling in (0.05, 0.2, 0.3, 0.35):
         same, other = math.exp(coupling), math.exp(-coupling)
         yield Case(
             f"Ising grid 100 x 100, J = {coupling:g}",

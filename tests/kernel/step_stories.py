@@ -374,8 +374,9 @@ def _boxes() -> Iterator[Document]:
     grid = {"model": "graph", "grid": [90, 90], "table": calm}
     for details in ({}, {"radius": 6}, {"radius": 10**9}):
         yield make_step("graph-ferromagnet", grid, ANY, details=details)
-    square = grid | {"grid": [7, 8]}
-    yield make_step("graph-ferromagnet", square, ANY, details={"radius": 4})
+    for sides, radius in (([9, 9], 4), ([1, 90], 5)):
+        details = {"radius": radius}
+        yield make_step("graph-ferromagnet", grid | {"grid": sides}, ANY, details=details)
     line = {"model": "graph", "records": 3, "edges": [[0, 1], [1, 2]], "table": calm}
     yield make_step("graph-ferromagnet", line, ANY, details={"radius": 1})
 

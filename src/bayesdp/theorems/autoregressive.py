@@ -28,7 +28,7 @@ from bayesdp.populations import Autoregressive
 from bayesdp.theorems.gaussian import FactorTheorem
 
 
-class AutoregressiveSeries(FactorTheorem):
+class AutoregressiveSeries(FactorTheorem[Autoregressive]):
     """Factor `(1 + |phi|) / (1 - |phi|)`, less for short series (theory 3.8 d)."""
 
     name = "autoregressive"

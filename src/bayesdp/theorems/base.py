@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from bayesdp.errors import finite_number
 from bayesdp.leakage.deadline import NEVER, Deadline
@@ -83,7 +83,11 @@ def tightness(epsilon: UpperBound, attained: LowerBound) -> Tightness:
     return "exact" if epsilon - attained <= EXACT * epsilon < math.inf else "upper"
 
 
-class Theorem(ABC):
+P = TypeVar("P", bound=Population)
+"""The population that a theorem is handed: of one of its models."""
+
+
+class Theorem(ABC, Generic[P]):
     """One conversion from DP to BDP.
 
     Callers ask `concerns`, then `refusal`, which names the failed hypothesis or is `None`; then
@@ -114,7 +118,7 @@ class Theorem(ABC):
     """Whether it is about secret values inside the intervals that mechanisms clip to."""
     covers_vague_knowledge: ClassVar[bool] = False
     """Whether it holds for people with vague knowledge of single other records, too."""
-    models: ClassVar[tuple[type[Population], ...]]
+    models: tuple[type[P], ...]
     """The models that it is about."""
     treats_informed: ClassVar[bool] = False
     """Whether `hypothesis` and `level` are asked about informed adversaries too."""
@@ -149,26 +153,27 @@ class Theorem(ABC):
     def _by_definition(self, question: Question) -> bool:
         return question.informed and not self.treats_informed
 
-    def _population(self, question: Question) -> Any:
+    def _population(self, question: Question) -> P:
         """The question's population, which is of one of the theorem's models."""
-        assert isinstance(question.population, self.models), self.name
-        return question.population
+        population = question.population
+        assert isinstance(population, self.models), self.name
+        return population
 
     # -- what a theorem says (`population` is of one of its models)
 
-    def applies(self, population: Any) -> bool:
+    def applies(self, population: P) -> bool:
         """Whether it is about this population of its models."""
         return True
 
-    def hypothesis(self, population: Any, question: Question, cost: Cost) -> str | None:
+    def hypothesis(self, population: P, question: Question, cost: Cost) -> str | None:
         """The failed hypothesis in words, or `None`."""
         return None
 
     @abstractmethod
-    def level(self, population: Any, question: Question, cost: Cost) -> Bound:
+    def level(self, population: P, question: Question, cost: Cost) -> Bound:
         """The level, where no hypothesis fails."""
 
-    def seconds_for(self, population: Any, question: Question) -> float:
+    def seconds_for(self, population: P, question: Question) -> float:
         """About how long `level` takes; 0 where it is refused at once."""
         return 0.0
 
@@ -191,3 +196,7 @@ class Theorem(ABC):
         """
         tight = tightness(epsilon, attained)
         return Bound(self.name, epsilon, tight, self.source, evidence)
+
+
+AnyTheorem = Theorem[Any]
+"""A theorem of which nobody asks here what it is about."""

@@ -45,7 +45,7 @@ IMPOSSIBLE = (
 )
 
 
-class ClusterSize(Theorem):
+class ClusterSize(Theorem[Population]):
     """`L(eps) <= m eps` for groups of at most `m` dependent records (theory 3.2)."""
 
     name = "cluster-size"

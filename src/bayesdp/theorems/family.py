@@ -20,7 +20,7 @@ from bayesdp.populations import Family, Population
 from bayesdp.theorems.base import Question, Theorem
 
 
-class FamilyOfPopulations(Theorem):
+class FamilyOfPopulations(Theorem[Family]):
     """The largest of the members' best levels (theory 3.11)."""
 
     name = "family"

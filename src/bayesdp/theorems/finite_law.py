@@ -102,7 +102,7 @@ MOST_NATS = 500.0
 """The largest cost times number of records: `e` to it must be a double."""
 
 
-class FiniteLaw(Theorem):
+class FiniteLaw(Theorem[Finite | Network | MarkovChain | Tree | Graph]):
     """`L(eps)` itself, for laws of few cells (theory 3.3)."""
 
     name = "finite-law"

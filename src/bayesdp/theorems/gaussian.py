@@ -26,8 +26,8 @@ from typing import Any, ClassVar
 from bayesdp.leakage.zcdp import group_renyi, shifted
 from bayesdp.notions import Bound, Cost
 from bayesdp.numbers import UpperBound, float_above, up
-from bayesdp.populations import Gaussian, Population
-from bayesdp.theorems.base import Question, Theorem
+from bayesdp.populations import Gaussian
+from bayesdp.theorems.base import P, Question, Theorem
 
 UNBOUNDED = (
     'secrets="unbounded": for secret values outside the clipping interval the bound is false, '
@@ -45,7 +45,7 @@ EQUAL_VARIANCES = 1e-12
 NO_COVARIANCE = "the covariance is not declared, only a bound on correlations or regressions"
 
 
-class ShiftTheorem(Theorem):
+class ShiftTheorem(Theorem[P]):
     """A theorem on mechanisms that are Lipschitz in the values: it bounds how far records move."""
 
     secrets_in_intervals = True
@@ -53,14 +53,14 @@ class ShiftTheorem(Theorem):
     """Whether it uses the costs that are kept column by column."""
 
     @abstractmethod
-    def failed(self, population: Any, cost: Cost) -> str | None:
+    def failed(self, population: P, cost: Cost) -> str | None:
         """The failed hypothesis about the population, or `None`."""
 
     @abstractmethod
-    def divergence(self, population: Any, question: Question, cost: Cost, alpha: float) -> float:
+    def divergence(self, population: P, question: Question, cost: Cost, alpha: float) -> float:
         """`renyi`, where the adversary is not informed."""
 
-    def hypothesis(self, population: Any, question: Question, cost: Cost) -> str | None:
+    def hypothesis(self, population: P, question: Question, cost: Cost) -> str | None:
         """Needs bounded secrets, a Lipschitz mechanism, and the theorem's own hypotheses."""
         if cost.by_column and not self.reads_columns:
             return "costs are kept by column, and the records are single values"
@@ -78,18 +78,18 @@ class ShiftTheorem(Theorem):
         return self.divergence(self._population(question), question, cost, alpha)
 
 
-class FactorTheorem(ShiftTheorem):
+class FactorTheorem(ShiftTheorem[P]):
     """A theorem of the form `factor * eps` (theory 3.8 a to d)."""
 
     @abstractmethod
-    def factor(self, population: Any) -> tuple[float, dict[str, Any]]:
+    def factor(self, population: P) -> tuple[float, dict[str, Any]]:
         """The factor, rounded up, and evidence for it."""
 
-    def failed(self, population: Any, cost: Cost) -> str | None:
+    def failed(self, population: P, cost: Cost) -> str | None:
         """No hypothesis beyond what the model declares."""
         return None
 
-    def level(self, population: Population, question: Question, cost: Cost) -> Bound:
+    def level(self, population: P, question: Question, cost: Cost) -> Bound:
         """`factor * lipschitz + m * any`."""
         factor, evidence = self.factor(population)
         size = population.group_size
@@ -100,9 +100,7 @@ class FactorTheorem(ShiftTheorem):
             level = up(level + size * cost.any, 4)
         return self._bound(UpperBound(level), factor=factor, size=size, **evidence)
 
-    def divergence(
-        self, population: Population, question: Question, cost: Cost, alpha: float
-    ) -> float:
+    def divergence(self, population: P, question: Question, cost: Cost, alpha: float) -> float:
         """The pure level plus `alpha` times the zCDP cost of the same shift (theory 3.8 e)."""
         factor, _ = self.factor(population)
         size = population.group_size
@@ -111,7 +109,7 @@ class FactorTheorem(ShiftTheorem):
         return up(pure + alpha * up(rho + size * size * cost.rho_any, 3), 2)
 
 
-class ClusterTheorem(FactorTheorem):
+class ClusterTheorem(FactorTheorem[Gaussian]):
     """A theorem about clusters of jointly Gaussian records with a single value each."""
 
     models = (Gaussian,)

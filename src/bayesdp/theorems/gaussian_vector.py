@@ -53,7 +53,7 @@ LARGEST_CLUSTER = 10
 """Larger clusters are refused: all sets of known records are enumerated."""
 
 
-class GaussianVector(ShiftTheorem):
+class GaussianVector(ShiftTheorem[Gaussian]):
     """The largest sum, over columns, of how far all records together move (theory 3.8 f)."""
 
     name = "gaussian-vector"

@@ -82,7 +82,7 @@ from bayesdp.populations import Graph, Network, Tree
 from bayesdp.theorems.base import Question, Theorem
 
 
-class GraphContraction(Theorem):
+class GraphContraction(Theorem[Graph | Tree | Network]):
     """`L(eps) <= eps + max_i sum_a ln F_(a -> i)`, messages on factors (theory 3.7)."""
 
     name = "graph-contraction"

@@ -169,7 +169,7 @@ LARGEST_GRID = 400
 Discrete = Graph | Tree | Network
 
 
-class GraphFields(Theorem):
+class GraphFields(Theorem[Discrete]):
     """`L(eps) <= eps + max_i max_(u, u') sum_a y_(a -> i)[u, u']` (theory 3.7c)."""
 
     name = "graph-fields"

@@ -61,7 +61,7 @@ from bayesdp.theorems.zeros import ZEROS, has_zeros
 DiscreteModel = Graph | Tree | Network
 
 
-class GraphInfluence(Theorem):
+class GraphInfluence(Theorem[DiscreteModel]):
     """`L(eps) <= eps max_i sum_j S_ij / S_ii`, `S = (I - kappa)^-1` (theory 3.7b)."""
 
     name = "graph-influence"

@@ -23,7 +23,7 @@ from bayesdp.populations import Independent
 from bayesdp.theorems.base import Question, Theorem
 
 
-class IndependentRecords(Theorem):
+class IndependentRecords(Theorem[Independent]):
     """`L(eps) = eps` for mutually independent records (theory 3.1)."""
 
     name = "independent"

@@ -42,7 +42,7 @@ def too_many_cells(population: MarkovChain, cells: int, most: int) -> str:
     )
 
 
-class MarkovTheorem(Theorem):
+class MarkovTheorem(Theorem[MarkovChain]):
     """A theorem about Markov chains whose transitions are given."""
 
     models = (MarkovChain,)

@@ -80,7 +80,7 @@ MOST_TUPLES = 512
 """Chains with more tuples of states are refused."""
 
 
-class MarkovContraction(Theorem):
+class MarkovContraction(Theorem[MarkovChain]):
     """`L(eps) <= 4 asinh(sqrt(R) sinh(eps / 4))` (theory 3.6)."""
 
     name = "markov-contraction"

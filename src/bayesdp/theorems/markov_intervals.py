@@ -103,7 +103,7 @@ LEAST_TRANSITION = 1e-8
 """Bounds closer than this to 0 or 1 are refused: ratios could leave the doubles."""
 
 
-class MarkovIntervals(Theorem):
+class MarkovIntervals(Theorem[MarkovChain]):
     """Chains of two states whose transitions lie between bounds (theory 3.5i)."""
 
     name = "markov-intervals"

@@ -43,7 +43,7 @@ from bayesdp.populations import Panel
 from bayesdp.theorems.base import Question, Theorem
 
 
-class PanelBlocks(Theorem):
+class PanelBlocks(Theorem[Panel]):
     """`L(eps) <= 4 asinh(sqrt(R) sinh(m eps / 4))`, `R` of whole steps (theory 3.7q)."""
 
     name = "panel-blocks"

@@ -72,7 +72,7 @@ from bayesdp.populations import Panel
 from bayesdp.theorems.base import Question, Theorem
 
 
-class PanelContraction(Theorem):
+class PanelContraction(Theorem[Panel]):
     """`L(eps) <= S`, the cost and all messages into a record (theory 3.7p)."""
 
     name = "panel-contraction"

@@ -11,7 +11,7 @@ from bayesdp.notions import ApproxDP, Cost
 from bayesdp.numbers import down
 from bayesdp.populations import Family
 from bayesdp.theorems import delta_at, quickest_first
-from bayesdp.theorems.base import Question, Theorem
+from bayesdp.theorems.base import AnyTheorem, Question, Theorem
 
 SHARES = (29.0 / 32.0, 1.0 / 32.0, 1.0 / 32.0, 1.0 / 32.0)
 """How delta is divided between a total's orders; exact in doubles, and 1 together."""
@@ -39,7 +39,7 @@ class RenyiOrder:
     dp_delta: float = 0.0
 
 
-def bounds_divergence(theorem: Theorem) -> bool:
+def bounds_divergence(theorem: AnyTheorem) -> bool:
     """Whether the theorem bounds Rényi divergences: it then converts zCDP costs directly."""
     return type(theorem).renyi is not Theorem.renyi
 
@@ -102,7 +102,7 @@ class _LargestCost:
 
 
 def _best_point(
-    theorem: Theorem, question: Question, total: float, delta: float, least: float
+    theorem: AnyTheorem, question: Question, total: float, delta: float, least: float
 ) -> _LargestCost:
     """The largest zCDP cost by a theorem.
 
@@ -125,7 +125,7 @@ def _best_point(
     return best
 
 
-def _level_of(theorem: Theorem, question: Question, dp_epsilon: float) -> float | None:
+def _level_of(theorem: AnyTheorem, question: Question, dp_epsilon: float) -> float | None:
     """The theorem's level of all mechanisms of this cost, however long it takes."""
     cost = Cost(any=dp_epsilon)
     if theorem.refusal(question, cost) is not None:

@@ -48,7 +48,7 @@ from bayesdp.populations import Network, Tree
 from bayesdp.theorems.base import Question, Theorem
 
 
-class TreeRecursion(Theorem):
+class TreeRecursion(Theorem[Tree | Network]):
     """The sharp conversion for trees against uninformed adversaries (theory 3.5r)."""
 
     name = "tree-recursion"

@@ -36,7 +36,7 @@ from bayesdp.theorems import (
     quickest_first,
     report,
 )
-from bayesdp.theorems.base import Question, Theorem
+from bayesdp.theorems.base import AnyTheorem, Question
 from bayesdp.theorems.family import FamilyOfPopulations
 from bayesdp.theorems.renyi_orders import (
     LEAST_DELTA,
@@ -117,7 +117,7 @@ def report_with_delta(
 
 
 def _answers(
-    theorem: Theorem,
+    theorem: AnyTheorem,
     question: Question,
     counted_costs: CountedCosts,
     delta: float,
@@ -174,7 +174,7 @@ def stated_report(question: Question, stated: ApproxDP) -> LeakageReport:
 
 
 def _by_divergence(
-    theorem: Theorem,
+    theorem: AnyTheorem,
     question: Question,
     counted_cost: tuple[Counted, Cost],
     delta: float,
@@ -273,7 +273,7 @@ def _best_of_curve(cost: Cost, dp_delta: float, counted: Counted) -> _CurvePoint
 
 
 def _free_point(
-    theorem: Theorem, question: Question, counted_costs: CountedCosts, delta: float, start: float
+    theorem: AnyTheorem, question: Question, counted_costs: CountedCosts, delta: float, start: float
 ) -> Bound | Refused:
     """The theorem's least level over the points of the costs' DP curve that keep to `delta`.
 
@@ -337,7 +337,7 @@ def _largest_that_fits(
 
 
 def _at_point(
-    theorem: Theorem, question: Question, point: _CurvePoint, delta: float
+    theorem: AnyTheorem, question: Question, point: _CurvePoint, delta: float
 ) -> tuple[float, Bound | Refused]:
     """The theorem's level by a point of the curve, and by how much its delta is too large."""
     answer = pure_level(theorem, question, point.dp_epsilon)
@@ -359,7 +359,7 @@ def _at_point(
 
 
 def _point_of(
-    theorem: Theorem,
+    theorem: AnyTheorem,
     question: Question,
     counted_costs: CountedCosts,
     orders: tuple[RenyiOrder, ...],

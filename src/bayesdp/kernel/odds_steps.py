@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TypeVar
 
 from flint import arb
 
@@ -13,6 +13,9 @@ from bayesdp.kernel.arithmetic import watched
 
 Bound = arb | None
 """The end of an interval; `None` where it is unbounded."""
+
+Number = TypeVar("Number", arb, float)
+"""A ball, which proves, or a double, which guesses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,12 +29,12 @@ class Step:
     there where `rho` is infinite.
     """
 
-    weight: Any
-    factor: Any
-    rest: Any
-    rho: Any
-    least: Any
-    most: Any
+    weight: arb
+    factor: arb
+    rest: arb
+    rho: Bound
+    least: Bound
+    most: Bound
 
     @classmethod
     def of(cls, high: Bound, low: Bound, least: Bound, most: Bound) -> Step:
@@ -45,7 +48,7 @@ class Step:
         factor = arb(1) if high is None or most is None else 1 + (-most - high).exp()
         return cls(arb(1), factor, rest, None, None, None)
 
-    def passed(self, s: Any) -> Any:
+    def passed(self, s: Number) -> Number:
         """What is passed on at `s`: for a ball a ball, for a double a guess."""
         if isinstance(s, float):
             return self._guessed(s)

@@ -19,11 +19,11 @@ number for each order of values.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from typing import Any
+from typing import Any, Protocol
 
 from flint import arb
 
@@ -31,7 +31,7 @@ from bayesdp.kernel.arithmetic import ball, largest, require
 from bayesdp.kernel.fixed_points import ascended, super_solution
 from bayesdp.kernel.graphs import Model, WeightTable, components, merged, read_model, read_table
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.odds_steps import Bound, Step
+from bayesdp.kernel.odds_steps import Bound, Number, Step
 from bayesdp.kernel.state_fields import WITNESS, StateFields
 from bayesdp.statements.graphs import GraphGrid
 from bayesdp.statements.populations import Population
@@ -140,6 +140,12 @@ class _Message:
     back: int
 
 
+class _MessageStep(Protocol):
+    """What the messages `y` become in one step, at the cost `epsilon`."""
+
+    def __call__(self, y: list[Number], epsilon: Number) -> list[Number]: ...
+
+
 class _Fields:
     """The messages of a model of single records and pairs: four for each pair that is dependent.
 
@@ -192,25 +198,25 @@ class _Fields:
         levels = [largest(total).min(ball(size * self.epsilon)) for total, size in ends]
         return largest([epsilon, *levels])
 
-    def _leaving(self, y: list[Any], epsilon: Any) -> list[list[Any]]:
+    def _leaving(self, y: list[Number], epsilon: Number) -> list[list[Number]]:
         """For each record and order of values `eps` and the messages from it."""
         total = [[epsilon, epsilon] for _ in self.component]
         for number, message in enumerate(self.messages):
             total[message.source][number % 2] += y[number]
         return total
 
-    def _step(self, y: list[Any], epsilon: Any) -> list[Any]:
+    def _step(self, y: list[Number], epsilon: Number) -> list[Number]:
         total = self._leaving(y, epsilon)
         return [m.step.passed(total[m.target][m.order] - y[m.back]) for m in self.messages]
 
-    def _uniform(self) -> Callable[[list[Any], Any], list[Any]]:
+    def _uniform(self) -> _MessageStep:
         """A step of one number for each order of values, above all messages of it."""
         kinds = [
             {(m.step, m.order, self.degree[m.target] - 1) for m in self.messages[order::2]}
             for order in (0, 1)
         ]
 
-        def step(y: list[Any], epsilon: Any) -> list[Any]:
+        def step(y: list[Number], epsilon: Number) -> list[Number]:
             passed = (
                 [step.passed(epsilon + more * y[order]) for step, order, more in kind]
                 for kind in kinds
@@ -219,9 +225,7 @@ class _Fields:
 
         return step
 
-    def _solved(
-        self, step: Callable[[list[Any], Any], list[Any]], sizes: list[int]
-    ) -> list[arb] | None:
+    def _solved(self, step: _MessageStep, sizes: list[int]) -> list[arb] | None:
         """`y` with `min(step(y), cap) <= y`, the cap `eps` for each other record of `sizes`.
 
         `None` where the search is given up.
@@ -267,7 +271,7 @@ def _pulls(
     return pairs, [kinds.setdefault(tuple(sorted(keys)), len(kinds)) for keys in told]
 
 
-def _larger(first: Any, second: Any) -> Any:
+def _larger(first: Number, second: Number) -> Number:
     return max(first, second) if isinstance(first, float) else first.max(second)
 
 

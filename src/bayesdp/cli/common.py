@@ -8,13 +8,16 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bayesdp.errors import BayesdpError, InputError, Refusal, finite_number
 from bayesdp.notions import Adversary, Kind, Secrets
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 class _Flags:
@@ -139,7 +142,7 @@ def print_json(document: object) -> None:
     sys.stdout.write(json.dumps(document, indent=2, allow_nan=False, default=str) + "\n")
 
 
-def console() -> Any:
+def console() -> Console:
     """Rich's console on standard output."""
     from rich.console import Console
 

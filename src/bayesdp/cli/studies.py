@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +19,9 @@ from bayesdp.cli.common import (
     write_figure,
 )
 from bayesdp.errors import BudgetExceededError, InputError
+
+if TYPE_CHECKING:
+    from bayesdp.release import Study
 
 
 @command(app, "bayesdp check heights.toml --target 0.1,0.3,1,3")
@@ -69,7 +72,7 @@ def check(
     _price(loaded, data, verbose, as_json)
 
 
-def _price(study: Any, data: bool, verbose: bool, as_json: bool) -> None:
+def _price(study: Study, data: bool, verbose: bool, as_json: bool) -> None:
     """The price of a study; with `data` also the faults of its table. Exits with 1 if refused."""
     findings, hints = None, list[str]()
     if data:
@@ -125,7 +128,7 @@ def _refuse_with(option: str, others: Mapping[str, bool]) -> None:
             )
 
 
-def _stress(study: Any, figure: Path | None, as_json: bool) -> None:
+def _stress(study: Study, figure: Path | None, as_json: bool) -> None:
     """The study's noise under other populations, as a table or JSON, and as a figure."""
     if figure is not None:
         check_figure(figure, reserved=study.ledger_files)
@@ -144,7 +147,7 @@ def _stress(study: Any, figure: Path | None, as_json: bool) -> None:
         write_figure(figure, stress_levels(stressed))
 
 
-def _sweep(study: Any, targets: str, as_json: bool) -> None:
+def _sweep(study: Study, targets: str, as_json: bool) -> None:
     """The study at several levels; status 1 where none of them can be released."""
     try:
         levels = [float(part) for part in targets.split(",")]
@@ -217,7 +220,7 @@ def release(
         typer.echo(f"Certificate: {saved}", err=True)
 
 
-def _check_outputs(study: Any, certificate: Path | None, report: Path | None) -> None:
+def _check_outputs(study: Study, certificate: Path | None, report: Path | None) -> None:
     """Refuse files that must not be overwritten, before anything is spent."""
     from bayesdp.report.output import check_target
 

@@ -40,7 +40,7 @@ from bayesdp.kernel.programs.reading import (
 from bayesdp.kernel.queries import labels
 from bayesdp.kernel.stated import stated_derivation
 from bayesdp.statements.certificates import ReleaseCertificate
-from bayesdp.statements.columns import Columns, Condition, Cut, label
+from bayesdp.statements.columns import AnyColumn, Columns, Condition, Cut, Numeric, label
 from bayesdp.statements.costs import ProgramStep
 from bayesdp.statements.program_steps import (
     BranchNode,
@@ -345,9 +345,10 @@ def _fields(
     return fields
 
 
-def _check_type(known: ColumnType, declared: Any, where: str) -> None:
+def _check_type(known: ColumnType, declared: AnyColumn, where: str) -> None:
     """The study's column holds such values; of one without states and bounds nothing is said."""
-    states, ends = declared.levels, getattr(declared, "bounds", None)
+    states = declared.levels
+    ends = declared.bounds if isinstance(declared, Numeric) else None
     values = list(states if states is not None else ends or ())
     if known.kind == "category":
         fits = ends is None and all(isinstance(value, str) for value in values)

@@ -206,8 +206,8 @@ def _members(population: Population) -> tuple[Single, ...]:
     return population.members if isinstance(population, populations.Family) else (population,)
 
 
-def _records_of_graph(graph: Any) -> int:
-    return math.prod(graph.grid) if hasattr(graph, "grid") else int(graph.records)
+def _records_of_graph(graph: graphs.GraphGrid | graphs.GraphFactors | graphs.GraphEdges) -> int:
+    return math.prod(graph.grid) if isinstance(graph, graphs.GraphGrid) else graph.records
 
 
 def _check_covers(population: Population, declared: Columns) -> None:
@@ -296,7 +296,9 @@ def _check_size(stated: ReleaseCertificate, population: Population, declared: Co
     for member in complete:
         one_series = n == member.length and stated.unit == "row" and "series" not in roles
         require(one_series, "a complete series of another length", "population")
-    order = roles.get("order")
+    order, within = roles.get("order"), roles.get("member")
+    assert order is None or isinstance(order, columns.Position)
+    assert within is None or isinstance(within, columns.Member)
     if complete and order is not None and order.states is not None:
         places = len(order.states)
         require(places == complete[0].length, "a complete series of other positions", "columns")
@@ -315,7 +317,7 @@ def _check_size(stated: ReleaseCertificate, population: Population, declared: Co
         for member in members
     )
     several = structure != "series" and "series" in roles  # a cluster has a record of each, then
-    most = min(size, _places(roles.get("member")), math.inf if several else positions)
+    most = min(size, _places(within), math.inf if several else positions)
     groups = roles.get("series" if structure == "series" else "cluster")
     if groups is None and structure == "clusters":
         require(size == 1, "no column says who is in which cluster", "columns")
@@ -325,12 +327,12 @@ def _check_size(stated: ReleaseCertificate, population: Population, declared: Co
         require(n <= most * len(groups.states), "more records than the groups have room for", "n")
 
 
-def _places(member: Any) -> float:
+def _places(member: columns.Member | None) -> float:
     """How many records of a cluster there are names for."""
     return math.inf if member is None else len(member.states)
 
 
-def _positions(order: Any) -> float:
+def _positions(order: columns.Position | None) -> float:
     """How many records of a series there are positions for, whole steps apart.
 
     They may be further apart than a series is long: some are then without records, or series begin
@@ -338,12 +340,11 @@ def _positions(order: Any) -> float:
     """
     if order is None or order.states is None:
         return math.inf
-    dated = isinstance(order.step, str)
-    step = times.step_of(order.step) if dated else None
-    at = [
-        Fraction(state) / Fraction(order.step) if step is None else step.place(_moment(state))
-        for state in order.states
-    ]
+    if isinstance(order.step, str):
+        step = times.step_of(order.step)
+        at = [step.place(_moment(str(state))) for state in order.states]
+    else:
+        at = [Fraction(state) / Fraction(order.step) for state in order.states]
     steps = [place - min(at) for place in at]
     tolerance = Fraction(1, 10**6)
     on_steps = all(abs(number - round(number)) <= tolerance for number in steps)

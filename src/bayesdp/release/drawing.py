@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesdp.accounting.ledger import Ledger
 from bayesdp.accounting.transaction import PartialResult
@@ -22,13 +22,16 @@ from bayesdp.release.results import Release, Result, cost_words
 from bayesdp.release.usefulness import useless
 from bayesdp.tables.sums import Total, Totals
 
+if TYPE_CHECKING:
+    from bayesdp.programs.run.table import Rows
+
 
 @dataclass(frozen=True, repr=False)
 class ExactValues:
     """The exact values that get noise: the sums, and the rows of each program. Private."""
 
     totals: Totals
-    rows: list[Any]
+    rows: list[Rows]
 
 
 class StudyDrawing:

@@ -19,6 +19,7 @@ from bayesdp.tables.source import Table
 
 if TYPE_CHECKING:
     from bayesdp.programs.ir import Program
+    from bayesdp.programs.run.table import Rows
 
 _WANTED: dict[str, Wanted] = {"bool": "truth", "int": "number", "real": "number"}
 
@@ -29,7 +30,7 @@ def narrowed(program: PlannedProgram) -> Program:
     return replace(program.core, record=fields)
 
 
-def program_rows(program: PlannedProgram, table: Table, columns: Mapping[str, Column]) -> Any:
+def program_rows(program: PlannedProgram, table: Table, columns: Mapping[str, Column]) -> Rows:
     """The private rows that a program reads, as its record declares them.
 
     Raises `TableMismatchError` where a cell is not as declared (in the same words for every cell),
@@ -78,7 +79,7 @@ def _cells(program: PlannedProgram, table: Table, columns: Mapping[str, Column])
 class ProgramRun:
     """One run of a program on its rows, whose cost has been debited."""
 
-    def __init__(self, program: PlannedProgram, rows: Any) -> None:
+    def __init__(self, program: PlannedProgram, rows: Rows) -> None:
         from bayesdp.programs.run import Machine, OpenDP
 
         self.program = program

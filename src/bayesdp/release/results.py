@@ -13,6 +13,7 @@ from bayesdp.errors import InputError, UnsupportedError, first_names, unknown_na
 from bayesdp.numbers import UpperBound
 from bayesdp.release.noise import Noise, kind_of
 from bayesdp.release.program_results import ProgramAnswer, around
+from bayesdp.statements.columns import Value
 from bayesdp.tables.refusals import counted
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ class Result:
     noise: Noise
     noise_unit: float
     dp_epsilon: float
-    group: Any = None
-    cell: Any = None
+    group: Value | None = None
+    cell: Value | None = None
     unit: str = ""
     certificate: Certificate | None = None
     rows: int | None = None

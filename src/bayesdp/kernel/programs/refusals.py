@@ -6,15 +6,19 @@ the code up in a table of messages, and points at `at`.
 
 from __future__ import annotations
 
-from typing import Any
-
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
+from bayesdp.kernel.programs.reading import Command, Node
+
+ProgramPart = Node | Command
+"""What is refused: an expression or a command."""
 
 
 class RefusedError(InvalidError):
     """The program breaks a rule."""
 
-    def __init__(self, code: str, reason: str, at: Any = None, step: str = "") -> None:
+    def __init__(
+        self, code: str, reason: str, at: ProgramPart | None = None, step: str = ""
+    ) -> None:
         super().__init__(reason, step)
         self.code, self.at = code, at
 
@@ -22,12 +26,16 @@ class RefusedError(InvalidError):
 class UnprovedError(UnknownError):
     """No rule decides it."""
 
-    def __init__(self, code: str, reason: str, at: Any = None, step: str = "") -> None:
+    def __init__(
+        self, code: str, reason: str, at: ProgramPart | None = None, step: str = ""
+    ) -> None:
         super().__init__(reason, step)
         self.code, self.at = code, at
 
 
-def allow(holds: bool, code: str, reason: str, at: Any = None, step: str = "") -> None:
+def allow(
+    holds: bool, code: str, reason: str, at: ProgramPart | None = None, step: str = ""
+) -> None:
     """`RefusedError` unless it holds."""
     if not holds:
         raise RefusedError(code, reason, at, step)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from bayesdp.kernel.arithmetic import UnknownError
 from bayesdp.kernel.programs.ranges import AdjacencyContext, folded
+from bayesdp.kernel.programs.reading import Node, Parts, Release, pieces
 from bayesdp.kernel.programs.refusals import RefusedError, UnprovedError
 from bayesdp.programs.check.refusals import Rejected, Stopped, Undecided
 from bayesdp.programs.words import decimal
@@ -88,39 +90,43 @@ MESSAGES: dict[str, Message] = {
 }
 
 
-def _name(at: Any, context: AdjacencyContext) -> Message:
+def _name(at: Node, context: AdjacencyContext) -> Message:
     return "name", f"'{at.data[0]}' has no value here.", ""
 
 
-def _column(at: Any, context: AdjacencyContext) -> Message:
+def _column(at: Node, context: AdjacencyContext) -> Message:
     return "attribute", f"The record has no column '{at.data[0]}'.", ""
 
 
-def _partition(at: Any, context: AdjacencyContext) -> Message:
+def _partition(at: Parts, context: AdjacencyContext) -> Message:
     return "attribute", f"The record has no column '{at.column}'.", ""
 
 
-def _taken(at: Any, context: AdjacencyContext) -> Message:
+def _taken(at: Node, context: AdjacencyContext) -> Message:
     return "name", f"'{at.data[0]}' already has a value here.", ""
 
 
-def _twice(at: Any, context: AdjacencyContext) -> Message:
+def _twice(at: Release, context: AdjacencyContext) -> Message:
     return "name", f"'{at.name}' already has a value.", ""
 
 
-def _row_op(at: Any, context: AdjacencyContext) -> Message:
+def _row_op(at: Node, context: AdjacencyContext) -> Message:
     return "type", f"'{at.op}' is not an operation on one record.", ""
 
 
-def _divisor(at: Any, context: AdjacencyContext) -> Message:
+def _divisor(at: Node, context: AdjacencyContext) -> Message:
     if folded(at) == 0:
         return "division", "This divides by 0.", ""
     return "division", "The divisor may be 0.", NOT_ZERO
 
 
-def _cells(at: Any, context: AdjacencyContext) -> Message:
-    place, last = context.range(at.args[0]), int(at.data[0]) - 1
-    ends = [decimal(end) if not isinstance(end, float) else "any number" for end in _ends(place)]
+def _cells(at: Node, context: AdjacencyContext) -> Message:
+    place, cells = context.range(at.args[0]), at.data[0]
+    assert isinstance(cells, Fraction)
+    last = int(cells) - 1
+    ends = [
+        "any number" if isinstance(end, float) else decimal(end) for end in (place.low, place.high)
+    ]
     return (
         "bounds",
         f"The cells are 0 to {last}, and this number lies in {ends[0]} to {ends[1]}.",
@@ -128,11 +134,7 @@ def _cells(at: Any, context: AdjacencyContext) -> Message:
     )
 
 
-def _ends(place: Any) -> tuple[Any, Any]:
-    return place.low, place.high
-
-
-def _public(at: Any, context: AdjacencyContext) -> Message:
+def _public(at: Parts, context: AdjacencyContext) -> Message:
     return (
         "type",
         f"The partition and the column disagree about whether '{at.column}' is public.",
@@ -140,7 +142,7 @@ def _public(at: Any, context: AdjacencyContext) -> Message:
     )
 
 
-def _moving(at: Any, context: AdjacencyContext) -> Message:
+def _moving(at: Parts, context: AdjacencyContext) -> Message:
     return (
         "type",
         f"'{at.column}' is private: a record that changes it leaves one piece and enters another, "
@@ -149,11 +151,11 @@ def _moving(at: Any, context: AdjacencyContext) -> Message:
     )
 
 
-def _no_rule(at: Any, context: AdjacencyContext) -> Message:
+def _no_rule(at: Node, context: AdjacencyContext) -> Message:
     return "unproved", f"No rule bounds how far '{at.op}' moves.", ""
 
 
-def _family(at: Any, context: AdjacencyContext) -> Message:
+def _family(at: Node, context: AdjacencyContext) -> Message:
     return (
         "unproved",
         f"No bound is known on how far a {at.args[1].data[0]} posterior moves when the number of "
@@ -162,8 +164,8 @@ def _family(at: Any, context: AdjacencyContext) -> Message:
     )
 
 
-def _piece(at: Any, context: AdjacencyContext) -> Message:
-    column = at.args[0].data[0][-1][0]
+def _piece(at: Node, context: AdjacencyContext) -> Message:
+    column, _ = pieces(at.args[0])[-1]
     return (
         "unproved",
         "A fold over a piece of a partition is not derived.",
@@ -171,7 +173,7 @@ def _piece(at: Any, context: AdjacencyContext) -> Message:
     )
 
 
-def _solver(at: Any, context: AdjacencyContext) -> Message:
+def _solver(at: Node, context: AdjacencyContext) -> Message:
     if at.op not in ("sum", "count"):
         return "unproved", f"Solvers are not asked about '{at.op}'.", ""
     return (
@@ -210,7 +212,7 @@ def explained(error: RefusedError | UnprovedError, context: AdjacencyContext) ->
     else:
         return None
     at = error.at
-    if error.code in ("cell", "cells") and at.args[0].where is not None:
+    if error.code in ("cell", "cells") and isinstance(at, Node) and at.args[0].where is not None:
         at = at.args[0]
     kind = Undecided if isinstance(error, UnknownError) else Rejected
     return kind(code, message, getattr(at, "where", None), remedy)

@@ -71,8 +71,8 @@ class Evaluator:
             return so_far
         if op == "field":
             value = row[str(expr.data[0])]
-            # No record holds a `None`; whole numbers may be Python's own.
-            return Fraction(value) if type(value) is int else value  # type: ignore[return-value]
+            assert value is not None, "no record holds a `None`"
+            return Fraction(value) if type(value) is int else value  # Python's own whole numbers
         if op == "if":
             taken = expr.args[1] if self.of_row(expr.args[0], row, so_far) else expr.args[2]
             return self.of_row(taken, row, so_far)

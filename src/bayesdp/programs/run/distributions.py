@@ -81,8 +81,7 @@ class Distribution(ABC):
 
     def _summary(self) -> dict[str, Any]:
         interval = self.interval(0.95)
-        pairs = isinstance(interval[0], tuple)
-        shown = [list(pair) for pair in interval] if pairs else list(interval)  # type: ignore[arg-type]
+        shown = [list(entry) if isinstance(entry, tuple) else entry for entry in interval]
         return {
             "family": self.family,
             "mean": _plain(self.mean),

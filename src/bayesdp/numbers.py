@@ -23,6 +23,9 @@ def up(value: float, operations: int) -> float:
 
     Infinities and NaN stay as they are. Only for sums and products of non-negative numbers and for
     monotone functions of them, where relative errors add.
+
+    A plain number, for it is often a step of a longer computation: as an `UpperBound` a NaN would
+    be infinite before `largest` sees it. Whoever returns it as a bound says so.
     """
     if not math.isfinite(value):
         return value

@@ -9,26 +9,26 @@ from __future__ import annotations
 import math
 
 from bayesdp.notions import ApproxDP
-from bayesdp.numbers import largest, times_above, up
+from bayesdp.numbers import ZERO, UpperBound, largest, times_above, up
 
 _LARGEST_EXPONENT = 700.0
 """Levels above it have an infinite growth factor: their exponential is beyond the doubles."""
 
 
-def growth(level: float, dp_epsilon: float) -> float:
+def growth(level: float, dp_epsilon: float) -> UpperBound:
     """`(e^L - 1) / (e^eps - 1)`, rounded up: the factor by which correlation enlarges a delta.
 
     `level`, in nats, is a level of all mechanisms of cost `dp_epsilon > 0`; 1 where it is not above
     that cost. Infinite if too large for a double.
     """
     if level <= dp_epsilon:
-        return 1.0
+        return UpperBound(1.0)
     if not level <= _LARGEST_EXPONENT:
-        return math.inf
-    return up(math.expm1(level) / math.expm1(dp_epsilon), 16)
+        return UpperBound(math.inf)
+    return UpperBound(up(math.expm1(level) / math.expm1(dp_epsilon), 16))
 
 
-def converted_delta(level: float, cost: ApproxDP, group_size: int) -> float:
+def converted_delta(level: float, cost: ApproxDP, group_size: int) -> UpperBound:
     """The delta of the level of mechanisms of this cost, rounded up.
 
     `level` is as in `growth`. At an epsilon of 0 the delta adds up over the `group_size`
@@ -36,12 +36,12 @@ def converted_delta(level: float, cost: ApproxDP, group_size: int) -> float:
     `NotANumberError` for a level that is NaN. Source: theory 3.10.
     """
     if cost.delta == 0.0:
-        return 0.0
+        return ZERO
     if cost.epsilon == 0.0:
-        return times_above(group_size, cost.delta)
+        return UpperBound(times_above(group_size, cost.delta))
     if level <= cost.epsilon:
-        return cost.delta
-    return up(largest(growth(level, cost.epsilon) * cost.delta), 1)
+        return UpperBound(cost.delta)
+    return UpperBound(up(largest(growth(level, cost.epsilon) * cost.delta), 1))
 
 
 def group(size: int, cost: ApproxDP) -> ApproxDP:

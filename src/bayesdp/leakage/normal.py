@@ -9,13 +9,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesdp.numbers import UNIT, largest, up
+from bayesdp.numbers import UNIT, UpperBound, largest, up
 
 LARGEST_ENUMERATED = 16
 """Clusters up to this size are enumerated: every target with every set of known records."""
 
 
-def shift_factor(covariance: tuple[tuple[float, ...], ...]) -> tuple[float, dict[str, object]]:
+def shift_factor(covariance: tuple[tuple[float, ...], ...]) -> tuple[UpperBound, dict[str, object]]:
     """`1 + max over (i, K) of sum_j min(|beta_j|, 1)`, rounded up, and where it is attained.
 
     `beta` is the regression of the unknown records on record `i` given the known ones, in the
@@ -26,7 +26,7 @@ def shift_factor(covariance: tuple[tuple[float, ...], ...]) -> tuple[float, dict
     return _shift_factor(spread, precision, condition)
 
 
-def precision_shift_factor(precision: NDArray[np.float64]) -> tuple[float, dict[str, object]]:
+def precision_shift_factor(precision: NDArray[np.float64]) -> tuple[UpperBound, dict[str, object]]:
     """Like `shift_factor`, for a precision matrix."""
     root = np.sqrt(np.diag(precision))
     scaled = precision / np.outer(root, root)
@@ -44,7 +44,7 @@ def _scaled(
 
 def _shift_factor(
     spread: NDArray[np.float64], precision: NDArray[np.float64], condition: float
-) -> tuple[float, dict[str, object]]:
+) -> tuple[UpperBound, dict[str, object]]:
     """The factor, from the inverse of blocks of the precision matrix.
 
     With `A` the unknown records and `i`, `V = (Q_AA)^-1` is their covariance given `K`, and
@@ -54,7 +54,8 @@ def _shift_factor(
     units = spread[:, None] / spread[None, :]
     relative = _relative_error(size, condition)
     if relative is None:
-        return float(size), {"reason": "ill-conditioned: no better than the size of the cluster"}
+        reason = "ill-conditioned: no better than the size of the cluster"
+        return UpperBound(size), {"reason": reason}
     best, target, unknown = 0.0, 0, ()  # type: tuple[float, int, tuple[int, ...]]
     for count in range(2, size + 1):
         subsets = np.array(list(combinations(range(size), count)))
@@ -63,7 +64,7 @@ def _shift_factor(
             if largest(value) > best:
                 best, target = value, int(chunk[row][column])
                 unknown = tuple(int(j) for j in chunk[row] if j != target)
-    factor = min(float(size), 1.0 + up(best * (1.0 + relative), 4))
+    factor = UpperBound(min(float(size), 1.0 + up(best * (1.0 + relative), 4)))
     return factor, {"record": target, "unknown": list(unknown), "condition": condition}
 
 
@@ -127,10 +128,10 @@ def vector_movements(
     return np.stack(rows)
 
 
-def max_correlation_factor(size: int, rho: float) -> float | None:
+def max_correlation_factor(size: int, rho: float) -> UpperBound | None:
     """`1 + m^2 / (4 (1/rho - m + 2))` (theory 3.8 a), or `None` where `rho (m - 2) >= 1`."""
     if rho == 0.0 or size == 1:
-        return 1.0
+        return UpperBound(1.0)
     exact = Fraction(rho)
     room = 1 - exact * (size - 2)
     if room <= 0:
@@ -138,18 +139,18 @@ def max_correlation_factor(size: int, rho: float) -> float | None:
     return _factor_up(size * size * exact / (4 * room))
 
 
-def equal_variances_factor(size: int, rho: float) -> float:
+def equal_variances_factor(size: int, rho: float) -> UpperBound:
     """`1 + max_s (m - s) min(1, 1 / (1/rho - s + 1))` (theory 3.8 a2), rounded up.
 
     The terms grow with `s` up to the first that is cut to 1, so at most three of them matter.
     """
     if rho == 0.0 or size == 1:
-        return 1.0
+        return UpperBound(1.0)
     exact = Fraction(rho)
     cut = math.floor(1 / exact)  # from s = 1/rho on, 1 / (1/rho - s + 1) is at least 1
     candidates = {1, size - 1, cut - 1, cut, cut + 1}
     best = max(_moved(size, exact, s) for s in candidates if 1 <= s <= size - 1)
-    return min(float(size), _factor_up(best))
+    return UpperBound(min(float(size), _factor_up(best)))
 
 
 def _moved(size: int, rho: Fraction, conditioning: int) -> Fraction:
@@ -158,12 +159,12 @@ def _moved(size: int, rho: Fraction, conditioning: int) -> Fraction:
     return (size - conditioning) * share
 
 
-def _factor_up(moved: Fraction) -> float:
+def _factor_up(moved: Fraction) -> UpperBound:
     """1 plus how far the others move, with room for variances that agree only up to 1e-12."""
-    return up(float(1 + moved * (1 + Fraction(1, 10**12))), 2)
+    return UpperBound(up(float(1 + moved * (1 + Fraction(1, 10**12))), 2))
 
 
-def autoregressive_factor(coefficient: float, length: int) -> float:
+def autoregressive_factor(coefficient: float, length: int) -> UpperBound:
     """The largest sum of `|coefficient|^|i - j|` over the records `j` of a series, rounded up.
 
     For a long series `(1 + |phi|) / (1 - |phi|)`; a short one has fewer neighbours.
@@ -177,4 +178,4 @@ def autoregressive_factor(coefficient: float, length: int) -> float:
             return 0.0
         return phi * -math.expm1(records * math.log(phi)) / gap
 
-    return up(1.0 + one_side(left) + one_side(right), 64)
+    return UpperBound(up(1.0 + one_side(left) + one_side(right), 64))

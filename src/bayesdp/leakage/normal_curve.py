@@ -16,6 +16,8 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from bayesdp.numbers import ZERO, UpperBound
+
 _SMALLEST = math.ulp(0.0)
 _FAR = 39
 """`Phi(-39)` is below the smallest double above 0."""
@@ -28,7 +30,7 @@ _FIRST_BITS, _MOST_BITS, _KEPT_BITS = 128, 1 << 16, 60
 that stay wide are replaced by a bound from above."""
 
 
-def normal_delta(distance: float, epsilon: float) -> float:
+def normal_delta(distance: float, epsilon: float) -> UpperBound:
     """The least `delta` at `epsilon` of normal laws `distance` sigmas apart, rounded up.
 
     At most one double above the truth, but for distances from 1e12 on, where it is within 1e-10,
@@ -38,17 +40,17 @@ def normal_delta(distance: float, epsilon: float) -> float:
     7.145258...e-15
     """
     if not distance > 0.0:
-        return 0.0
+        return ZERO
     if math.isinf(distance):
-        return 1.0 if math.isfinite(epsilon) else 0.0
+        return UpperBound(1.0) if math.isfinite(epsilon) else ZERO
     if math.isinf(epsilon):
-        return 0.0
+        return ZERO
     d, e = Fraction(distance), Fraction(epsilon)
     edge = d / 2 - e / d
     if edge < -_FAR:
-        return _SMALLEST
+        return UpperBound(_SMALLEST)
     if edge > _NEAR:
-        return 1.0
+        return UpperBound(1.0)
     return _double_above(_first_term(edge) if d > _WIDE else _difference(d, e))
 
 
@@ -89,7 +91,7 @@ def _in_balls(bits: int, formula: Any) -> Any:
         flint.ctx.prec = before
 
 
-def _double_above(value: Any) -> float:
+def _double_above(value: Any) -> UpperBound:
     """The least double that is not below a positive ball, and at most 1."""
     import flint
 
@@ -97,6 +99,6 @@ def _double_above(value: Any) -> float:
     nearest = min(float(upper), 1.0)
     while not flint.arb(nearest) >= upper:
         if nearest == 1.0:
-            return 1.0
+            return UpperBound(1.0)
         nearest = math.nextafter(nearest, 1.0)
-    return max(nearest, _SMALLEST)
+    return UpperBound(max(nearest, _SMALLEST))

@@ -62,7 +62,7 @@ def _block_logs(table: Floats) -> Floats:
     return logs
 
 
-def block_ratio(table: Floats) -> float:
+def block_ratio(table: Floats) -> UpperBound:
     """The largest cross ratio of two rows of the chain on blocks of k records, rounded up.
 
     Infinite where one row has a zero that another has not.
@@ -76,15 +76,15 @@ def block_ratio(table: Floats) -> float:
             continue
         dead = np.isneginf(logs[first]), np.isneginf(logs[second])
         if (dead[0] != dead[1]).any():
-            return math.inf
+            return UpperBound(math.inf)
         gaps = logs[first][~dead[0]] - logs[second][~dead[0]]
         widest = largest(widest, gaps.max() - gaps.min())
     size = float(np.abs(logs[np.isfinite(logs)]).max())
     widened = widest + 64.0 * order * (1.0 + size) * UNIT
-    return up(math.exp(widened), 8) if widened <= 700.0 else math.inf
+    return UpperBound(up(math.exp(widened), 8) if widened <= 700.0 else math.inf)
 
 
-def block_interval_ratio(low: Floats, high: Floats) -> float:
+def block_interval_ratio(low: Floats, high: Floats) -> UpperBound:
     """The largest cross ratio of block rows over all tables between the bounds, rounded up.
 
     A block row is a product of k transitions, so its bounds are the products of theirs. The
@@ -99,11 +99,11 @@ def block_interval_ratio(low: Floats, high: Floats) -> float:
             continue
         alive = ~(np.isneginf(bounds[1][first]) & np.isneginf(bounds[1][second]))
         if np.isneginf([bounds[0][row][alive] for row in (first, second)]).any():
-            return math.inf
+            return UpperBound(math.inf)
         ups = bounds[1][first][alive] - bounds[0][second][alive]
         downs = bounds[1][second][alive] - bounds[0][first][alive]
         widest = largest(widest, ups.max() + downs.max())
-    return math.inf if widest > 700.0 else up(math.exp(widest + 1e-12), 8)
+    return UpperBound(math.inf if widest > 700.0 else up(math.exp(widest + 1e-12), 8))
 
 
 # -- uninformed adversaries: the recursion on tuples (theory 3.5k) ------------------------------
@@ -248,7 +248,7 @@ def _cross(logs: Floats) -> float:
             gaps = logs[u] - logs[v]
         dead = np.isneginf(logs[u]), np.isneginf(logs[v])
         if (dead[0] != dead[1]).any():
-            return math.inf
+            return UpperBound(math.inf)
         # Cells that are impossible for both values carry no evidence.
         high = np.where(dead[0], -math.inf, gaps).max(axis=0)
         low = np.where(dead[0], math.inf, gaps).min(axis=0)

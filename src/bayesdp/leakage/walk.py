@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.arrays import Floats
-from bayesdp.numbers import UNIT, up
+from bayesdp.numbers import UNIT, UpperBound, up
 from bayesdp.populations.precision import LARGEST_DENSE, MOST_WRITTEN, Precision, least_row
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _INVERTED = 150
 """Up to this size the kernel inverts the matrix itself, and certificates need no witness."""
 
 
-def walk_factor(precision: Precision) -> tuple[float, dict[str, Any]] | None:
+def walk_factor(precision: Precision) -> tuple[UpperBound, dict[str, Any]] | None:
     """The factor for a precision matrix, rounded up, and its evidence; `None` where there is none.
 
     The evidence is a vector `s` with `Qc s >= 1`. Up to 2000 records all entries of `S` are
@@ -50,7 +50,7 @@ def walk_factor(precision: Precision) -> tuple[float, dict[str, Any]] | None:
 
 def covariance_factor(
     covariance: tuple[tuple[float, ...], ...],
-) -> tuple[float, dict[str, Any]] | None:
+) -> tuple[UpperBound, dict[str, Any]] | None:
     """The factor for a covariance, whose inverse is enclosed first, and its evidence.
 
     As `walk_factor`; `None` where the inverse can't be enclosed, too.
@@ -87,7 +87,7 @@ def row_sums(vector: Floats, most: int = MOST_WRITTEN) -> dict[str, Any]:
     return {"row_sums": vector.tolist()} if needed else {}
 
 
-def dense_factor(comparison: Floats) -> float | None:
+def dense_factor(comparison: Floats) -> UpperBound | None:
     """`max_i sum_j min(S_ij / S_ii, 1)`, rounded up, from an enclosure of every entry of `S`.
 
     `X` is a floating-point inverse and `E = I - Qc X` its residual, so `S - X = S E`, and since `S`
@@ -125,14 +125,14 @@ def dense_factor(comparison: Floats) -> float | None:
     ratio = above / diagonal[:, None] * (root[:, None] / root[None, :]) * (1.0 + 16.0 * UNIT)
     np.fill_diagonal(ratio, 1.0)
     sums = np.minimum(ratio, 1.0).sum(axis=1)
-    return min(float(n), up(float(sums.max()), n + 4))
+    return UpperBound(min(float(n), up(float(sums.max()), n + 4)))
 
 
-def sparse_factor(comparison: csr_array, vector: Floats) -> float:
+def sparse_factor(comparison: csr_array, vector: Floats) -> UpperBound:
     """`max_i s_i / (lower bound of S_ii)`, rounded up and at most n; linear in the entries."""
     below = diagonal_reciprocal(comparison)
     factor = up(float(np.max(vector * below)), 4)
-    return max(1.0, min(float(len(vector)), factor))
+    return UpperBound(max(1.0, min(float(len(vector)), factor)))
 
 
 def diagonal_reciprocal(comparison: csr_array, rounds: int = _ROUNDS) -> Floats:

@@ -89,7 +89,7 @@ def least(value: Callable[[float], float]) -> float:
     return 1.0 + math.exp(first if at_first <= at_second else second)
 
 
-def shifted(factor: float, rho: float, others: int, slack: float) -> float:
+def shifted(factor: float, rho: float, others: int, slack: float) -> UpperBound:
     """The zCDP cost where all records together move `factor` times as far as one does, rounded up.
 
     `slack` is what the grid's extra steps of one record cost on their own, `others` how many
@@ -97,14 +97,14 @@ def shifted(factor: float, rho: float, others: int, slack: float) -> float:
     add, and for several mechanisms at once by Minkowski's inequality: costs may be summed before.
     """
     if slack == 0.0:
-        return up(factor * factor * rho, 2)
+        return UpperBound(up(factor * factor * rho, 2))
     root = factor * math.sqrt(rho) + others * math.sqrt(slack)
-    return up(root * root, 12)
+    return UpperBound(up(root * root, 12))
 
 
-def group_renyi(size: int, cost: Cost, alpha: float) -> float:
+def group_renyi(size: int, cost: Cost, alpha: float) -> UpperBound:
     """`m eps + alpha m^2 rho`: the Rényi divergence of order `alpha` where `m` records change.
 
     `size` is `m`; the cost is pure and zCDP. Rounded up.
     """
-    return up(size * cost.dp_epsilon + alpha * (size * size * cost.rho), 5)
+    return UpperBound(up(size * cost.dp_epsilon + alpha * (size * size * cost.rho), 5))

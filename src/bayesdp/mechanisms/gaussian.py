@@ -32,7 +32,7 @@ from bayesdp.mechanisms.laplace import (
     check_values,
     least_integer,
 )
-from bayesdp.numbers import float_above
+from bayesdp.numbers import UpperBound, float_above
 
 MOST_TERMS = 4_000_000
 _REACH = 39.0
@@ -87,13 +87,14 @@ class DiscreteGaussian:
         """`sigma^2`, exactly. The variance of the discrete law is at most this."""
         return Fraction(self.scale) ** 2
 
-    def cost(self, sensitivity_squared: int) -> float:
+    def cost(self, sensitivity_squared: int) -> UpperBound:
         """The cost `D^2 / (2 sigma^2)` in zCDP, rounded up to a double.
 
         `sensitivity_squared` is `D^2`, as in `for_cost`; errors as there (`InputError`).
         """
         _check_squared(sensitivity_squared)
-        return float_above(Fraction(sensitivity_squared) / (2 * self.variance_parameter))
+        exact = Fraction(sensitivity_squared) / (2 * self.variance_parameter)
+        return UpperBound(float_above(exact))
 
     def quantile(self, confidence: float) -> int:
         """The error at this confidence: an integer `k` with `P(|Z| > k) <= 1 - confidence`.
@@ -210,7 +211,7 @@ def _measurement(scale: float) -> Any:
     return make_gaussian(vector_domain(atom_domain(T="i64")), l2_distance(T="f64"), scale=scale)
 
 
-def discrete_gaussian_delta(sigma: float, sensitivity: int, dp_epsilon: float) -> float:
+def discrete_gaussian_delta(sigma: float, sensitivity: int, dp_epsilon: float) -> UpperBound:
     """The least `delta` for which the noise is `(dp_epsilon, delta)`-DP, rounded up.
 
     `sigma` and the integer `sensitivity` (the change of one released integer when one record is
@@ -244,7 +245,8 @@ def discrete_gaussian_delta(sigma: float, sensitivity: int, dp_epsilon: float) -
     excess = shifted * -np.expm1(-np.maximum(beyond, 0.0))
     # An exponent of at most _REACH^2 / 2 is off by 4 units; the mass beyond it is negligible.
     error = 16.0 * UNIT * _REACH * _REACH + 4.0 * len(points) * UNIT
-    return min(1.0, float(excess.sum()) / float(weights.sum()) * (1.0 + error) + 2.0**-100)
+    delta = float(excess.sum()) / float(weights.sum()) * (1.0 + error) + 2.0**-100
+    return UpperBound(min(1.0, delta))
 
 
 def smallest_sigma(

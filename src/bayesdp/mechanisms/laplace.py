@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from bayesdp.errors import InputError, whole_number
+from bayesdp.numbers import UpperBound
 
 INT64_MAX = 2**63 - 1
 MAX_SCALE = 2.0**62
@@ -57,13 +58,13 @@ class DiscreteLaplace:
             scale = smaller
         return cls(scale)
 
-    def cost(self, sensitivity: int) -> float:
+    def cost(self, sensitivity: int) -> UpperBound:
         """The DP cost at this l1 `sensitivity`: an upper bound, from OpenDP's privacy map.
 
         In nats. Raises `InputError` for a sensitivity as in `for_cost`.
         """
         _check_sensitivity(sensitivity)
-        return float(_measurement(self.scale).map(sensitivity))
+        return UpperBound(_measurement(self.scale).map(sensitivity))
 
     def quantile(self, confidence: float) -> int:
         """The error at this confidence: the least integer `k` with `P(|Z| > k) <= 1-confidence`.

@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from bayesdp.errors import InputError
-from bayesdp.numbers import Estimate
+from bayesdp.numbers import Estimate, LowerBound, UpperBound
 
 MOST_STATES = 1000
 
@@ -100,14 +100,15 @@ class RandomizedResponse:
         )
 
     @property
-    def kept(self) -> float:
+    def kept(self) -> LowerBound:
         """The probability of the true answer, rounded down."""
         kept = 1.0 - self.flip
-        return kept if Fraction(kept) + Fraction(self.flip) <= 1 else math.nextafter(kept, 0.0)
+        below = Fraction(kept) + Fraction(self.flip) <= 1
+        return LowerBound(kept if below else math.nextafter(kept, 0.0))
 
-    def cost(self) -> float:
+    def cost(self) -> UpperBound:
         """The DP cost of publishing all answers, in nats, rounded up: by OpenDP's privacy map."""
-        return float(_measurement(len(self.states), self._probability).map(1))
+        return UpperBound(_measurement(len(self.states), self._probability).map(1))
 
     @property
     def _probability(self) -> float:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.numbers import LowerBound
 from bayesdp.populations.files import find
 from bayesdp.populations.matrix_market import read_matrix
 
@@ -131,7 +132,7 @@ def dominating_vector(comparison: csr_array) -> NDArray[np.float64] | None:
     return vector if least_row(comparison, vector) >= 1.0 else None
 
 
-def least_row(comparison: csr_array, vector: NDArray[np.float64]) -> float:
+def least_row(comparison: csr_array, vector: NDArray[np.float64]) -> LowerBound:
     """The least entry of `comparison @ vector`, rounded down. The vector is positive."""
     import numpy as np
 
@@ -139,7 +140,7 @@ def least_row(comparison: csr_array, vector: NDArray[np.float64]) -> float:
     total = comparison @ vector
     size = abs(comparison) @ vector
     # A sum of k rounded products errs by at most k units of the sum of sizes, in any order.
-    return float(np.min(total - 2.0 * (entries + 4) * _UNIT * size)) - 1e-290
+    return LowerBound(float(np.min(total - 2.0 * (entries + 4) * _UNIT * size)) - 1e-290)
 
 
 def _solve(comparison: csr_array) -> NDArray[np.float64] | None:

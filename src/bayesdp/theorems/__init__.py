@@ -370,7 +370,7 @@ def approximate(question: Question, cost: ApproxDP) -> ApproximateReport:
 
 def delta_at(question: Question, level: float, cost: ApproxDP) -> UpperBound:
     """The delta of `level`, a level of all mechanisms of this cost, rounded up (theory 3.10)."""
-    return UpperBound(converted_delta(level, cost, question.group_size))
+    return converted_delta(level, cost, question.group_size)
 
 
 def _has_secret(question: Question) -> bool | None:

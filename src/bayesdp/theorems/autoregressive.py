@@ -24,6 +24,7 @@ from __future__ import annotations
 from typing import Any
 
 from bayesdp.leakage.normal import autoregressive_factor
+from bayesdp.numbers import UpperBound
 from bayesdp.populations import Autoregressive
 from bayesdp.theorems.gaussian import FactorTheorem
 
@@ -38,6 +39,6 @@ class AutoregressiveSeries(FactorTheorem[Autoregressive]):
     ignores = "nothing but the shape of the mechanism"
     models = (Autoregressive,)
 
-    def factor(self, population: Autoregressive) -> tuple[float, dict[str, Any]]:
+    def factor(self, population: Autoregressive) -> tuple[UpperBound, dict[str, Any]]:
         """The largest sum of `|phi|^|i - j|`. The start is stationary by declaration."""
         return autoregressive_factor(population.coefficient, population.length), {}

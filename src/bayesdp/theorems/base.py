@@ -177,7 +177,7 @@ class Theorem(ABC, Generic[P]):
         """About how long `level` takes; 0 where it is refused at once."""
         return 0.0
 
-    def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
+    def renyi(self, question: Question, cost: Cost, alpha: float) -> UpperBound | None:
         """A bound, rounded up, on the Rényi divergence of order `alpha` that a secret makes.
 
         It is between the laws of all outputs for two secrets, given what the adversary knows, or

@@ -72,6 +72,6 @@ class ClusterSize(Theorem[Population]):
         attained = LowerBound(level) if nothing_else else NOT_NEGATIVE
         return self._bound(level, attained, size=size, **evidence)
 
-    def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
+    def renyi(self, question: Question, cost: Cost, alpha: float) -> UpperBound | None:
         """Group privacy: `m eps + alpha m^2 rho` (theory 3.10)."""
         return group_renyi(question.group_size, cost, alpha)

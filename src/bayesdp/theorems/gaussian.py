@@ -57,7 +57,7 @@ class ShiftTheorem(Theorem[P]):
         """The failed hypothesis about the population, or `None`."""
 
     @abstractmethod
-    def divergence(self, population: P, question: Question, cost: Cost, alpha: float) -> float:
+    def divergence(self, population: P, question: Question, cost: Cost, alpha: float) -> UpperBound:
         """`renyi`, where the adversary is not informed."""
 
     def hypothesis(self, population: P, question: Question, cost: Cost) -> str | None:
@@ -71,7 +71,7 @@ class ShiftTheorem(Theorem[P]):
             return UNBOUNDED
         return self.failed(population, cost)
 
-    def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
+    def renyi(self, question: Question, cost: Cost, alpha: float) -> UpperBound | None:
         """The divergence along the coupling; for an informed adversary the mechanisms' own cost."""
         if question.informed:
             return group_renyi(1, cost, alpha)
@@ -82,7 +82,7 @@ class FactorTheorem(ShiftTheorem[P]):
     """A theorem of the form `factor * eps` (theory 3.8 a to d)."""
 
     @abstractmethod
-    def factor(self, population: P) -> tuple[float, dict[str, Any]]:
+    def factor(self, population: P) -> tuple[UpperBound, dict[str, Any]]:
         """The factor, rounded up, and evidence for it."""
 
     def failed(self, population: P, cost: Cost) -> str | None:
@@ -100,13 +100,13 @@ class FactorTheorem(ShiftTheorem[P]):
             level = up(level + size * cost.any, 4)
         return self._bound(UpperBound(level), factor=factor, size=size, **evidence)
 
-    def divergence(self, population: P, question: Question, cost: Cost, alpha: float) -> float:
+    def divergence(self, population: P, question: Question, cost: Cost, alpha: float) -> UpperBound:
         """The pure level plus `alpha` times the zCDP cost of the same shift (theory 3.8 e)."""
         factor, _ = self.factor(population)
         size = population.group_size
         rho = shifted(factor, cost.rho_lipschitz, size - 1, cost.rho_slack)
         pure = self.level(population, question, cost).epsilon
-        return up(pure + alpha * up(rho + size * size * cost.rho_any, 3), 2)
+        return UpperBound(up(pure + alpha * up(rho + size * size * cost.rho_any, 3), 2))
 
 
 class ClusterTheorem(FactorTheorem[Gaussian]):
@@ -155,10 +155,10 @@ class EqualVariancesTheorem(ClusterTheorem):
         return None
 
     @abstractmethod
-    def constant(self, size: int, rho: float) -> float:
+    def constant(self, size: int, rho: float) -> UpperBound:
         """The factor, rounded up."""
 
-    def factor(self, population: Gaussian) -> tuple[float, dict[str, Any]]:
+    def factor(self, population: Gaussian) -> tuple[UpperBound, dict[str, Any]]:
         """The constant, and the `rho` in it."""
         size, rho, _ = largest_correlation(population)
         return self.constant(size, rho), {"max_correlation": rho}

@@ -25,6 +25,7 @@ from typing import Any
 
 from bayesdp.leakage.normal import LARGEST_ENUMERATED, precision_shift_factor, shift_factor
 from bayesdp.notions import Cost
+from bayesdp.numbers import UpperBound
 from bayesdp.populations import Gaussian
 from bayesdp.theorems.gaussian import NO_COVARIANCE, ClusterTheorem
 
@@ -49,7 +50,7 @@ class GaussianCovariance(ClusterTheorem):
             )
         return None
 
-    def factor(self, population: Gaussian) -> tuple[float, dict[str, Any]]:
+    def factor(self, population: Gaussian) -> tuple[UpperBound, dict[str, Any]]:
         """The factor, and the adversary that attains it."""
         if population.precision is not None:
             return precision_shift_factor(population.precision.matrix.toarray())
@@ -60,5 +61,5 @@ class GaussianCovariance(ClusterTheorem):
 @lru_cache(maxsize=32)
 def _cached_factor(
     covariance: tuple[tuple[float, ...], ...],
-) -> tuple[float, dict[str, Any]]:
+) -> tuple[UpperBound, dict[str, Any]]:
     return shift_factor(covariance)

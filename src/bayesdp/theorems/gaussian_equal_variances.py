@@ -12,6 +12,7 @@ is `1 + (m - 1) rho`, attained by equal correlations: 1.55 instead of 1.8534 for
 from __future__ import annotations
 
 from bayesdp.leakage.normal import equal_variances_factor
+from bayesdp.numbers import UpperBound
 from bayesdp.theorems.gaussian import EqualVariancesTheorem
 
 
@@ -22,6 +23,6 @@ class GaussianEqualVariances(EqualVariancesTheorem):
     statement = "equal variances, |correlation| <= rho: 1 + max_s (m - s) min(1, 1/(1/rho - s + 1))"
     source = "bayesdp; theory 3.8 a2"
 
-    def constant(self, size: int, rho: float) -> float:
+    def constant(self, size: int, rho: float) -> UpperBound:
         """`1 + max over s of (m - s) min(1, 1 / (1/rho - s + 1))`."""
         return equal_variances_factor(size, rho)

@@ -31,6 +31,7 @@ of [-3, 3]).
 from __future__ import annotations
 
 from bayesdp.leakage.normal import max_correlation_factor
+from bayesdp.numbers import UpperBound
 from bayesdp.theorems.gaussian import EqualVariancesTheorem
 
 
@@ -49,7 +50,7 @@ class GaussianMaxCorrelation(EqualVariancesTheorem):
             return None
         return f"the largest correlation {rho:.6g} is not below 1/(m - 2) = {1 / (size - 2):.6g}"
 
-    def constant(self, size: int, rho: float) -> float:
+    def constant(self, size: int, rho: float) -> UpperBound:
         """`1 + m^2 / (4 (1/rho - m + 2))`."""
         factor = max_correlation_factor(size, rho)
         assert factor is not None

@@ -76,7 +76,7 @@ def gaussian_noise(
     else:
         distance = up(max(factor * width / sigma, math.ulp(0.0)), 2)
         delta = normal_delta(distance, bdp_epsilon)
-    return ApproximateBound(theorem, UpperBound(bdp_epsilon), UpperBound(delta), SOURCE)
+    return ApproximateBound(theorem, UpperBound(bdp_epsilon), delta, SOURCE)
 
 
 def _factor(population: Population, adversary: Adversary) -> tuple[str, float]:

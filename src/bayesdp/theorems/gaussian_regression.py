@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesdp.numbers import up
+from bayesdp.numbers import UpperBound, up
 from bayesdp.populations import Gaussian
 from bayesdp.theorems.gaussian import ClusterTheorem
 
@@ -37,9 +37,9 @@ class GaussianRegression(ClusterTheorem):
         """Clusters of which the largest sum of regressions is declared."""
         return population.max_regression_sum is not None
 
-    def factor(self, population: Gaussian) -> tuple[float, dict[str, Any]]:
+    def factor(self, population: Gaussian) -> tuple[UpperBound, dict[str, Any]]:
         """`min(1 + R, m)`, and `R`."""
         largest = population.max_regression_sum
         assert largest is not None
         factor = min(up(1.0 + largest, 1), float(population.group_size))
-        return factor, {"max_regression_sum": largest}
+        return UpperBound(factor), {"max_regression_sum": largest}

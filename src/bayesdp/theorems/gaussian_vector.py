@@ -107,7 +107,7 @@ class GaussianVector(ShiftTheorem[Gaussian]):
 
     def divergence(
         self, population: Gaussian, question: Question, cost: Cost, alpha: float
-    ) -> float:
+    ) -> UpperBound:
         """The worst adversary's sum, each mechanism's zCDP cost by how far its columns move."""
         moved = _movements(population)
         assert moved is not None
@@ -124,7 +124,7 @@ class GaussianVector(ShiftTheorem[Gaussian]):
             sums += cost.lipschitz * most + (size - 1) * cost.slack
             sums += alpha * _shifted(most, cost.rho_lipschitz, size - 1, cost.rho_slack)
         worst = float(sums.max()) + size * cost.any + alpha * size * size * cost.rho_any
-        return up(worst, 8 * (size + len(cost.by_column) + 8))
+        return UpperBound(up(worst, 8 * (size + len(cost.by_column) + 8)))
 
 
 def _shifted(

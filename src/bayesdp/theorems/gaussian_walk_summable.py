@@ -56,6 +56,7 @@ from typing import Any
 
 from bayesdp.leakage.walk import covariance_factor, walk_factor
 from bayesdp.notions import Cost
+from bayesdp.numbers import UpperBound
 from bayesdp.populations import Gaussian
 from bayesdp.populations.gaussian import MatrixRows
 from bayesdp.populations.precision import Precision
@@ -82,14 +83,14 @@ class GaussianWalkSummable(ClusterTheorem):
             )
         return None
 
-    def factor(self, population: Gaussian) -> tuple[float, dict[str, Any]]:
+    def factor(self, population: Gaussian) -> tuple[UpperBound, dict[str, Any]]:
         """The factor, and the vector (or its digest)."""
         factor = _factor(population)
         assert factor is not None
         return factor
 
 
-def _factor(population: Gaussian) -> tuple[float, dict[str, Any]] | None:
+def _factor(population: Gaussian) -> tuple[UpperBound, dict[str, Any]] | None:
     if population.precision is not None:
         return _from_precision(population.precision)
     assert population.covariance is not None
@@ -97,10 +98,10 @@ def _factor(population: Gaussian) -> tuple[float, dict[str, Any]] | None:
 
 
 @lru_cache(maxsize=4)
-def _from_precision(precision: Precision) -> tuple[float, dict[str, Any]] | None:
+def _from_precision(precision: Precision) -> tuple[UpperBound, dict[str, Any]] | None:
     return walk_factor(precision)
 
 
 @lru_cache(maxsize=16)
-def _from_covariance(covariance: MatrixRows) -> tuple[float, dict[str, Any]] | None:
+def _from_covariance(covariance: MatrixRows) -> tuple[UpperBound, dict[str, Any]] | None:
     return covariance_factor(covariance)

@@ -38,6 +38,6 @@ class IndependentRecords(Theorem[Independent]):
         """The DP cost itself."""
         return self._bound(UpperBound(cost.dp_epsilon))
 
-    def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
+    def renyi(self, question: Question, cost: Cost, alpha: float) -> UpperBound | None:
         """The mechanisms' own cost: the law of the unknown records doesn't depend on the secret."""
         return group_renyi(1, cost, alpha)

@@ -16,7 +16,7 @@ from bayesdp.leakage.states import StateChain, StatesLevel
 from bayesdp.leakage.stationary import stationary_law
 from bayesdp.leakage.tuples import tuple_kernel
 from bayesdp.notions import Cost
-from bayesdp.numbers import ZERO, largest, up
+from bayesdp.numbers import ZERO, UpperBound, largest, up
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question, Theorem, too_slow
 
@@ -155,7 +155,7 @@ def tightened(population: MarkovChain) -> tuple[Floats, Floats]:
     )
 
 
-def interval_ratio(low: Floats, high: Floats) -> float:
+def interval_ratio(low: Floats, high: Floats) -> UpperBound:
     """The largest cross ratio of two rows over all tables between the bounds, rounded up."""
     rows = low.shape[0]
     with np.errstate(divide="ignore"):
@@ -164,7 +164,7 @@ def interval_ratio(low: Floats, high: Floats) -> float:
     for first, second in product(range(rows), repeat=2):
         if first != second:
             widest = largest(widest, _widest(log_low, log_high, first, second))
-    return math.inf if widest > 700.0 else up(math.exp(widest + 1e-12), 8)
+    return UpperBound(math.inf if widest > 700.0 else up(math.exp(widest + 1e-12), 8))
 
 
 def _widest(log_low: Floats, log_high: Floats, first: int, second: int) -> float:

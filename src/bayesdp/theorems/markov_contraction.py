@@ -103,13 +103,11 @@ class MarkovContraction(Theorem[MarkovChain]):
         """The closed form; for order k that of blocks of k records, at k times the cost."""
         ratio = largest_ratio(population)
         block = up(population.order * cost.dp_epsilon, 1 if population.order > 1 else 0)
-        return self._bound(
-            UpperBound(contraction_level(ratio, block)), R=ratio, block=population.order
-        )
+        return self._bound(contraction_level(ratio, block), R=ratio, block=population.order)
 
 
 @lru_cache(maxsize=64)
-def largest_ratio(population: MarkovChain) -> float:
+def largest_ratio(population: MarkovChain) -> UpperBound:
     """The largest cross ratio of a chain, of its blocks, or between its interval bounds."""
     if population.transition is None:
         low, high = tightened(population)
@@ -121,7 +119,7 @@ def largest_ratio(population: MarkovChain) -> float:
     return cross_ratio(population.transition)
 
 
-def cross_ratio(transition: tuple[tuple[float, ...], ...]) -> float:
+def cross_ratio(transition: tuple[tuple[float, ...], ...]) -> UpperBound:
     """The largest cross ratio of two rows, rounded up: at least 1, infinite with unshared zeros.
 
     `R = max P[u][w] P[v][w'] / (P[v][w] P[u][w'])` over rows and columns of `transition`.
@@ -132,22 +130,23 @@ def cross_ratio(transition: tuple[tuple[float, ...], ...]) -> float:
             ratios = []
             for p, q in zip(first, second, strict=True):
                 if (p == 0.0) != (q == 0.0):
-                    return math.inf
+                    return UpperBound(math.inf)
                 if p != 0.0:
                     ratios.append(math.log(p) - math.log(q))
             widest = largest(widest, largest(*ratios) + largest(*(-ratio for ratio in ratios)))
     if widest == 0.0:
-        return 1.0
+        return UpperBound(1.0)
     # A ratio too large for a double counts as infinite, as with zeros that are not shared.
-    return up(math.exp(widest + 3200.0 * UNIT), 8) if widest < 700.0 else math.inf
+    widened = widest + 3200.0 * UNIT
+    return UpperBound(up(math.exp(widened), 8) if widest < 700.0 else math.inf)
 
 
-def contraction_level(ratio: float, dp_epsilon: float) -> float:
+def contraction_level(ratio: float, dp_epsilon: float) -> UpperBound:
     """`4 asinh(sqrt(R) sinh(eps / 4))` in nats, rounded up; never above `sqrt(R) eps`.
 
     `ratio` is `R`, at least 1 and finite. Source: theory 3.6.
     """
     quarter = dp_epsilon / 4.0
     if quarter > 300.0:
-        return up(dp_epsilon + 2.0 * math.log(ratio), 64)
-    return up(4.0 * math.asinh(math.sqrt(ratio) * math.sinh(quarter)), 64)
+        return UpperBound(up(dp_epsilon + 2.0 * math.log(ratio), 64))
+    return UpperBound(up(4.0 * math.asinh(math.sqrt(ratio) * math.sinh(quarter)), 64))

@@ -33,7 +33,7 @@ from bayesdp.programs.run.private import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from bayesdp.arrays import Floats
 
 
 @dataclass(frozen=True, repr=False)
@@ -244,7 +244,7 @@ def _unit(width: Fraction, ends: Sequence[Fraction]) -> Fraction:
 
 def per_record(
     release: Release, values: PrivateValues, calibration: NoiseCalibration, samplers: Samplers
-) -> NDArray[Any]:
+) -> Floats:
     """A noisy answer for each record: a softmax draw among numbers.
 
     Raises `InputError` for a score that doesn't depend on the record.
@@ -343,8 +343,8 @@ def _prior_steps(log_density: float, unit: Fraction) -> int:
 
 
 def _log_likelihood(
-    family: str, x: NDArray[Any], theta: float, about: list[float], share: float
-) -> NDArray[Any]:
+    family: str, x: Floats, theta: float, about: list[float], share: float
+) -> Floats:
     if family == "normal":
         sd = about[0]
         return np.asarray(-0.5 * ((x - theta) / sd) ** 2 - np.log(sd * np.sqrt(2 * np.pi)))

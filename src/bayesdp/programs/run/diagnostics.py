@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayesdp.programs.run.distributions import Distribution, Samples
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from bayesdp.arrays import Floats
 
 
 def diagnosed(
-    family: str, names: tuple[str, ...], drawn: NDArray[Any], notes: tuple[str, ...] = ()
+    family: str, names: tuple[str, ...], drawn: Floats, notes: tuple[str, ...] = ()
 ) -> Samples:
     """The draws of chains (chain, step, entry) as one table, with ESS and R-hat of each entry."""
     by_name = {
@@ -36,7 +36,7 @@ def exact_samples(posterior: Distribution, k: int, names: Sequence[str]) -> Samp
     return Samples(posterior.family, tuple(names), np.array(table), of, posterior.notes)
 
 
-def split_r_hat(chains: NDArray[Any]) -> float:
+def split_r_hat(chains: Floats) -> float:
     """R-hat of chains cut in halves (Gelman et al. 2013): near 1 where they agree."""
     half = chains.shape[1] // 2
     parts = np.concatenate([chains[:, :half], chains[:, half : 2 * half]])
@@ -47,7 +47,7 @@ def split_r_hat(chains: NDArray[Any]) -> float:
     return float(np.sqrt((half - 1) / half + between / within))
 
 
-def effective(chains: NDArray[Any]) -> float:
+def effective(chains: Floats) -> float:
     """The effective sample size (Geyer's initial monotone sequence over the mean of chains)."""
     many, length = chains.shape
     centred = chains - chains.mean(axis=1, keepdims=True)

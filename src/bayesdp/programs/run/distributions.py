@@ -22,7 +22,7 @@ from bayesdp.programs.run.divergences import DivergenceKind, of_densities
 from bayesdp.programs.run.figures import DensityPanel, curve, histogram, svg
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from bayesdp.arrays import Floats
 
 MeanOrMeans = float | tuple[float, ...]
 CredibleInterval = tuple[float, float]
@@ -50,7 +50,7 @@ class Distribution(ABC):
         """The value exceeded with probability 1 - p. Raises `InputError` unless 0 < p < 1."""
 
     @abstractmethod
-    def samples(self, k: int, rng: np.random.Generator | None = None) -> NDArray[Any]:
+    def samples(self, k: int, rng: np.random.Generator | None = None) -> Floats:
         """`k` independent draws; for a vector a table with a row for each draw."""
 
     @abstractmethod
@@ -135,9 +135,9 @@ class Mixture(Univariate):
     """A mixture of one conjugate family: beta (a, b), gamma (shape, rate) or normal (mean, sd)."""
 
     family: str
-    first: NDArray[Any]
-    second: NDArray[Any]
-    weights: NDArray[Any]
+    first: Floats
+    second: Floats
+    weights: Floats
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -168,7 +168,7 @@ class Mixture(Univariate):
             return stats.gamma(self.first, scale=1.0 / self.second)
         return stats.norm(self.first, self.second)
 
-    def moments(self) -> tuple[NDArray[Any], NDArray[Any]]:
+    def moments(self) -> tuple[Floats, Floats]:
         """The mean and variance of each part."""
         a, b = self.first, self.second
         if self.family == "beta":
@@ -221,7 +221,7 @@ class Mixture(Univariate):
 
         return float(brentq(lambda x: self.cdf(x) - p, low, high, xtol=1e-13, rtol=1e-12))
 
-    def samples(self, k: int, rng: np.random.Generator | None = None) -> NDArray[Any]:
+    def samples(self, k: int, rng: np.random.Generator | None = None) -> Floats:
         """Independent draws."""
         rng = rng if rng is not None else np.random.default_rng()
         chosen = rng.choice(len(self.weights), size=k, p=self.weights)
@@ -265,7 +265,7 @@ def mixture(
     return Mixture(family, left[0], left[1], weights[kept] / weights[kept].sum(), notes)
 
 
-def _digits(values: NDArray[Any]) -> NDArray[Any]:
+def _digits(values: Floats) -> Floats:
     """The values in 40 binary digits."""
     mantissa, exponent = np.frexp(values)
     return np.asarray(np.ldexp(np.rint(np.ldexp(mantissa, 40)), exponent - 40))
@@ -279,9 +279,9 @@ class Density(Univariate):
     """
 
     family: str
-    x: NDArray[Any]
-    pdf: NDArray[Any]
-    cumulative: NDArray[Any]
+    x: Floats
+    pdf: Floats
+    cumulative: Floats
     centre: float
     spread: float
     error: float = 0.0
@@ -315,7 +315,7 @@ class Density(Univariate):
         _check(p)
         return float(np.interp(p, self.cumulative, self.x))
 
-    def samples(self, k: int, rng: np.random.Generator | None = None) -> NDArray[Any]:
+    def samples(self, k: int, rng: np.random.Generator | None = None) -> Floats:
         """Independent draws."""
         rng = rng if rng is not None else np.random.default_rng()
         return np.asarray(np.interp(rng.random(k), self.cumulative, self.x))
@@ -332,7 +332,7 @@ class Joint(Distribution):
     family: str
     names: tuple[str, ...]
     marginals: tuple[Univariate, ...]
-    draw: Callable[[int, np.random.Generator], NDArray[Any]] = field(repr=False)
+    draw: Callable[[int, np.random.Generator], Floats] = field(repr=False)
     notes: tuple[str, ...] = ()
     parameters: tuple[float, ...] | None = None
     """The parameters, where it is a single Dirichlet law."""
@@ -361,7 +361,7 @@ class Joint(Distribution):
         named = zip(self.names, self.marginals, strict=True)
         return [curve(name, marginal) for name, marginal in named]
 
-    def samples(self, k: int, rng: np.random.Generator | None = None) -> NDArray[Any]:
+    def samples(self, k: int, rng: np.random.Generator | None = None) -> Floats:
         """Independent draws of the whole vector: each row is a draw."""
         return self.draw(k, rng if rng is not None else np.random.default_rng())
 
@@ -377,7 +377,7 @@ class Samples(Distribution):
 
     family: str
     names: tuple[str, ...]
-    draws: NDArray[Any]
+    draws: Floats
     diagnostics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -407,7 +407,7 @@ class Samples(Distribution):
         """A histogram of each column."""
         return [histogram(name, self.draws[:, j]) for j, name in enumerate(self.names)]
 
-    def samples(self, k: int, rng: np.random.Generator | None = None) -> NDArray[Any]:
+    def samples(self, k: int, rng: np.random.Generator | None = None) -> Floats:
         """`k` of the draws, with replacement where there are fewer than `k`."""
         rng = rng if rng is not None else np.random.default_rng()
         many = len(self.draws)
@@ -423,7 +423,7 @@ class Samples(Distribution):
         }
 
 
-def dirichlet(alpha: NDArray[Any], names: tuple[str, ...], notes: tuple[str, ...] = ()) -> Joint:
+def dirichlet(alpha: Floats, names: tuple[str, ...], notes: tuple[str, ...] = ()) -> Joint:
     """A Dirichlet distribution."""
     total = float(alpha.sum())
     marginals = tuple(single("beta", float(weight), total - float(weight)) for weight in alpha)

@@ -17,8 +17,7 @@ import numpy as np
 from bayesdp.accounting.rounded import value_words
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from bayesdp.arrays import Floats
     from bayesdp.programs.run.law import Law
 
 ROW, HEAD, TEXT, CURVE = 132, 26, 38, 66
@@ -37,8 +36,8 @@ class DensityPanel:
     """A density to be drawn: a curve through `x` and `y`, the mean and the 95 % interval."""
 
     name: str
-    x: NDArray[Any]
-    y: NDArray[Any]
+    x: Floats
+    y: Floats
     mean: float
     interval: tuple[float, float]
 
@@ -58,7 +57,7 @@ def curve(name: str, law: Law) -> DensityPanel:
     return DensityPanel(name, x, y, float(law.mean), law.interval(0.95))
 
 
-def histogram(name: str, draws: NDArray[Any]) -> DensityPanel:
+def histogram(name: str, draws: Floats) -> DensityPanel:
     """The panel of a histogram of draws of one number."""
     bins = max(8, min(60, int(np.sqrt(len(draws)))))
     heights, edges = np.histogram(draws, bins=bins)
@@ -122,5 +121,5 @@ def _drawn(panel: DensityPanel, top: int) -> str:
     )
 
 
-def _points(x: NDArray[Any], y: NDArray[Any]) -> str:
+def _points(x: Floats, y: Floats) -> str:
     return " ".join(f"{a:.2f},{b:.1f}" for a, b in zip(x, y, strict=True))

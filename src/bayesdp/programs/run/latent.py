@@ -15,9 +15,9 @@ import numpy as np
 from bayesdp.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from bayesdp.arrays import Floats, Ints
 
-    LogTotal = Callable[[NDArray[Any]], NDArray[Any]]
+    LogTotal = Callable[[Floats], Floats]
     """The logarithm of the weight of a total."""
 
 DROP = 45.0
@@ -47,8 +47,8 @@ class AddedNoise:
 
 
 def window(
-    log_weight: Callable[[NDArray[Any]], NDArray[Any]], start: float, low: int, high: int | None
-) -> tuple[NDArray[Any], NDArray[Any]]:
+    log_weight: Callable[[Ints], Floats], start: float, low: int, high: int | None
+) -> tuple[Ints, Floats]:
     """The whole numbers between low and high with any weight, and their log-weights.
 
     Raises `InputError` where none has any: what was released can't come from this model.
@@ -58,7 +58,7 @@ def window(
     reach = 64
     left, right = max(left - reach, low), min(right + reach, top)
     while True:
-        c = np.arange(left, right + 1)
+        c = np.arange(left, right + 1, dtype=np.int64)
         logs = np.nan_to_num(log_weight(c), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
         peak = logs.max()
         if not np.isfinite(peak):
@@ -80,9 +80,7 @@ def window(
         right = min(right + reach, top) if more_right else right
 
 
-def _likely(
-    log_weight: Callable[[NDArray[Any]], NDArray[Any]], start: int, low: int, top: int
-) -> int:
+def _likely(log_weight: Callable[[Ints], Floats], start: int, low: int, top: int) -> int:
     """A whole number near the peak: huge noise puts what was released far away from it."""
     steps = 2 ** np.arange(62)
     for _ in range(64):
@@ -120,8 +118,8 @@ def require_pairs(noise: AddedNoise, many: int) -> None:
 class TrueCounts:
     """The posterior of the true counts of a table: each cell's values, and their weights."""
 
-    values: tuple[NDArray[Any], ...]
-    weights: tuple[NDArray[Any], ...]
+    values: tuple[Ints, ...]
+    weights: tuple[Floats, ...]
     n: int | None
     tails: tuple[_Law, ...]
     """tails[j]: the tilted law of the sum of the cells from j on."""
@@ -130,9 +128,9 @@ class TrueCounts:
     """The law of the total: a single point where n is public."""
     others: tuple[_Law, ...]
     """The tilted law of the sum of all cells but one."""
-    log_total: Callable[[NDArray[Any]], NDArray[Any]]
+    log_total: Callable[[Floats], Floats]
 
-    def pairs(self, j: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    def pairs(self, j: int) -> tuple[Ints, Floats]:
         """With a private total: the others' sums, and the log-weight of each (cell, others)."""
         law, others = self.tilted[j], self.others[j]
         both = law.support[:, None] + others.support[None, :]
@@ -140,7 +138,7 @@ class TrueCounts:
             logs = np.log(law.mass)[:, None] + np.log(others.mass)[None, :]
         return others.support, logs + self.log_total(both.astype(np.float64))
 
-    def draw(self, k: int, rng: np.random.Generator) -> NDArray[Any]:
+    def draw(self, k: int, rng: np.random.Generator) -> Ints:
         """`k` tables of counts from the posterior, each cell drawn given the earlier cells."""
         tables = np.empty((k, len(self.values)), dtype=np.int64)
         totals = rng.choice(self.total.support, size=k, p=self.total.mass)
@@ -160,19 +158,19 @@ class _Law:
     """Masses on consecutive whole numbers."""
 
     first: int
-    mass: NDArray[Any]
+    mass: Floats
 
     @property
-    def support(self) -> NDArray[Any]:
-        return np.arange(self.first, self.first + len(self.mass))
+    def support(self) -> Ints:
+        return np.arange(self.first, self.first + len(self.mass), dtype=np.int64)
 
-    def at(self, where: NDArray[Any]) -> NDArray[Any]:
+    def at(self, where: Ints) -> Floats:
         place = where - self.first
         inside = (place >= 0) & (place < len(self.mass))
         return np.where(inside, self.mass[np.clip(place, 0, len(self.mass) - 1)], 0.0)
 
 
-def cells(y: Sequence[float], noise: AddedNoise, alpha: NDArray[Any], n: int | None) -> TrueCounts:
+def cells(y: Sequence[float], noise: AddedNoise, alpha: Floats, n: int | None) -> TrueCounts:
     """The true counts given noisy ones, under a Dirichlet-multinomial law with prior `alpha`.
 
     Given their total m the counts have weight m!/Gamma(A + m) times the product over cells of
@@ -183,8 +181,8 @@ def cells(y: Sequence[float], noise: AddedNoise, alpha: NDArray[Any], n: int | N
     """
     from scipy.special import gammaln
 
-    def log_cell(j: int, rate: float) -> Callable[[NDArray[Any]], NDArray[Any]]:
-        def weight(c: NDArray[Any]) -> NDArray[Any]:
+    def log_cell(j: int, rate: float) -> Callable[[Ints], Floats]:
+        def weight(c: Ints) -> Floats:
             logs = gammaln(alpha[j] + c) - gammaln(c + 1.0) + noise.log(y[j] - c) + rate * c
             return np.asarray(logs)
 
@@ -202,7 +200,7 @@ def cells(y: Sequence[float], noise: AddedNoise, alpha: NDArray[Any], n: int | N
 
     size = float(alpha.sum())
 
-    def log_total(m: NDArray[Any]) -> NDArray[Any]:
+    def log_total(m: Floats) -> Floats:
         return np.asarray(gammaln(m + 1.0) - gammaln(size + m))
 
     tilted = laws(0.0 if n is None else _tilt(laws, n))
@@ -232,7 +230,7 @@ def _of_the_others(laws: list[_Law], tails: list[_Law]) -> tuple[_Law, ...]:
     return tuple(sums)
 
 
-def _given_total(law: _Law, others: _Law, n: int | None, log_total: LogTotal) -> NDArray[Any]:
+def _given_total(law: _Law, others: _Law, n: int | None, log_total: LogTotal) -> Floats:
     """The masses of a cell's count, given that all cells add up to n or to a total of its law."""
     if n is not None:
         weight = law.mass * others.at(n - law.support)

@@ -11,7 +11,7 @@ import numpy as np
 from bayesdp.programs.run.latent import AddedNoise
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from bayesdp.arrays import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Answers:
     `kept` is the probability of the true answer, `other` that of each other answer.
     """
 
-    values: NDArray[Any]
+    values: Floats | Ints
     labels: tuple[str, ...] = ()
     kept: float = 1.0
     other: float = 0.0
@@ -50,9 +50,10 @@ class Answers:
         return f"<{len(self.values)} noisy answers>"
 
     @property
-    def counts(self) -> NDArray[Any]:
+    def counts(self) -> Ints:
         """How often each label was answered."""
-        return np.bincount(self.values, minlength=len(self.labels))
+        codes = self.values.astype(np.int64)
+        return np.bincount(codes, minlength=len(self.labels)).astype(np.int64)
 
     def to_dict(self) -> dict[str, Any]:
         """Every answer, as plain data for JSON."""

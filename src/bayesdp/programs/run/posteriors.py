@@ -26,7 +26,7 @@ from bayesdp.programs.run.regression import closed_form, unmoved
 from bayesdp.programs.run.sizes import log_noisy_sum, log_over_sizes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from bayesdp.arrays import Floats, Ints
 
 FLAT_SIZE = "The number of records is private; its prior is flat."
 CLIP = "The clip of the records is not part of the model."
@@ -84,7 +84,7 @@ def _univariate(prior: d.Distribution) -> d.Univariate:
     return prior
 
 
-def alpha_of(prior: d.Distribution) -> tuple[NDArray[Any], tuple[str, ...]]:
+def alpha_of(prior: d.Distribution) -> tuple[Floats, tuple[str, ...]]:
     """The parameters of a Dirichlet prior; for a mixture those of the law with its moments."""
     assert isinstance(prior, d.Joint)
     if prior.parameters is not None:
@@ -119,7 +119,7 @@ def _plug_in(
 
 
 def _dirichlet_with(
-    counts: NDArray[Any], prior: d.Distribution, labels: tuple[str, ...]
+    counts: Floats | Ints, prior: d.Distribution, labels: tuple[str, ...]
 ) -> d.Joint:
     alpha, notes = alpha_of(prior)
     return d.dirichlet(alpha + counts, labels or tuple(map(str, range(len(alpha)))), notes)
@@ -135,10 +135,8 @@ def _updated(
     return _conjugate(prior, np.asarray([first]), np.asarray([0.0]), second, sd)
 
 
-def _likelihood(
-    family: str, first: float, second: float, sd: float
-) -> Callable[[NDArray[Any]], NDArray[Any]]:
-    def logs(x: NDArray[Any]) -> NDArray[Any]:
+def _likelihood(family: str, first: float, second: float, sd: float) -> Callable[[Floats], Floats]:
+    def logs(x: Floats) -> Floats:
         if family == "beta":
             return np.asarray(first * np.log(x) + second * np.log1p(-x))
         if family == "gamma":
@@ -163,8 +161,8 @@ def _space(prior: d.Univariate) -> tuple[str, d.CredibleInterval]:
 
 def _conjugate(
     prior: d.Mixture,
-    statistic: NDArray[Any],
-    log_weights: NDArray[Any],
+    statistic: Floats | Ints,
+    log_weights: Floats,
     second: Any,
     sd: float = 0.0,
     notes: tuple[str, ...] = (),
@@ -208,7 +206,7 @@ def _bernoulli(source: Noisy, prior: d.Univariate) -> d.Univariate:
         return _private_size(source, prior)
     if isinstance(prior, d.Mixture):
 
-        def weight(s: NDArray[Any]) -> NDArray[Any]:
+        def weight(s: Ints) -> Floats:
             return np.asarray(source.noise.log(y[0] - s) - gammaln(s + 1.0) - gammaln(n - s + 1.0))
 
         wide = _merged(prior, weight, y[0], n)
@@ -219,9 +217,7 @@ def _bernoulli(source: Noisy, prior: d.Univariate) -> d.Univariate:
     return _summed("beta", prior, s, logs, lambda x, c: c * np.log(x) + (n - c) * np.log1p(-x))
 
 
-def _merged(
-    prior: d.Mixture, weight: Callable[[NDArray[Any]], NDArray[Any]], y: float, n: int
-) -> NDArray[Any]:
+def _merged(prior: d.Mixture, weight: Callable[[Ints], Floats], y: float, n: int) -> Ints:
     """The true counts that weigh anything under some part of the prior."""
     from scipy.special import betaln
 
@@ -230,12 +226,12 @@ def _merged(
     reached = []
     for a, b in ends:
 
-        def under(s: NDArray[Any], a: float = a, b: float = b) -> NDArray[Any]:
+        def under(s: Ints, a: float = a, b: float = b) -> Floats:
             return np.asarray(weight(s) + betaln(a + s, b + n - s))
 
         s, _ = window(under, y, 0, n)
         reached += [int(s[0]), int(s[-1])]
-    return np.arange(min(reached), max(reached) + 1)
+    return np.arange(min(reached), max(reached) + 1, dtype=np.int64)
 
 
 def _private_size(source: Noisy, prior: d.Univariate) -> d.Univariate:
@@ -272,19 +268,21 @@ def _matched_beta(prior: d.Univariate) -> d.Mixture:
 def _summed(
     family: str,
     prior: d.Univariate,
-    s: NDArray[Any],
-    log_weights: NDArray[Any],
-    log_each: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]],
+    s: Ints,
+    log_weights: Floats,
+    log_each: Callable[[Floats, Floats], Floats],
 ) -> d.Density:
     """A prior that is not a mixture: the sum over true counts at every point of a grid."""
     from scipy.special import logsumexp
 
-    def logs(x: NDArray[Any]) -> NDArray[Any]:
+    counts = s[None, :].astype(np.float64)
+
+    def logs(x: Floats) -> Floats:
         sums = np.empty(len(x))
         for start in range(0, len(x), 256):
             part = x[start : start + 256, None]
             sums[start : start + 256] = logsumexp(
-                log_weights[None, :] + log_each(part, s[None, :]), axis=1
+                log_weights[None, :] + log_each(part, counts), axis=1
             )
         return np.asarray(sums + prior.log_density(x))
 
@@ -314,7 +312,7 @@ def _categorical(source: Noisy, prior: d.Distribution) -> d.Joint:
     if source.size is None:
         notes = (*notes, FLAT_SIZE)
 
-    def draw(k: int, rng: np.random.Generator) -> NDArray[Any]:
+    def draw(k: int, rng: np.random.Generator) -> Floats:
         counts = table.draw(k, rng)
         gammas = rng.gamma(alpha[None, :] + counts)
         return np.asarray(gammas / gammas.sum(axis=1, keepdims=True))
@@ -328,7 +326,7 @@ def _poisson(source: Noisy, exposure: float, prior: d.Univariate) -> d.Univariat
 
     y = source.floats[0]
 
-    def weight(s: NDArray[Any]) -> NDArray[Any]:
+    def weight(s: Ints) -> Floats:
         return np.asarray(source.noise.log(y - s) + s * np.log(exposure) - gammaln(s + 1.0))
 
     if not isinstance(prior, d.Mixture):
@@ -338,12 +336,12 @@ def _poisson(source: Noisy, exposure: float, prior: d.Univariate) -> d.Univariat
     for i in (0, -1):
         a, b = float(prior.first[i]), float(prior.second[i])
 
-        def under(s: NDArray[Any], a: float = a, b: float = b) -> NDArray[Any]:
+        def under(s: Ints, a: float = a, b: float = b) -> Floats:
             return np.asarray(weight(s) + gammaln(a + s) - s * np.log(b + exposure))
 
         s, _ = window(under, y, 0, None)
         ends += [int(s[0]), int(s[-1])]
-    wide = np.arange(min(ends), max(ends) + 1)
+    wide = np.arange(min(ends), max(ends) + 1, dtype=np.int64)
     return _conjugate(prior, wide, weight(wide), exposure)
 
 
@@ -364,7 +362,7 @@ def _normal(source: Noisy, sd: float, prior: d.Univariate) -> d.Univariate:
         each = np.hypot(sd, noise.scale / np.sqrt(n))
         return _conjugate(prior, np.asarray([y[0]]), np.zeros(1), float(n), float(each), (CLIP,))
 
-    def logs(x: NDArray[Any]) -> NDArray[Any]:
+    def logs(x: Floats) -> Floats:
         return np.asarray(log_noisy_sum(y[0] - n * x, n * sd**2, noise) + prior.log_density(x))
 
     return by_quadrature("normal", logs, *_space(prior), (CLIP,))
@@ -396,7 +394,7 @@ def _from_answers(
         return _updated("beta", _univariate(prior), good, bad)
     kept, other, base = source.kept, source.other, _univariate(prior)
 
-    def logs(x: NDArray[Any]) -> NDArray[Any]:
+    def logs(x: Floats) -> Floats:
         true = x * kept + (1 - x) * other
         return np.asarray(good * np.log(true) + bad * np.log1p(-true) + base.log_density(x))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import fsum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,14 +18,17 @@ from bayesdp.errors import InputError
 from bayesdp.kernel.programs.ranges import ANY, AdjacencyContext, Range
 from bayesdp.programs.check.reading import read
 from bayesdp.programs.ir import Constant, Expr, Program
+from bayesdp.programs.run.distributions import Distribution
+from bayesdp.programs.run.observed import Answers
 from bayesdp.programs.run.rows import RowValues
 from bayesdp.programs.run.table import Rows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from bayesdp.arrays import Bools, Floats
 
 PublicNumber = Fraction | bool
-PublicValue = Any  # Fraction, bool, text, a tuple of Fractions, or a released object
+PublicValue = PublicNumber | str | tuple[PublicNumber, ...] | Distribution | Answers
+"""A number, a text, a vector, or what is made of a release."""
 
 
 class PublicValues:
@@ -41,7 +44,7 @@ class PublicValues:
         self.row_values = RowValues(rows, self.kinds)
         self.names: dict[str, PublicValue] = {}
         for name, _, value in program.parameters:
-            self.names[name] = value
+            self.names[name] = _constant(value)
         if program.adjacency == "replace-one":
             self.names["db.size"] = size
         self._sums: dict[Expr, tuple[Fraction, ...]] = {}
@@ -57,8 +60,7 @@ class PublicValues:
         """The value of a public expression. Raises `InputError` for a division by 0."""
         op = expr.op
         if op == "const":
-            value = expr.data[0]
-            return Fraction(value) if type(value) is int else value
+            return _constant(expr.data[0])
         if op == "public":
             return self.names[str(expr.data[0])]
         if op in ("sum", "count"):
@@ -68,19 +70,21 @@ class PublicValues:
             return self.value(expr.args[1 if self.value(expr.args[0]) else 2])
         args = [self.value(arg) for arg in expr.args]
         if op == "tuple":
-            return tuple(Fraction(entry) for entry in args)
+            return tuple(Fraction(_single(entry)) for entry in args)
         if op == "item":
             index = expr.data[0]
             assert isinstance(index, int | Fraction)
-            return args[0][int(index)]
+            vector = args[0]
+            assert isinstance(vector, tuple)
+            return vector[int(index)]
         if op in ("eq", "ne"):
             return (args[0] == args[1]) == (op == "eq")
         if op == "div":
             self._check_divisor(args[1])
         longest = max((len(arg) for arg in args if isinstance(arg, tuple)), default=0)
         if not longest:
-            return computed(op, args)
-        spread = [arg if isinstance(arg, tuple) else (arg,) * longest for arg in args]
+            return computed(op, list(map(_single, args)))
+        spread = [arg if isinstance(arg, tuple) else (_single(arg),) * longest for arg in args]
         return tuple(computed(op, [arg[i] for arg in spread]) for i in range(longest))
 
     def _check_divisor(self, divisor: PublicValue) -> None:
@@ -102,7 +106,8 @@ class PublicValues:
     def numbers(self, expr: Expr) -> tuple[Fraction, ...]:
         """A public number or vector, as a vector."""
         value = self.value(expr)
-        return value if isinstance(value, tuple) else (Fraction(value),)
+        entries = value if isinstance(value, tuple) else (_single(value),)
+        return tuple(Fraction(entry) for entry in entries)
 
     def public_sum(self, expr: Expr) -> tuple[Fraction, ...]:
         """A sum over public columns, correctly rounded, so that the rows' order doesn't matter."""
@@ -146,14 +151,24 @@ class PublicValues:
         return written
 
 
+def _constant(value: Constant) -> PublicNumber | str:
+    assert isinstance(value, int | Fraction | str)
+    return Fraction(value) if type(value) is int else value
+
+
+def _single(value: PublicValue) -> PublicNumber | str:
+    """A value that is no vector and nothing that is made of a release."""
+    assert isinstance(value, int | Fraction | str)
+    return value
+
+
 def _literal(value: PublicValue) -> Expr:
     if isinstance(value, tuple):
         return Expr("tuple", tuple(Expr("const", (), (entry,)) for entry in value))
-    constant: Constant = value
-    return Expr("const", (), (constant,))
+    return Expr("const", (), (_single(value),))
 
 
-def _added(values: NDArray[Any], kept: NDArray[Any] | None) -> Fraction:
+def _added(values: Floats, kept: Bools | None) -> Fraction:
     held = values if kept is None else values[kept]
     finite = np.where(np.isfinite(held), held, 0.0)
     return Fraction(fsum(finite.tolist()))

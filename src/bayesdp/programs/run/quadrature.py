@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayesdp.programs.run.distributions import Density
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from bayesdp.arrays import Floats
     from bayesdp.programs.run.distributions import CredibleInterval
 
 _POINTS = 8193
@@ -20,7 +19,7 @@ _DROP = 60.0
 
 def by_quadrature(
     family: str,
-    log_density: Callable[[NDArray[Any]], NDArray[Any]],
+    log_density: Callable[[Floats], Floats],
     space: str,
     start: CredibleInterval,
     notes: tuple[str, ...] = (),
@@ -32,7 +31,7 @@ def by_quadrature(
     within 60 nats of the peak, then integrates by Simpson's rule on 8193 points.
     """
 
-    def at(t: NDArray[Any]) -> NDArray[Any]:
+    def at(t: Floats) -> Floats:
         x, log_slope = _back(t, space)
         with np.errstate(all="ignore"):
             logs = np.nan_to_num(log_density(x) + log_slope, nan=-np.inf, posinf=-np.inf)
@@ -52,7 +51,7 @@ def by_quadrature(
     return _integrated(family, t, np.exp(logs - logs.max()), space, notes)
 
 
-def _back(t: NDArray[Any], space: str) -> tuple[NDArray[Any], NDArray[Any]]:
+def _back(t: Floats, space: str) -> tuple[Floats, Floats]:
     """x, and the logarithm of dx/dt."""
     if space == "identity":
         return t, np.zeros_like(t)
@@ -63,7 +62,7 @@ def _back(t: NDArray[Any], space: str) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _integrated(
-    family: str, t: NDArray[Any], weight: NDArray[Any], space: str, notes: tuple[str, ...]
+    family: str, t: Floats, weight: Floats, space: str, notes: tuple[str, ...]
 ) -> Density:
     from scipy.integrate import cumulative_simpson, simpson
 

@@ -7,7 +7,7 @@ noise, so that a scale that no sampler takes is met with nothing spent.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -32,11 +32,8 @@ from bayesdp.programs.run.machine import Machine
 from bayesdp.programs.run.observed import Noisy
 from bayesdp.programs.run.private import MOST_ROWS, PrivateValues
 from bayesdp.programs.run.public import PublicValues
-from bayesdp.programs.run.table import Rows, check_types, inside
+from bayesdp.programs.run.table import CellValues, Rows, check_types, inside
 from bayesdp.programs.verdict import ProgramVerdict
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 MOST_STATES = 1000
 
@@ -276,7 +273,7 @@ class _NoNoise:
 
 def _made_up(program: Program) -> Rows:
     """One record with the least value of every column."""
-    columns: dict[str, NDArray[Any]] = {}
+    columns: dict[str, CellValues] = {}
     types = {"bool": np.bool_, "category": np.int64}
     for name, kind in program.record:
         least = inside(kind)[0] if kind.low is not None and kind.high is not None else 0.0

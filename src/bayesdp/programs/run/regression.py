@@ -25,8 +25,7 @@ from bayesdp.errors import UnsupportedError
 from bayesdp.programs.run import distributions as d
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from bayesdp.arrays import Floats
     from bayesdp.programs.run.observed import Noisy
 
 CHAINS = 4
@@ -50,7 +49,7 @@ def require_numpyro() -> None:
         )
 
 
-def _unfolded(values: tuple[float, ...]) -> NDArray[Any]:
+def _unfolded(values: tuple[float, ...]) -> Floats:
     size = int((np.sqrt(8 * len(values) + 1) - 1) / 2)
     matrix = np.zeros((size, size))
     matrix[np.triu_indices(size)] = values
@@ -62,7 +61,7 @@ def _names(source: Noisy, size: int) -> tuple[str, ...]:
     return tuple("intercept" if known[i] and i == 0 else f"b{i}" for i in range(size))
 
 
-def _size(source: Noisy, moments: NDArray[Any]) -> float:
+def _size(source: Noisy, moments: Floats) -> float:
     if source.size is not None:
         return float(source.size)
     if source.known and source.known[0]:
@@ -70,12 +69,12 @@ def _size(source: Noisy, moments: NDArray[Any]) -> float:
     return max(float(np.trace(moments)), 1.0)
 
 
-def _definite(matrix: NDArray[Any], least: float) -> NDArray[Any]:
+def _definite(matrix: Floats, least: float) -> Floats:
     values, vectors = np.linalg.eigh(matrix)
     return np.asarray((vectors * np.maximum(values, least)) @ vectors.T)
 
 
-def _features(source: Noisy, moments: NDArray[Any]) -> NDArray[Any]:
+def _features(source: Noisy, moments: Floats) -> Floats:
     """X'X as released; an entry that is public is not noisy."""
     features = moments[:-1, :-1].copy()
     if source.size is not None and source.known and source.known[0]:
@@ -125,7 +124,7 @@ def unmoved(source: Noisy, prior: d.Distribution) -> d.Joint:
     )
 
 
-def _prior(prior: d.Distribution, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def _prior(prior: d.Distribution, size: int) -> tuple[Floats, Floats]:
     mean, sd = np.asarray(prior.mean, dtype=float), np.asarray(prior.sd, dtype=float)
     return np.broadcast_to(mean, (size,)), np.broadcast_to(sd, (size,))
 
@@ -177,11 +176,12 @@ def nuts(source: Noisy, sd: float, prior: d.Distribution, draws: int) -> d.Sampl
     return diagnosed("regression", _names(source, size), drawn, CHOICES)
 
 
-def _jittered(values: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+def _jittered(values: Floats, rng: np.random.Generator) -> Floats:
+    """Starting values of the chains, each a little off these."""
     return np.asarray(values + 0.01 * rng.normal(size=(CHAINS, *values.shape)))
 
 
-def _drawn(block: Any, state: Any, about: Any, each: int) -> NDArray[Any]:
+def _drawn(block: Any, state: Any, about: Any, each: int) -> Floats:
     """Warm up and draw, a block of steps at a time, with a bar where a person looks on."""
     from rich.console import Console
     from rich.progress import track
@@ -234,7 +234,7 @@ def _sampler(size: int, known: bool, kind: str) -> tuple[Any, Any]:
     return jax.jit(jax.vmap(start, chains)), jax.jit(jax.vmap(block, (0, None)))
 
 
-def _repaired(matrix: NDArray[Any]) -> NDArray[Any]:
+def _repaired(matrix: Floats) -> Floats:
     """Shrink what is off the diagonal until the matrix is definite; its corner stays."""
     repaired = matrix
     for _ in range(60):

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesdp.arrays import Bools, Floats, Ints
 from bayesdp.kernel.programs.rows import labels_of
 from bayesdp.programs.ir import Expr, Type
-from bayesdp.programs.run.table import Rows
+from bayesdp.programs.run.table import CellValues, Rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,15 +27,16 @@ if TYPE_CHECKING:
 class Labels:
     """A column of categories, by their codes."""
 
-    codes: NDArray[Any]
+    codes: Ints
     labels: tuple[str, ...]
 
-    def texts(self) -> NDArray[Any]:
+    def texts(self) -> NDArray[np.object_]:
         """The label of each row."""
         return np.asarray(np.asarray(self.labels, dtype=object)[self.codes])
 
 
-ColumnValues = Any  # an array over the rows, Labels, a text, or a list of arrays
+ColumnValues = CellValues | Labels | str | float | list[Floats | Bools]
+"""A value for each row, or one for all of them; a list has the entries of a vector."""
 _COMPARED = ("lt", "le", "gt", "ge")
 MOST_PLACE = 2.0**62
 
@@ -45,24 +47,24 @@ class RowValues:
     def __init__(self, rows: Rows, kinds: Mapping[str, Type]) -> None:
         self.rows, self.kinds = rows, kinds
 
-    def numbers(self, expr: Expr) -> NDArray[Any]:
+    def numbers(self, expr: Expr) -> Floats:
         """The value of a number expression for each row."""
         return self._number(self.value(expr))
 
-    def vector(self, expr: Expr) -> list[NDArray[Any]]:
+    def vector(self, expr: Expr) -> list[Floats]:
         """The entries of a vector, or a single number, for each row."""
         value = self.value(expr)
         return [self._number(entry) for entry in (value if isinstance(value, list) else [value])]
 
-    def truths(self, expr: Expr) -> NDArray[Any]:
+    def truths(self, expr: Expr) -> Bools:
         """The value of a truth expression for each row."""
         return np.asarray(self._number(self.value(expr)) != 0)
 
-    def codes(self, expr: Expr) -> NDArray[Any]:
+    def codes(self, expr: Expr) -> Ints:
         """The code of each row's category, truth value or whole number."""
         return self._places(self.value(expr))
 
-    def _places(self, value: Any) -> NDArray[Any]:
+    def _places(self, value: ColumnValues) -> Ints:
         """The code of each row's value; 0 for a value that doubles can't compute."""
         if isinstance(value, Labels):
             return np.asarray(value.codes)
@@ -70,9 +72,9 @@ class RowValues:
             known = np.nan_to_num(np.rint(self._number(value)), nan=0.0)
             return np.asarray(np.clip(known, -MOST_PLACE, MOST_PLACE).astype(np.int64))
 
-    def mask(self, data: Expr) -> NDArray[Any] | None:
+    def mask(self, data: Expr) -> Bools | None:
         """The rows that a data expression keeps, as truth values; None keeps all of them."""
-        kept: NDArray[Any] | None = None
+        kept: Bools | None = None
         pieces = data.data[0]
         assert isinstance(pieces, tuple)
         for piece in pieces:
@@ -84,12 +86,11 @@ class RowValues:
             kept = held if kept is None else kept & held
         return kept
 
-    def _piece(self, column: str, label: str) -> NDArray[Any]:
+    def _piece(self, column: str, label: str) -> Bools:
         labels = self.kinds[column].labels or ("False", "True")
-        held: NDArray[Any] = self.rows.columns[column] == labels.index(label)
-        return held
+        return np.asarray(self.rows.columns[column] == labels.index(label))
 
-    def _number(self, value: ColumnValues) -> NDArray[Any]:
+    def _number(self, value: ColumnValues) -> Floats:
         if isinstance(value, Labels):
             value = value.codes
         assert not isinstance(value, str | list)
@@ -110,7 +111,9 @@ class RowValues:
         if op == "field":
             name = str(expr.data[0])
             held, kind = self.rows.columns[name], self.kinds[name]
-            return Labels(held, kind.labels) if kind.kind == "category" else held
+            if kind.kind == "category":
+                return Labels(np.asarray(held, dtype=np.int64), kind.labels)
+            return held
         args = [self._value(arg) for arg in expr.args]
         if op in ("eq", "ne"):
             same = self._same(args[0], args[1])
@@ -122,19 +125,22 @@ class RowValues:
         if op == "item":
             index = expr.data[0]
             assert isinstance(index, int | Fraction)
-            return args[0][int(index)]
+            vector = args[0]
+            assert isinstance(vector, list)
+            return vector[int(index)]
         if op == "onehot":
             size = expr.data[0]
             assert isinstance(size, int | Fraction)
             codes = np.clip(self._places(args[0]), 0, int(size) - 1)
             return [self._number(codes == code) for code in range(int(size))]
         if op == "moments":
-            entries = args[0]
+            assert isinstance(args[0], list)
+            entries = [self._number(entry) for entry in args[0]]
             count = len(entries)
             return [entries[i] * entries[j] for i in range(count) for j in range(i, count)]
         return self._spread(op, args)
 
-    def _same(self, a: ColumnValues, b: ColumnValues) -> NDArray[Any]:
+    def _same(self, a: ColumnValues, b: ColumnValues) -> Bools:
         for first, second in ((a, b), (b, a)):
             if isinstance(first, Labels) and isinstance(second, str):
                 code = first.labels.index(second) if second in first.labels else -1
@@ -164,7 +170,7 @@ def _nearest(value: bool | int | Fraction) -> float:
     return float(value)
 
 
-def _compared(op: str, a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+def _compared(op: str, a: Floats, b: Floats) -> Bools:
     """Computed from a <= b or b <= a, or as its opposite, so that NaN is on one side too.
 
     Exactly one of `x <= c` and `x > c` holds, which the checker's rule `cases` relies on.
@@ -173,23 +179,24 @@ def _compared(op: str, a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(held if op in ("le", "ge") else np.logical_not(held))
 
 
-def _computed(op: str, args: Sequence[NDArray[Any]]) -> Any:
+def _computed(op: str, args: Sequence[Floats]) -> Floats | Bools:
     if op == "and":
-        return np.logical_and.reduce([truths != 0 for truths in args])
+        return np.asarray(np.logical_and.reduce([truths != 0 for truths in args]))
     if op == "or":
-        return np.logical_or.reduce([truths != 0 for truths in args])
+        return np.asarray(np.logical_or.reduce([truths != 0 for truths in args]))
     if op == "not":
-        return args[0] == 0
+        return np.asarray(args[0] == 0)
     if op == "if":
         return np.where(args[0] != 0, args[1], args[2])
     if op in ("min", "max"):
-        return (np.minimum if op == "min" else np.maximum).reduce(list(args))
+        least_or_most = np.minimum if op == "min" else np.maximum
+        return np.asarray(least_or_most.reduce(list(args)))
     if op == "clip":
-        return np.minimum(np.maximum(args[0], args[1]), args[2])
+        return np.asarray(np.minimum(np.maximum(args[0], args[1]), args[2]))
     if op == "neg":
         return -args[0]
     if op == "abs":
-        return np.abs(args[0])
+        return np.asarray(np.abs(args[0]))
     if op in _COMPARED:
         return _compared(op, args[0], args[1])
     a, b = args

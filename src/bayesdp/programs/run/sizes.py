@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayesdp.programs.run.latent import AddedNoise
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from bayesdp.arrays import Floats
 
 FEW = 256
 """The most numbers of records that are summed one by one."""
@@ -31,7 +31,7 @@ _TABLE = 512
 _FAR = {"laplace": (2.0, 6.0, 16.0, 50.0), "gaussian": (2.0, 4.5, 9.0)}
 
 
-def log_noisy_sum(z: NDArray[Any], variance: Any, noise: AddedNoise) -> NDArray[Any]:
+def log_noisy_sum(z: Floats, variance: float | Floats, noise: AddedNoise) -> Floats:
     """The log-density at z of normal(0, variance) plus the noise, up to a constant."""
     from scipy.special import erfcx, log_ndtr
 
@@ -55,7 +55,7 @@ def log_noisy_sum(z: NDArray[Any], variance: Any, noise: AddedNoise) -> NDArray[
 
 def log_over_sizes(
     released: tuple[float, float], sd: float, noise: AddedNoise
-) -> Callable[[NDArray[Any]], NDArray[Any]]:
+) -> Callable[[Floats], Floats]:
     """The log-likelihood of a mean, summed over every number n of records with equal weight.
 
     `released` are the noisy number and the noisy sum of the records; the true sum is normal(n mean,
@@ -64,16 +64,16 @@ def log_over_sizes(
     count, total = released
     low, high = _span(count, noise)
 
-    def each(n: Any, x: NDArray[Any]) -> NDArray[Any]:
+    def each(n: float | Floats, x: Floats) -> Floats:
         return np.asarray(noise.log(count - n) + log_noisy_sum(total - n * x, n * sd**2, noise))
 
-    def one_by_one(x: NDArray[Any]) -> NDArray[Any]:
+    def one_by_one(x: Floats) -> Floats:
         logs = np.full(len(x), -np.inf)
         for n in range(int(low), int(high) + 1):
             logs = np.logaddexp(logs, each(float(n), x))
         return logs
 
-    def in_blocks(x: NDArray[Any]) -> NDArray[Any]:
+    def in_blocks(x: Floats) -> Floats:
         summed, rows = np.empty(len(x)), 1024
         for start in range(0, len(x), rows):
             part = x[start : start + rows]
@@ -99,9 +99,7 @@ def _span(count: float, noise: AddedNoise) -> tuple[float, float]:
     return float(low), float(max(np.ceil(count + reach * noise.scale), 0.0))
 
 
-def _edges(
-    x: NDArray[Any], released: tuple[float, float], sd: float, noise: AddedNoise
-) -> NDArray[Any]:
+def _edges(x: Floats, released: tuple[float, float], sd: float, noise: AddedNoise) -> Floats:
     """The starts of the blocks for each mean, whole numbers from 1 on, and the last block's end."""
     count, total = released
     b, far = noise.scale, np.asarray(_FAR[noise.kind])
@@ -133,7 +131,7 @@ def _edges(
     return np.asarray(np.sort(np.clip(edges, 1.0, np.floor(most) + 1.0), axis=1))
 
 
-def _rule(starts: NDArray[Any], lengths: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _rule(starts: Floats, lengths: Floats) -> tuple[Floats, Floats]:
     """Nodes and weights for the sum over each row's blocks, side by side."""
     nodes, shares = _table()
     short = np.minimum(lengths, _TABLE).astype(np.int64)
@@ -150,7 +148,7 @@ def _rule(starts: NDArray[Any], lengths: NDArray[Any]) -> tuple[NDArray[Any], ND
 
 
 @lru_cache(maxsize=1)
-def _table() -> tuple[NDArray[Any], NDArray[Any]]:
+def _table() -> tuple[Floats, Floats]:
     """Rules for sums over N numbers, scaled to (-1, 1) and to 1; the last is the integral's."""
     nodes, shares = np.zeros((_TABLE + 2, _NODES)), np.zeros((_TABLE + 2, _NODES))
     for many in range(1, _NODES + 1):

@@ -127,7 +127,9 @@ class _Walk:
             return noise
         if op == "mul" or (op == "div" and first == 0):
             other = self.values.value(expr.args[1 - first])
-            factor = abs(Fraction(other[entry or 0] if isinstance(other, tuple) else other))
+            at_entry = other[entry or 0] if isinstance(other, tuple) else other
+            assert isinstance(at_entry, int | Fraction)
+            factor = abs(Fraction(at_entry))
             if op == "div":
                 return replace(noise, unit=noise.unit / factor) if factor else None
             return replace(noise, unit=noise.unit * factor)

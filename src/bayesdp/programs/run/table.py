@@ -14,16 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from bayesdp.arrays import Bools, Floats, Ints
 from bayesdp.errors import InputError, TableError, TableMismatchError, UnsupportedError
 from bayesdp.programs.ir import Program, Type
 from bayesdp.tables.refusals import Finding, UnreadableCellsError, engine
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 MISSING = "missing"
 MOST_WHOLE = 2**53
@@ -35,11 +33,15 @@ _WORDS = (
 _TRUE, _FALSE = ("true", "1"), ("false", "0")
 
 
+CellValues = Floats | Bools | Ints
+"""A column: numbers as doubles, truth values, or the codes of labels."""
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Rows:
     """Private rows by column: numbers as doubles, truth values as bool, categories as codes."""
 
-    columns: Mapping[str, NDArray[Any]]
+    columns: Mapping[str, CellValues]
     size: int
 
     def __repr__(self) -> str:
@@ -87,7 +89,7 @@ def _load(
         return None, [error.finding]
     if program.adjacency == "replace-one" and table.num_rows == 0:
         raise TableError("table", "the table", expected="at least one row", shown=False)
-    columns: dict[str, NDArray[Any]] = {}
+    columns: dict[str, CellValues] = {}
     findings: list[Finding] = []
     for name, kind in program.record:
         held = _column(table, name, program)
@@ -182,7 +184,7 @@ def _column(table: Any, name: str, program: Program) -> Any:
 # -- cells --------------------------------------------------------------------------------------
 
 
-def _converted(held: Any, kind: Type, name: str, text: bool) -> NDArray[Any]:
+def _converted(held: Any, kind: Type, name: str, text: bool) -> CellValues:
     import pyarrow
 
     if not len(held):  # whatever its type, which no cell has given it
@@ -221,7 +223,7 @@ def _wrong_type(held: Any, name: str, expected: str) -> _BadCells:
     return _BadCells("type", f"{name}: its cells are {held.type}, and {expected} are declared.")
 
 
-def _category(held: Any, kind: Type, name: str) -> NDArray[Any]:
+def _category(held: Any, kind: Type, name: str) -> Ints:
     import pyarrow
     import pyarrow.compute as pc
 
@@ -257,7 +259,7 @@ def _whole_numbers(held: Any, name: str) -> Any:
         ) from None
 
 
-def _bool(held: Any, name: str, text: bool) -> NDArray[Any]:
+def _bool(held: Any, name: str, text: bool) -> Bools:
     import pyarrow
     import pyarrow.compute as pc
 
@@ -280,7 +282,7 @@ def _bool(held: Any, name: str, text: bool) -> NDArray[Any]:
     return np.asarray(values == 1, dtype=np.bool_)
 
 
-def _number(held: Any, kind: Type, name: str, text: bool) -> NDArray[Any]:
+def _number(held: Any, kind: Type, name: str, text: bool) -> Floats:
     import pyarrow
 
     types = pyarrow.types

@@ -65,7 +65,6 @@ EQUIVALENT: dict[str, str] = {
     "gaussian_walk_summable bound: without raise UnknownError()": "It bounds what is enumerated, which is a matter of time: the level would be the same.",
     "graph_fields _Fields.__init__: without require(few)": "A record of three values has three rows of weights, which are not unpacked into two: the step is malformed.",
     "ascended: without check_clock()": "Only a slow certificate shows it: tests/kernel/test_time_limit.py asks what one may take.",
-    "graph_ferromagnet bound: without require(isinstance(grid, GraphGrid))": "Other graphs have no grid, which is looked up in a later line: the step is malformed.",
     "graph_ferromagnet bound: without require(min(table.weights) > 0)": "A division by zero makes the step malformed, and INVALID.",
     "graph_ferromagnet bound: min(table.weights) >= 0 for min(table.weights) > 0": "A division by zero makes the step malformed, and INVALID.",
     "graph_ferromagnet bound: max in min(table.weights)": "A division by zero makes the step malformed, and INVALID.",

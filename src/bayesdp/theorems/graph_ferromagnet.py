@@ -119,7 +119,7 @@ from bayesdp.populations import Graph
 from bayesdp.theorems.base import Question, Theorem
 
 
-class GraphFerromagnet(Theorem):
+class GraphFerromagnet(Theorem[Graph]):
     """`L(eps) <= eps max_i sum_v <s_i s_v>`, correlations without fields (theory 3.7r)."""
 
     name = "graph-ferromagnet"

@@ -27,8 +27,7 @@ MOST_WORK = 1_200_000
 
 def bound(conversion: Conversion) -> arb:
     """`eps max_i S_i / (1 - phi_i)`, all `phi_i` below 1."""
-    grid = conversion.population
-    require(isinstance(grid, GraphGrid), "the population is not a grid")
+    grid = conversion.declared(GraphGrid, "the population is not a grid")
     table = read_table(grid.table)
     require(table.sizes == (2, 2), "the records have other than the two values it speaks of")
     require(min(table.weights) > 0, "the table has a zero")

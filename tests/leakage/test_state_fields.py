@@ -17,7 +17,7 @@ from bayesdp.leakage.deadline import Deadline, OutOfTimeError
 from bayesdp.leakage.fields import field_messages, fields_level
 from bayesdp.leakage.merged_factors import merged_factors
 from bayesdp.leakage.state_fields import StateMessages, state_messages, states_level
-from bayesdp.populations import Graph, Network
+from bayesdp.populations import Family, Graph, Network
 from tests.effort import runs
 from tests.leakage.test_fields import BELOW, graph_of, joint_of, random_epsilon, random_pairs
 from tests.oracles import finite
@@ -271,3 +271,23 @@ def test_what_is_not_covered_says_why() -> None:
     )
     assert state_messages(apart.factor_graph) == "the factors leave a record no value"
     assert merged_factors(apart.factor_graph, False, 17) == "its factors have more than 17 weights"
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_large_grid_is_not_taken_for_a_smaller_one_of_the_same_table(first: int) -> None:
+    """Both are known by one corner; what is capped is capped by the records of each."""
+    table = [[math.exp(9.0) if a == b else 1.0 for b in range(3)] for a in range(3)]
+    epsilon, lengths = 0.001, (401, 3000)
+    grids = [Graph(grid=(1, length), table=table) for length in lengths]
+    asked = grids if first == 0 else grids[::-1]
+    levels = {grid.table_size: grid.leakage(epsilon, seconds=20).best.epsilon for grid in asked}
+    rows = np.array(table) / np.sum(table, axis=1, keepdims=True)
+    weights, after = np.array([math.exp(epsilon), 1.0, 1.0]), np.ones(3)
+    for _ in range(lengths[1] - 1):
+        after = rows @ (weights * after)
+    count = epsilon + math.log(after[0] / after[1])  # what a noisy count leaks about an end
+    assert count > 1.7
+    assert levels[lengths[1]] >= count
+    assert levels[lengths[0]] <= 0.401 + 1e-9
+    both = Family(members=tuple(asked)).leakage(epsilon, seconds=20)
+    assert both.best.epsilon >= count

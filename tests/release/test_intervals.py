@@ -35,14 +35,13 @@ def study(tmp_path: Path, *, epsilon: float = 4000.0, **changes: Any) -> Study:
             {"name": "means", "kind": "mean", "column": "score", "by": "stage"},
         ],
     }
+    made = {"n": 10, "population": {"model": "independent", "covers": ["score"]}} | changes
     return Study(
-        pd.DataFrame({"age": ages, "score": SCORES}),
+        made.pop("source", pd.DataFrame({"age": ages, "score": SCORES})),
         dataset="school",
-        n=10,
-        population={"model": "independent", "covers": ["score"]},
         budget={"epsilon": epsilon},
         ledger=str(tmp_path / "ledger.db"),
-        **parts | changes,
+        **parts | made,
     )
 
 
@@ -140,10 +139,11 @@ def test_errors_of_every_group_before_and_after(tmp_path: Path) -> None:
     assert [query.name for query in check.plan.queries] == ["means", "unsized", "good", "all"]
     means, unsized, good, whole = check.plan.queries
     before = means.group_errors()
-    assert list(before) == [0, 1, 2]
-    assert before[2] == means.error(0.95, 2)
-    assert before[0] == before[1] == means.error(0.95, 4)
-    assert unsized.group_errors() == {0: None, 1: None, 2: None}
+    assert list(before) == list(means.shape.group_words.values())
+    below, middle, above = before
+    assert before[above] == means.error(0.95, 2)
+    assert before[below] == before[middle] == means.error(0.95, 4)
+    assert unsized.group_errors() == dict.fromkeys(before)
     assert set(good.group_errors(0.9).values()) == {good.error(0.9, None)}
     assert whole.group_errors() == {}
     shown = "means, error in each group: below 10 "
@@ -177,3 +177,38 @@ def test_a_mean_of_no_rows_has_a_remedy_that_works(tmp_path: Path) -> None:
         (tmp_path / f"{place}").mkdir()
         asked = {key: value for key, value in (mean | changed).items() if value is not None}
         assert len(study(tmp_path / f"{place}", queries=[asked]).release()) > 0
+
+
+def test_a_number_names_a_group_of_numbers_and_never_a_position(tmp_path: Path) -> None:
+    columns = {
+        "week": {"states": [1, 2, 3], "public": True},
+        "site": {"states": ["north", "south"], "public": True},
+        "ill": {"states": [0, 1]},
+    }
+    table = pd.DataFrame(
+        {"week": [1, 2, 2, 3, 3, 3], "site": ["north", "south"] * 3, "ill": [0, 1, 1, 0, 1, 1]}
+    )
+    release = study(
+        tmp_path,
+        source=table,
+        n=6,
+        columns=columns,
+        population={"model": "independent", "covers": ["ill"]},
+        queries=[
+            {"name": "by week", "kind": "count", "where": "ill == 1", "by": "week"},
+            {"name": "by site", "kind": "count", "where": "ill == 1", "by": "site"},
+        ],
+    ).release()
+    weeks, sites = release["by week"], release["by site"]
+    for week in (1, 2, 3):
+        assert weeks[week].group == week
+        assert weeks[week].value == release["by week", week].value
+    for missing in (0, -1, 4, 26):
+        with pytest.raises(UnknownNameError):
+            weeks[missing]
+    assert [result.group for result in weeks[1:]] == [2, 3]
+    assert sites[0].group == "north"
+    assert sites[-1].group == "south"
+    with pytest.raises(UnknownNameError):
+        sites[2]
+    assert list(weeks.errors()) == ["1", "2", "3"]

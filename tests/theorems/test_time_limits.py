@@ -252,3 +252,14 @@ def test_a_study_can_ask_for_the_time_that_check_tells(tmp_path: Path) -> None:
 def test_budget_seconds_are_checked(seconds: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"budget\.seconds"):
         study(tmp_path, seconds)
+
+
+def test_only_an_estimate_would_do() -> None:
+    estimated = Refused("a", OfTime("slow", 2.0))
+    stopped = Refused("a", OfTime("slow", 2.0, estimated=False))
+    assert estimated.more_time("--seconds ") == "--seconds 2.2 would do"
+    assert "would do" not in stopped.more_time("--seconds ")
+    assert "is not known" in stopped.more_time("--seconds ")
+    assert "is not known" in stopped.reason
+    assert "is not known" not in estimated.reason
+    assert Refused("a", "no chain").more_time("--seconds ") == ""

@@ -106,12 +106,19 @@ def differences(reading: Reading, other: Reading) -> list[str]:
         if ours != theirs:
             short = max(len(repr(ours)), len(repr(theirs))) <= _SHORT
             lines.append(
-                f"{key} ({ours!r} here, {theirs!r} there)" if short else f"{key} (other values)"
+                f"{key} ({_said(ours)} here, {_said(theirs)} there)"
+                if short
+                else f"{key} (other values)"
             )
     return lines
 
 
 _SHORT = 60
+
+
+def _said(value: object) -> str:
+    """A value as a study has it, or that it has none."""
+    return "nothing" if value is None or value == [] else repr(value)
 
 
 def _by_key(reading: Reading) -> dict[str, object]:

@@ -257,7 +257,9 @@ def _steps(most: Floats, least: Floats, ratio: Floats) -> tuple[BoundedSteps, Fl
     return BoundedSteps.of(high, low, lower, upper, ratio), ratio
 
 
-_KNOWN: WeakKeyDictionary[FactorGraph, StateMessages | str] = WeakKeyDictionary()
+_Prepared = dict[int | None, StateMessages | str]
+_KNOWN: WeakKeyDictionary[FactorGraph, _Prepared] = WeakKeyDictionary()
+"""By the graph and the size of its component: all large grids of one table have one corner."""
 
 
 def state_messages(
@@ -272,14 +274,15 @@ def state_messages(
     every kind of factor of a graph of so many records, and like messages are one number. Raises
     `OutOfTimeError` at the deadline.
     """
-    if graph not in _KNOWN:
+    prepared = _KNOWN.setdefault(graph, {})
+    if component not in prepared:
         merged = merged_factors(graph, laws, MOST_CELLS)
-        _KNOWN[graph] = (
+        prepared[component] = (
             merged
             if isinstance(merged, str)
             else StateMessages(merged, None if component is None else True, component, deadline)
         )
-    return _KNOWN[graph]
+    return prepared[component]
 
 
 def states_level(

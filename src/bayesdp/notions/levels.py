@@ -38,21 +38,24 @@ class Bound:
 class OfTime(str):
     """The reason for refusing a theorem that only takes too long: with `seconds` it is tried.
 
-    `seconds` is an estimate of what one level takes, rounded up.
+    `seconds` is an estimate of what one level takes, rounded up; where it is not `estimated`, the
+    theorem was stopped, and they are only more than it was allowed.
     """
 
-    __slots__ = ("seconds",)
+    __slots__ = ("estimated", "seconds")
     seconds: float
+    estimated: bool
 
-    def __new__(cls, why: str, needed: float) -> OfTime:
+    def __new__(cls, why: str, needed: float, *, estimated: bool = True) -> OfTime:
         """The reason `why` with its remedy, for a theorem that takes about `needed` seconds."""
         seconds = float(f"{1.1 * needed:.2g}")
+        unknown = "" if estimated else "; how long it takes is not known"
         reason = super().__new__(
             cls,
-            f"{why}: allow more with --seconds {seconds:g} (in Python seconds={seconds:g}, in a "
-            f"study budget.seconds = {seconds:g})",
+            f"{why}{unknown}: allow more with --seconds {seconds:g} (in Python seconds="
+            f"{seconds:g}, in a study budget.seconds = {seconds:g})",
         )
-        reason.seconds = seconds
+        reason.seconds, reason.estimated = seconds, estimated
         return reason
 
 
@@ -70,6 +73,15 @@ class Refused:
     def seconds(self) -> float | None:
         """The time for one level with which it is tried; `None` where more time would not help."""
         return self.reason.seconds if isinstance(self.reason, OfTime) else None
+
+    def more_time(self, key: str) -> str:
+        """What to allow by `key`, as in "--seconds 2 would do"; empty where time is no remedy."""
+        if not isinstance(self.reason, OfTime):
+            return ""
+        allowed = f"{key}{self.reason.seconds:g}"
+        if self.reason.estimated:
+            return f"{allowed} would do"
+        return f"it was stopped, and how long it takes is not known: {allowed} may do"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as in `--json`: `seconds` only where more time is the remedy."""
@@ -89,7 +101,7 @@ def left_out_for_time(refused: Iterable[Refused]) -> tuple[Refused, ...]:
 def left_out_words(refused: Iterable[Refused]) -> str:
     """For a notebook: the theorems that were left out for time, with what would do."""
     return "".join(
-        notebook.paragraph(f"Left out for time: {answer.theorem} ({answer.seconds:g} s would do).")
+        notebook.paragraph(f"Left out for time: {answer.theorem} ({answer.more_time('seconds=')}).")
         for answer in refused
     )
 

@@ -109,7 +109,7 @@ def _by_group(query: PlannedQuery) -> str:
     if query.shape.group_rows is None:
         return ""
     errors = ", ".join(
-        f"{query.shape.group_words[group]} {up_words(error)}"
+        f"{group} {up_words(error)}"
         for group, error in query.group_errors(query.confidence).items()
         if error is not None
     )

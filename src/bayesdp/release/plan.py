@@ -145,8 +145,8 @@ class Plan:
         """What more time may buy: for each theorem that was left out, the seconds it takes."""
         late = () if self.too_slow is None else (self.too_slow.words(),)
         return late + tuple(
-            f"Left out for time: {refused.theorem} (budget.seconds = {refused.seconds:g} would "
-            "do). With more time the noise may be less."
+            f"Left out for time: {refused.theorem} ({refused.more_time('budget.seconds = ')}). "
+            "With more time the noise may be less."
             for refused in self.left_out
         )
 

@@ -23,7 +23,6 @@ from bayesdp.numbers import UpperBound, float_above
 from bayesdp.release.noise import Noise, NoiseKind
 from bayesdp.release.queries import Shape, label
 from bayesdp.release.spec import StudySpec
-from bayesdp.statements.columns import Value
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.queries import CountQuery, DataQuery, HistogramQuery, SumQuery
 from bayesdp.theorems.zeros import zeros_hint
@@ -85,26 +84,29 @@ class PlannedQuery:
         """The count of numbers that it releases: one for each group and cell."""
         return len(self.shape.keys or (None,)) * len(self.shape.cells or (None,))
 
-    def error(self, confidence: float, rows: int | None) -> float | None:
+    def error(self, confidence: float = CONFIDENCE, rows: int | None = None) -> float | None:
         """The error at this confidence, rounded up; `None` while the number of rows is unknown.
 
-        It is the noise's own: clipping and the grid are not counted. In the query's unit.
+        `rows` is how many rows a mean or proportion is over, where it has no stated number. It is
+        the noise's own: clipping and the grid are not counted. In the query's unit.
         """
         scale = self._divisor(rows)
         if scale is None:
             return None
         return float_above(self.noise.quantile(confidence) * self.step / scale)
 
-    def group_errors(self, confidence: float = CONFIDENCE) -> dict[Value, float | None]:
+    def group_errors(self, confidence: float = CONFIDENCE) -> dict[str, float | None]:
         """The error of each group's number at this confidence, in the query's unit, rounded up.
 
-        By the declared groups, in their order; empty for a query without `by`. `None` where only
-        the data tell how many rows a mean or proportion is over: state `group_sizes`, or ask
-        `error(confidence, rows)` for a size.
+        By the groups as they are shown, as `release[name].errors()` has them; empty for a query
+        without `by`. `None` where only the data tell how many rows a mean or proportion is over:
+        state `group_sizes`, or ask `error(confidence, rows)` for a size.
         """
         sizes = self.shape.group_rows or {}
         return {
-            key: self.error(confidence, sizes.get(key) if self.shape.averaged else 1)
+            self.shape.group_words.get(key, str(key)): self.error(
+                confidence, sizes.get(key) if self.shape.averaged else 1
+            )
             for key in self.shape.keys or ()
         }
 

@@ -105,9 +105,11 @@ class Result:
 class ResultList(list[Result]):
     """The results of a query with groups or cells, in the order in which they were declared.
 
-    A result is found by its position or by the name of its group or cell: `results[0]`,
-    `results["child"]`. What a single result has (`value`, `error`) is refused with the names that
-    there are. `named` is the group that all of them are of, if one was named.
+    A result is found by the name of its group or cell, `results["child"]`, or by its position,
+    `results[0]`, unless groups or cells are numbers: then a number is always a name. Raises
+    `UnknownNameError`, a `KeyError`, for names and positions that there aren't. What a single
+    result has (`value`, `error`) is refused with the names that there are. `named` is the group
+    that all of them are of, if one was named.
     """
 
     def __init__(self, results: Iterable[Result] = (), named: Sequence[object] = ()) -> None:
@@ -115,21 +117,28 @@ class ResultList(list[Result]):
         self.named = tuple(named)
 
     def __getitem__(self, name: Any) -> Any:
-        """The result at this place, or of this group or cell."""
-        if isinstance(name, int | slice):
+        """The result of this group or cell, or at this position."""
+        if isinstance(name, slice) or (isinstance(name, int) and self._has_position(name)):
             return super().__getitem__(name)
         parts = name if isinstance(name, tuple) else (name,)
         return _at(self, (*self.named, *parts))
 
+    def _has_position(self, number: int) -> bool:
+        """Whether a number is a position here: no name is one, and there are so many results."""
+        named = [_places(result)[len(self.named) :] for result in self]
+        numbers = any(places and not isinstance(places[0][0], str) for places in named)
+        return not numbers and -len(self) <= number < len(self)
+
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or not self or not hasattr(self[0], name):
+        if name.startswith("_") or not self or not hasattr(next(iter(self)), name):
             raise AttributeError(f"a list of results has no attribute '{name}'")
-        query = self[0].query
+        first = next(iter(self))
+        query = first.query
         known = first_names([_place_words(result) for result in self])
         raise AttributeError(
             f"release[{query!r}] has {counted(len(self), 'result', 'results')}, each with its "
             f"'{name}': name one of them. Known: {known}. For "
-            f"example release[{', '.join(map(repr, (query, *self[0].places)))}]."
+            f"example release[{', '.join(map(repr, (query, *first.places)))}]."
         )
 
     def errors(self, confidence: float = 0.95) -> dict[str, float]:
@@ -141,7 +150,8 @@ class ResultList(list[Result]):
 
     def _repr_html_(self) -> str:
         """The table that a notebook shows."""
-        return notebook.table(self[0].query if self else "", _SHOWN, map(_shown, self))
+        title = next(iter(self)).query if self else ""
+        return notebook.table(title, _SHOWN, map(_shown, self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +315,7 @@ def _place_words(result: Result | ProgramAnswer) -> str:
 def _at(results: Sequence[Any], parts: Sequence[object]) -> Any:
     """The result of the named group and cell, or the list of all that are named."""
     for position, part in enumerate(parts):
-        where = f"release[{results[0].query!r}]"
+        where = f"release[{next(iter(results)).query!r}]"
         there = [_places(result)[position : position + 1] for result in results]
         if not all(there):
             alone = "no name but the query's, which has no groups or cells"
@@ -316,9 +326,8 @@ def _at(results: Sequence[Any], parts: Sequence[object]) -> Any:
         if not named:
             raise unknown_name(where, part, [words for ((_, words),) in there])
         results = named
-    if len(_places(results[0])) > len(parts):
-        return ResultList(results, parts)
-    return results[0]
+    first = next(iter(results))
+    return ResultList(results, parts) if len(_places(first)) > len(parts) else first
 
 
 def _is_place(place: object, words: str, name: object) -> bool:

@@ -167,5 +167,6 @@ def _slow(refused: tuple[Refused, ...]) -> str:
     if not slow:
         return ""
     names = ", ".join(answer.theorem for answer in slow)
-    seconds = max(answer.seconds or 0.0 for answer in slow)
-    return f"it may be lower: {names} left out for time (budget.seconds = {seconds:g} would do)"
+    slowest = max(slow, key=lambda answer: answer.seconds or 0.0)
+    remedy = slowest.more_time("budget.seconds = ")
+    return f"it may be lower: {names} left out for time ({remedy})"

@@ -253,11 +253,11 @@ def out_of_time(question: Question, most: float = math.inf) -> str:
     """
     twice = 2.0 * question.seconds
     if question.deadline.passed:
-        return OfTime("the time for all levels together was over", twice)
+        return OfTime("the time for all levels together was over", twice, estimated=False)
     if most < question.seconds:
         return f"it was stopped after {most:g} s, because another theorem has the exact level"
     why = f"it took longer than the {question.seconds:g} s allowed for one level"
-    return OfTime(why, twice)
+    return OfTime(why, twice, estimated=False)
 
 
 def _as_listed(answers: dict[str, _Answer]) -> list[_Answer]:

@@ -74,8 +74,9 @@ J`, `a(D)` and `b(D)` their ends inside and outside. Let first `v` be outside. T
 the sum of `t_D <s_i s_a(D)>_B <s_v s_b(D)>_rest`, with `Z = sum_D t_D <s_a(D)>_B <s_b(D)>_rest`. By
 Newman (1975), `<s_i s_A> <= sum_(a in A) <s_i s_a> <s_(A without a)>` for any list `A`. (It is the
 switching lemma: in two currents, the first with sources `i` and `A`, `i` is connected to some
-source in `A`.) Apply it to `a(D)`. The part for one pair `(a, b)` of `D` is `<s_i s_a>_B
-tanh(J_ab)` times `t_E <s_a(E)>_B <s_v s_b s_b(E)>_rest`, `E` the other pairs of `D`. Sum over all
+source in `A`. `A` may name a record twice, as `s^2 = 1`, or `i` itself, as `<s_i s_i> = 1`.)
+Apply it to `a(D)`. The part for one pair `(a, b)` of `D` is `<s_i s_a>_B tanh(J_ab)` times `t_E
+<s_a(E)>_B <s_v s_b s_b(E)>_rest`, `E` the other pairs of `D`. Sum over all
 sets `E`, which adds terms that are not negative (GKS): `Z <s_b s_v>` is left. If `v` is inside, it
 is one more member of the list; it gives `<s_i s_v>_B` times `sum_D t_D <s_a(D)>_B <s_b(D)>_rest`,
 which is `Z`. ∎

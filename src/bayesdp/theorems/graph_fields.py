@@ -35,11 +35,15 @@ Then for every adversary who knows each record exactly or not at all
 L(eps) <= eps + max over i and u, u' of sum over a at i of y_(a -> i)[u, u'].
 ```
 
-Loops are allowed, and so are any number of values and factors of any size.
+Loops are allowed, and so are any number of values and factors of any size. The smaller of the
+supremum in (1) and `eps (component - 1)` will do in its place, `component` being the number of
+records that are tied to `i`, itself included. With zeros the closed form below, with what is said
+there of them, stands in the place of the supremum. The level depends on how `pi` is written as
+factors.
 
-**Proof.** *Positive tables first.* In a *smaller model* some members of each factor are given
-values, which need not agree between factors; a record that is given one everywhere is known. There
-`y` satisfies (1) too: choices of known members are fewer, `h` is a maximum over fewer settings, and
+**Proof.** *Positive tables first.* In a *smaller model* some records are known: each of them is
+given a value in all of its factors, perhaps different ones, and the others in none. There `y`
+satisfies (1) too: choices of known members are fewer, `h` is a maximum over fewer settings, and
 `s` has fewer terms. Let the target `i` have one copy for each of its factors. *Claim:* changing its
 copy in `a` from `u'` to `u`, all other copies being fixed anyhow, multiplies the mean of `g` by at
 most `e^y`, `y = y_(a -> i)[u, u']`. The theorem follows: change the own value of `i` in `g`
@@ -112,20 +116,24 @@ too, with the first such. This nearly always lowers the level; where it does not
 `h`; settings are ordered by `alpha / beta` with `t` in it; an infinite `H` makes `e^-H` 0 and
 `e^H` infinite; and a quotient that may then tend to anything, as `0 / 0`, is infinite in an upper
 bound and 0 in a lower one. A setting where both weights are 0 is left out if `H` is finite against
-one where `alpha > 0` and one where `beta > 0`: its share tends to 0 under all evidence. Thus the
-limit of each step, as `t -> 0`, is at most the step with zeros. Let `y` satisfy (1) with zeros, and
-`eta > 0`. For small `t` the steps are at most `y + eta`, and those of `y + eta` at `eps' = eps - d
-eta`, `d` the most factors at a record, are no larger. So `L(eps') <= eps + sum of (y + eta)` holds
-for those laws, and for their limit `pi`, including all conditional laws given events that are
-possible. As `eta -> 0` it holds for `eps`: if `g` is a mechanism for `eps`, its power `g^(eps' /
-eps)` is one for `eps'`, and tends to `g`. ∎
+one where `alpha > 0` and one where `beta > 0`. Such a `z` may have changes of values that no other
+setting has, so take `A` and `B` in the proof without it: `p(z)` and `q(z)` are at most `t` times a
+constant, whatever the evidence and the smaller model, and `G(z) <= e^(n eps) m` for `n` records, so
+`lambda` is at most the fraction without `z` and a term that tends to 0 with `t`; where nothing else
+is in `A` or in `B` it is at most 1 and such a term. Thus, as `t -> 0`, `ln lambda` is at most the
+step with zeros, and what tends to 0. Let `y` be at least all steps with zeros, and `eta > 0`. For
+small `t` it is enough that messages are at least the steps and `eta`, and the steps of `y + eta` at
+`eps' = eps - d eta`, `d` the most factors at a record, are no larger than those of `y` at `eps`. So
+`L(eps') <= eps + sum of (y + eta)` holds for those laws, and for their limit `pi`, including all
+conditional laws given events that are possible. As `eta -> 0` it holds for `eps`: if `g` is a
+mechanism for `eps`, its power `g^(eps' / eps)` is one for `eps'`, and tends to `g`. ∎
 
 **Which messages.** The step is increasing in the messages but, other than in 3.7, not concave:
 where evidence is far from even, small costs hardly matter and larger ones do. So a guess scaled up
 proves nothing. bayesdp goes up from 0 and raises each round by a hair (1e-12 of itself), until a
 plain step, rounded up, raises nothing: this ends just above the least solution. Where it does not
-end it goes down from `min(r, eps (component - 1))`, which satisfies (1) for the same reasons as in
-3.7, and each step down is a proof. Large graphs have fewer numbers, each above many messages: as
+end it goes down from `min(r, eps (component - 1))`, which is enough for the same reasons as in 3.7,
+and each step down is a proof. Large graphs have fewer numbers, each above many messages: as
 much as the kernel proves in time. For two values they are two, one for each order of values; for
 more, equal factors have the same number where the record that changes has the same factors.
 

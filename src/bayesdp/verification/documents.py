@@ -88,7 +88,8 @@ def check(document: object) -> Verdict:
     version = document.get("version")
     if version != VERSION or type(version) is not int:
         wrote = "another version of bayesdp wrote it, verify it with that one"
-        return Verdict("UNKNOWN", (), "version", f"version {repr(version)[:40]}: {wrote}")
+        said = f"version {repr(version)[:40]}: {wrote}" if "version" in document else _NO_VERSION
+        return Verdict("UNKNOWN", (), "version", said)
     try:
         intact = document.get("digest") == digest(content_of(document))
         json.dumps(document, ensure_ascii=False).encode()
@@ -124,6 +125,10 @@ def signed_by(document: object, trusted: Sequence[Ed25519PublicKey] = ()) -> str
 
 def _too_deep() -> Verdict:
     return Verdict("UNKNOWN", (), "content", _TOO_DEEP)
+
+
+_NO_VERSION = "no version is stated: other software wrote it, or somebody changed it"
+"""Why a certificate without its key `version` is not judged."""
 
 
 def _invalid(step: str, reason: str) -> Verdict:

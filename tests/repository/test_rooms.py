@@ -39,10 +39,14 @@ def test_the_table_of_rooms_is_the_tree() -> None:
 
 MAPPED = (
     "accounting",
+    "accounting/what_if",
+    "fitting",
     "kernel",
     "leakage",
     "populations",
+    "kernel/programs",
     "programs/check",
+    "programs/falsify",
     "programs/run",
     "programs/source",
     "release",

@@ -1,6 +1,12 @@
 """Populations from public or past data, with regions that hold the truth at a stated confidence.
 
-`noisy_counts` has the regions from private data: `release.private_fit` counts and pays for them.
+* Fits: `chains` and `orders`, `trees`, `networks`, `joint_laws`, `clusters`, `roles`,
+  `autoregressive`.
+* Bounds: `regions` (from counts), `noisy_counts` (from private data, which `release.private_fit`
+  counts and pays for), `boxes` (few laws that stand for all between bounds).
+* Reading: `counting`, `numbers_of`, `states`. Does the model fit: `comparing` (chains) and
+  `diagnosing` (Gaussian ones).
+* After a release: `streams`.
 """
 
 from bayesdp.fitting.autoregressive import AutoregressiveFit, fit_autoregressive

@@ -59,6 +59,7 @@ def check_program_results(
 def _check_answer(
     result: Mapping[str, Any], program: Program, units: Collection[str], where: str
 ) -> None:
+    """`InvalidError` unless outputs are those that the program can have, and what it released."""
     releases, outputs = result["releases"], result["outputs"]
     made = {command.name: command for command in flat(program.body) if isinstance(command, Release)}
     require(

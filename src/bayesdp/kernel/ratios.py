@@ -63,14 +63,17 @@ def ratio_bound(
 
 
 def two_states(p: RatioRow, q: RatioRow, cost: Costs, v: int = 0, w: int = 1) -> arb:
-    """The ratio is monotone in `g(v) / g(w)`, which lies in `[1 / cost[w][v], cost[v][w]]`."""
+    """The ratio for two states, exact.
+
+    It is monotone in `g(v) / g(w)`, which lies in `[1 / cost[w][v], cost[v][w]]`.
+    """
     up, down = cost[v][w], cost[w][v]
     first = (p[v] * up + p[w]) / (q[v] * up + q[w])
     return first.max((p[v] + p[w] * down) / (q[v] + q[w] * down))
 
 
 def threshold(p: RatioRow, q: RatioRow, cost: Costs) -> arb:
-    """The same with every cost replaced by the largest."""
+    """A bound on the ratio: that with every cost replaced by the largest."""
     off = (entry for v, row in enumerate(cost) for w, entry in enumerate(row) if v != w)
     return one_cost(p, q, largest([arb(1), *off]))
 

@@ -119,6 +119,7 @@ class _Release:
     # -- what was asked, and what it costs under DP ----------------------------------------
 
     def queries(self) -> tuple[list[Shape], list[Spent]]:
+        """The shape of each query of numbers, and all spends; each is derived again."""
         where, conclusion, claim = "composition", self.composition.conclusion, self.claim
         shapes: list[Shape] = []
         described: list[Mapping[str, Any]] = []
@@ -287,6 +288,7 @@ class _Release:
         return None if bounds is None else (Fraction(bounds[0]), Fraction(bounds[1]))
 
     def level(self, step: LevelStep, spends: Sequence[Spent]) -> arb:
+        """The level that the release's own step proves, from what is declared and spent."""
         if not isinstance(step, Conversion):
             return _dp_level(step, spends)
         evidence = step.evidence

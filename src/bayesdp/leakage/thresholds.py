@@ -137,7 +137,7 @@ def _log_evidence_ratios(settings: list[tuple[int, ...]], evidence: list[Floats]
 
 
 def _without_thresholds(rows: Weights, place: int, new: int, old: int) -> list[ThresholdStep]:
-    """What is left without thresholds: the largest cross ratio, and any change of the others."""
+    """The step of a factor of too many settings: by its largest cross ratio."""
     orders = [_order(a, b) for a, b in zip(rows[new].flat, rows[old].flat, strict=True)]
     if len(set(orders)) == 1:
         return []

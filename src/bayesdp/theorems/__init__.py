@@ -2,6 +2,10 @@
 
 `REGISTRY` lists them all, in the order in which reports show them. `leakage` asks every theorem
 that is about a population what a DP cost means there; the refused ones keep their reasons.
+
+Other files: `base` (what a theorem is), `markov` and `gaussian` (what theorems of one model share),
+`secret` and `zeros` (what possible values mean), `with_delta`, `renyi_orders` and `gaussian_noise`
+(levels with a delta), `advice` (what more knowledge would bring), and the room `relations`.
 """
 
 from __future__ import annotations

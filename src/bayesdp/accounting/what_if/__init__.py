@@ -1,7 +1,8 @@
 """What several releases cost together: what is claimed, what is proved, and what is true.
 
-`releases` reads the document, `levels` and `rules` prove levels, `comparison` puts them beside the
-naive claim and the exact leakage, and `answer` is what is shown.
+`releases` reads the document, with its `blocks` and `kinds` of mechanisms; `levels` and `rules`
+prove levels, `comparison` puts them beside the naive claim and the exact leakage, and `answer` is
+what is shown.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class Scope:
             size = of.size * (of.size + 1) // 2
             require(size <= MOST_ENTRIES, f"moments of more than {MOST_ENTRIES} entries")
             return ValueKind("vector", size)
-        return self._plain(node, [self.row(arg) for arg in node.args])
+        return self._operation(node, [self.row(arg) for arg in node.args])
 
     def _column(self, name: object, at: Node) -> ColumnType:
         allow(name in self.context.program.columns, "column", f"no column {name!r}", at)
@@ -168,7 +168,7 @@ class Scope:
         require(
             node.op in (*_ARITHMETIC, "tuple", "item"), f"'{node.op}' of values that are private"
         )
-        return self._plain(node, [self.private(arg) for arg in node.args])
+        return self._operation(node, [self.private(arg) for arg in node.args])
 
     # -- public values -------------------------------------------------------------------------
 
@@ -189,7 +189,7 @@ class Scope:
             return self.private(node)
         is_public = node.op not in ("field", "acc", "data", "fold")
         allow(is_public, "unreleased", "a private value is used without a release", node)
-        return self._plain(node, [self.public(arg) for arg in node.args])
+        return self._operation(node, [self.public(arg) for arg in node.args])
 
     def after(self, node: Node) -> ValueKind:
         """The kind of what is computed from released values."""
@@ -262,7 +262,8 @@ class Scope:
 
     # -- operations that all levels have ---------------------------------------------------------
 
-    def _plain(self, node: Node, kinds: list[ValueKind]) -> ValueKind:
+    def _operation(self, node: Node, kinds: list[ValueKind]) -> ValueKind:
+        """The kind of an operation that all levels have, from the kinds of its arguments."""
         op = node.op
         if op == "const":
             value = node.data[0]

@@ -223,6 +223,7 @@ def whole(node: Node, context: AdjacencyContext) -> bool:
 
 
 def _exponential(release: Release, stated: ReleaseNode, setting: Setting) -> ReleaseCost:
+    """The cost of a choice: its epsilon, once the score's stated sensitivity is enough."""
     epsilon = _option(release, "epsilon")
     score, candidates = release.args
     place = candidates_of(candidates, setting.scope)
@@ -395,6 +396,7 @@ def _per_record(release: Release, stated: ReleaseNode, setting: Setting) -> Rele
 
 
 def _posterior_sample(release: Release, stated: ReleaseNode, setting: Setting) -> ReleaseCost:
+    """The cost of a draw: `power` times the spread of the log-likelihood, twice for `replace`."""
     low, high, power = (_option(release, name) for name in ("low", "high", "power"))
     model, grid = release.args
     family = setting.scope.observed(model)

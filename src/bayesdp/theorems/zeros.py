@@ -14,9 +14,9 @@ ZEROS = f"a table makes values impossible beside others, so no influence is fini
 """Why `graph-influence` doesn't apply to such a model."""
 
 HINT = (
-    "The tables hold zeros, as Mendel's do: graph-influence doesn't apply, and graph-contraction "
-    "counts all records that are tied as one. Small families have the exact level (finite-law); in "
-    f"larger ones allow for misread values or mutations, so that no entry is 0 ({PLACE})."
+    "The tables hold zeros, as Mendel's do: graph-influence doesn't apply, graph-contraction "
+    "counts all records that are tied as one, and graph-fields is high. Small families have the "
+    f"exact level (finite-law); in larger ones allow for misread values or mutations, so that no entry is 0 ({PLACE})."
 )
 
 
@@ -35,9 +35,11 @@ def has_zeros(population: Population) -> bool:
 def zeros_hint(population: Population | None, theorem: str = "") -> str:
     """What to do about zeros in the tables of a population; empty where there is nothing to do.
 
-    `theorem` is the one with the lowest level: a better one than that of all tied records at once
-    needs no help.
+    `theorem` is the one with the lowest level: one that zeros don't raise needs no help.
     """
-    if theorem not in ("", "cluster-size", "graph-contraction", "family") or population is None:
+    if (
+        theorem not in ("", "cluster-size", "graph-contraction", "graph-fields", "family")
+        or population is None
+    ):
         return ""
     return HINT if has_zeros(population) else ""

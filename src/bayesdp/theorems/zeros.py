@@ -16,7 +16,8 @@ ZEROS = f"a table makes values impossible beside others, so no influence is fini
 HINT = (
     "The tables hold zeros, as Mendel's do: graph-influence doesn't apply, graph-contraction "
     "counts all records that are tied as one, and graph-fields is high. Small families have the "
-    f"exact level (finite-law); in larger ones allow for misread values or mutations, so that no entry is 0 ({PLACE})."
+    "exact level (finite-law); in larger ones allow for misread values or mutations, so that no "
+    f"entry is 0 ({PLACE})."
 )
 
 

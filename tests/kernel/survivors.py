@@ -65,6 +65,7 @@ EQUIVALENT: dict[str, str] = {
     "gaussian_walk_summable bound: without raise UnknownError()": "It bounds what is enumerated, which is a matter of time: the level would be the same.",
     "graph_fields _Fields.__init__: without require(few)": "A record of three values has three rows of weights, which are not unpacked into two: the step is malformed.",
     "ascended: without check_clock()": "Only a slow certificate shows it: tests/kernel/test_time_limit.py asks what one may take.",
+    "graph_ferromagnet _susceptibility: without raise UnknownError()": "It bounds what is summed, which is a matter of time: a larger box proves a bound too.",
     "graph_ferromagnet bound: without require(min(table.weights) > 0)": "A division by zero makes the step malformed, and INVALID.",
     "graph_ferromagnet bound: min(table.weights) >= 0 for min(table.weights) > 0": "A division by zero makes the step malformed, and INVALID.",
     "graph_ferromagnet bound: max in min(table.weights)": "A division by zero makes the step malformed, and INVALID.",
@@ -161,6 +162,7 @@ EQUIVALENT: dict[str, str] = {
 
 OPEN = frozenset(
     {
+        "graph_fields _of_states: without require(positive)",
         "Moves.recurrent: without the last of following[t]",
         "_Release.one_mechanism: list(priced.spend.reads) == self.covers for list(priced.spend.reads) == self.covers and priced.spend.block is None",
         "finite_law _Part._flows: need[v].lower in need[v].upper()",
@@ -172,6 +174,8 @@ OPEN = frozenset(
 
 RARELY_SEEN = frozenset(
     {
+        "Conversion.declared: without raise InvalidError(reason)",
+        "check_stationary: without require(chain.initial == STATIONARY)",
         "level: without require(dp_epsilon == conversion.total, rule)",
         "_order: without require(1 < alpha <= 10 ** 18, rule)",
         "graph_fields _Fields.__init__: without require(short)",

@@ -16,7 +16,12 @@ from bayesdp.leakage.contraction import graph_level
 from bayesdp.leakage.deadline import Deadline, OutOfTimeError
 from bayesdp.leakage.fields import field_messages, fields_level
 from bayesdp.leakage.merged_factors import merged_factors
-from bayesdp.leakage.state_fields import StateMessages, state_messages, states_level
+from bayesdp.leakage.state_fields import (
+    StateMessages,
+    preparation_seconds,
+    state_messages,
+    states_level,
+)
 from bayesdp.populations import Family, Graph, Network
 from tests.effort import runs
 from tests.leakage.test_fields import BELOW, graph_of, joint_of, random_epsilon, random_pairs
@@ -291,3 +296,22 @@ def test_a_large_grid_is_not_taken_for_a_smaller_one_of_the_same_table(first: in
     assert levels[lengths[0]] <= 0.401 + 1e-9
     both = Family(members=tuple(asked)).leakage(epsilon, seconds=20)
     assert both.best.epsilon >= count
+
+
+def test_a_network_of_many_kinds_of_people_is_left_out_for_time_by_an_estimate() -> None:
+    rng = np.random.default_rng(5)
+    nodes: list[dict[str, Any]] = [
+        {"name": f"p{i}", "states": 2, "table": [0.9, 0.1]} for i in range(40)
+    ]
+    for child in range(160):
+        parents = [f"p{parent}" for parent in rng.choice(len(nodes), 2, replace=False)]
+        table = [[[0.92, 0.08], [0.85, 0.15]], [[0.85, 0.15], [0.75, 0.25]]]
+        nodes.append({"name": f"p{40 + child}", "states": 2, "parents": parents, "table": table})
+    network = Network(nodes=nodes)
+    needed = preparation_seconds(network.factor_graph, True)
+    assert needed > 0.5
+    refused = {row.theorem: row for row in network.leakage(0.5, seconds=0.5).refused}
+    assert "it would take about" in refused["graph-fields"].reason
+    enough = refused["graph-fields"].seconds
+    assert enough is not None
+    assert enough >= 10.0 * needed

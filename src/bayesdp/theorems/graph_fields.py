@@ -162,8 +162,13 @@ from bayesdp.leakage.fields import (
     fields_level,
     uniform_level,
 )
-from bayesdp.leakage.state_fields import StateMessages, state_messages, states_level
-from bayesdp.notions import Bound, Cost
+from bayesdp.leakage.state_fields import (
+    StateMessages,
+    preparation_seconds,
+    state_messages,
+    states_level,
+)
+from bayesdp.notions import Bound, Cost, OfTime
 from bayesdp.populations import Graph, Network, Tree
 from bayesdp.populations.graph import FactorTable
 from bayesdp.theorems.base import Question, Theorem, too_slow
@@ -235,6 +240,12 @@ def _messages(population: Discrete, question: Question) -> FieldMessages | State
                 )
             part = _corner(min(rows, 4), min(columns, 4), population.table or ())
             component = rows * columns
+    seconds = preparation_seconds(part.factor_graph, laws)
+    allowed = max(min(question.seconds, 1.0), question.seconds / 10.0)
+    if seconds > allowed:
+        about = f"{float(f'{seconds:.2g}'):g}"
+        why = f"it would take about {about} s to prepare, and {allowed:g} s are allowed to it"
+        return OfTime(why, 10.0 * seconds)
     return state_messages(part.factor_graph, laws, component, question.deadline)
 
 

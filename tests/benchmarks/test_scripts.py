@@ -74,7 +74,7 @@ def test_fits_name_what_takes_longer(
 ) -> None:
     monkeypatch.syspath_prepend(str(FOLDER))
     fits = importlib.import_module("fits")
-    ratios = iter([2.4, 2.6, 1.0, 9.0, 2.5, 2.5, 2.5, 9.0])
+    ratios = iter([5.9, 6.1, 1.0, 9.0, 6.0, 6.0, 6.0, 9.0])
 
     def once(turns: int, *actions: Callable[[], object]) -> list[float]:
         if len(actions) == 1:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -174,15 +174,12 @@ def _kinds(merged: MergedFactors, deadline: Deadline) -> list[_Kind]:
 
     Of one factor they are in the order of members, new values and old values.
     """
-    at = _beside(merged)
     tables = {id(table): table for table in merged.factors.values()}
     ratios: dict[tuple[int, int], Floats] = {}
+    steps_of: dict[Hashable, list[ThresholdStep]] = {}
     kinds: dict[Hashable, _Kind] = {}
     number = 0
-    for tie, table in merged.factors.items():
-        if len(tie) == 1:
-            continue
-        beside = [at[record] - Counter([(id(table), place)]) for place, record in enumerate(tie)]
+    for table, beside in _with_others(merged):
         key = (id(table), *(frozenset(others.items()) for others in beside))
         if key not in kinds:
             for pair in {pair for others in beside for pair in others} - ratios.keys():
@@ -191,44 +188,56 @@ def _kinds(merged: MergedFactors, deadline: Deadline) -> list[_Kind]:
                 _evidence(size, others, ratios)
                 for size, others in zip(table.shape, beside, strict=True)
             ]
-            steps = [
-                step
-                for place in range(len(tie))
-                for step in thresholds(table, place, evidence, deadline)
-            ]
-            kinds[key] = _Kind(table, steps, [])
+            kinds[key] = _Kind(table, [], [])
+            for place, part in enumerate(_parts(key)):
+                if part not in steps_of:
+                    steps_of[part] = thresholds(table, place, evidence, deadline)
+                kinds[key].steps.extend(steps_of[part])
         kinds[key].first.append(number)
         number += sum(size * (size - 1) for size in table.shape)
     return list(kinds.values())
 
 
+def _with_others(merged: MergedFactors) -> Iterator[tuple[Weights, list[Counter[tuple[int, int]]]]]:
+    """Each factor of two or more members, with the other factors of each of them."""
+    at = _beside(merged)
+    for tie, table in merged.factors.items():
+        if len(tie) > 1:
+            own = ([(id(table), place)] for place in range(len(tie)))
+            yield (
+                table,
+                [at[record] - Counter(itself) for record, itself in zip(tie, own, strict=True)],
+            )
+
+
+def _parts(kind: tuple[Hashable, ...]) -> list[Hashable]:
+    """What the steps of each member's changes depend on: the other factors of other members."""
+    table, *beside = kind
+    return [(table, place, *beside[:place], *beside[place + 1 :]) for place in range(len(beside))]
+
+
 def preparation_seconds(graph: FactorGraph, laws: bool = False) -> float:
     """About how long `state_messages` takes to find the steps of a graph, on a quiet machine.
 
-    Each kind of factor takes time, for the settings of its members that may be known; equal factors
-    of records that have equal factors are of one kind.
+    Steps are worked out once for equal factors whose other members have equal factors besides.
     """
     merged = _merged(graph, laws)
     if isinstance(merged, str):
         return 0.0
-    at = _beside(merged)
-    shapes: dict[Hashable, tuple[int, ...]] = {}
-    for tie, table in merged.factors.items():
-        if len(tie) > 1:
-            alike = (frozenset(at[record].items()) for record in tie)
-            shapes.setdefault((id(table), *alike), table.shape)
-    return _SECONDS_OF_A_SETTING * sum(map(_settings, shapes.values()))
+    pairs: dict[Hashable, int] = {}
+    for table, beside in _with_others(merged):
+        kind = (id(table), *(frozenset(others.items()) for others in beside))
+        for place, part in enumerate(_parts(kind)):
+            pairs.setdefault(part, _settings(table.shape, place))
+    return _SECONDS_OF_A_SETTING * sum(pairs.values())
 
 
-def _settings(shape: tuple[int, ...]) -> int:
-    """How many pairs of settings of the other members are compared, for all changes of a member."""
-    pairs = 0
-    for place, size in enumerate(shape):
-        others = [other for position, other in enumerate(shape) if position != place]
-        few = math.prod(others) <= MOST_SETTINGS
-        compared = math.prod(n * (n + 1) for n in others) if few else math.prod(others)
-        pairs += size * (size - 1) * compared
-    return pairs
+def _settings(shape: tuple[int, ...], place: int) -> int:
+    """How many pairs of settings of other members are compared, for all changes of this one."""
+    size, others = shape[place], [*shape[:place], *shape[place + 1 :]]
+    few = math.prod(others) <= MOST_SETTINGS
+    compared = math.prod(n * (n + 1) for n in others) if few else math.prod(others)
+    return size * (size - 1) * compared
 
 
 def _beside(merged: MergedFactors) -> list[Counter[tuple[int, int]]]:

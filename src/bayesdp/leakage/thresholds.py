@@ -77,9 +77,9 @@ def _log(a: Fraction, b: Fraction) -> float:
 
 def _log_of(ratio: Fraction) -> float:
     """A logarithm, near 1 as exact as elsewhere; up to rounding."""
-    if Fraction(1, 2) < ratio < 2:
-        return math.log1p(float(ratio - 1))
-    return math.log(ratio.numerator) - math.log(ratio.denominator)
+    twos = ratio.numerator.bit_length() - ratio.denominator.bit_length()
+    twos = 0 if Fraction(1, 2) < ratio < 2 else twos
+    return twos * math.log(2.0) + math.log1p(float(ratio / Fraction(2) ** twos - 1))
 
 
 def _raised(value: float, size: float = 0.0) -> float:

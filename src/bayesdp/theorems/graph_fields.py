@@ -168,7 +168,7 @@ from bayesdp.leakage.state_fields import (
     state_messages,
     states_level,
 )
-from bayesdp.notions import Bound, Cost, OfTime
+from bayesdp.notions import Bound, Cost
 from bayesdp.populations import Graph, Network, Tree
 from bayesdp.populations.graph import FactorTable
 from bayesdp.theorems.base import Question, Theorem, too_slow
@@ -241,11 +241,8 @@ def _messages(population: Discrete, question: Question) -> FieldMessages | State
             part = _corner(min(rows, 4), min(columns, 4), population.table or ())
             component = rows * columns
     seconds = preparation_seconds(part.factor_graph, laws)
-    allowed = max(min(question.seconds, 1.0), question.seconds / 10.0)
-    if seconds > allowed:
-        about = f"{float(f'{seconds:.2g}'):g}"
-        why = f"it would take about {about} s to prepare, and {allowed:g} s are allowed to it"
-        return OfTime(why, 10.0 * seconds)
+    if seconds > question.seconds:
+        return too_slow(seconds, question)
     return state_messages(part.factor_graph, laws, component, question.deadline)
 
 

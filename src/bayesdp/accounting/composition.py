@@ -129,7 +129,7 @@ def converted(
         seconds,
         NEVER if search is None else search,
         PATIENCE * seconds if search is None else None,
-        beside=bool(reading.independent),
+        has_other_values=bool(reading.independent),
     )
     cost = cost_for(reading, spends)
     if reading.delta == 0.0:

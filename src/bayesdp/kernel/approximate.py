@@ -79,7 +79,9 @@ def level(conversion: Conversion, of_member: OfMember) -> arb:
         due = ball(replace(conversion, alpha=alpha).of_group(1)) + reserve(alpha, dp_delta)
         at_least(proof.dp_epsilon, due, f"{rule}: dp_epsilon")
     else:
-        require(conversion.alone and conversion.rho == 0, "a DP delta is not derived", rule)
+        require(
+            conversion.for_any_mechanism and conversion.rho == 0, "a DP delta is not derived", rule
+        )
         require(dp_epsilon == conversion.total, "dp_epsilon is not the cost", rule)
     pure = bounded(_pure(conversion, dp_epsilon), of_member)
     due = ball(dp_delta) * _growth(pure, dp_epsilon)

@@ -64,5 +64,5 @@ def bounded(conversion: Conversion, of_member: OfMember | None = None) -> arb:
     except InvalidError as error:
         error.step = error.step or conversion.rule
         raise
-    nothing = looked_into and not conversion.beside and derived.is_zero()
+    nothing = looked_into and not conversion.has_other_values and derived.is_zero()
     return derived if nothing else derived.max(total)

@@ -91,7 +91,7 @@ def _check_conversion(stated: ConversionCertificate) -> None:
     if stated.rounding != ROUNDING:
         raise UnknownError("it rounds in a way that is not known here", "rounding")
     cost = declared_cost(step.evidence.cost)
-    conversion = replace(read_conversion(step, cost), alone=True)
+    conversion = replace(read_conversion(step, cost), for_any_mechanism=True)
     stated_population(stated.population)
     law = law_of(stated.population)
     reason = "population: the claim is about another one than the step that proves it"

@@ -63,7 +63,7 @@ def read_conversion(
         Fraction(step.conclusion.delta),
         step.evidence.delta,
         zcdp=zcdp,
-        beside=bool(step.evidence.independent),
+        has_other_values=bool(step.evidence.independent),
     )
 
 
@@ -96,8 +96,8 @@ def _of_member(conversion: Conversion, member: Population, step: conversions.Con
     """The level of a family's member: a step of the same adversary, secrets and cost."""
     part = replace(
         read_conversion(step, conversion.cost, zcdp=conversion.zcdp),
-        alone=conversion.alone,
-        beside=conversion.beside,
+        for_any_mechanism=conversion.for_any_mechanism,
+        has_other_values=conversion.has_other_values,
     )
     reason = "population: the member's step is about another one than the family declares"
     require(part.population == member, reason)
@@ -134,7 +134,7 @@ def _certified_level(plain: Mapping[str, Any]) -> float:
     for member in (step, *step.members):
         zcdp = declared_cost(member.evidence.cost) if counted(member) == "zcdp" else zcdp
     conversion = read_conversion(step, cost, step.evidence.details.get("mechanism"), zcdp)
-    return double_up(proved(replace(conversion, alone=True)))
+    return double_up(proved(replace(conversion, for_any_mechanism=True)))
 
 
 def check_delta(claimed: float, derived: float) -> None:

@@ -73,9 +73,9 @@ class Conversion:
     release shows no such one.
 
     `proof` says how the level follows at `delta` (`approximate`); `alpha` is the Rényi order of the
-    divergence that a rule bounds, `None` for a pure level. `alone` says that the level is one of
-    every mechanism of the stated cost, not of a release; `beside` that records have values in
-    independent columns, of which the population says nothing.
+    divergence that a rule bounds, `None` for a pure level. `for_any_mechanism`: the level is that
+    of every mechanism of the stated cost, not of a release. `has_other_values`: records have values
+    in independent columns, of which the population says nothing.
     """
 
     rule: str
@@ -90,8 +90,8 @@ class Conversion:
     proof: conversions.Renyi | conversions.Point | conversions.Stated | None = None
     alpha: Fraction | None = None
     zcdp: Cost | None = None
-    alone: bool = False
-    beside: bool = False
+    for_any_mechanism: bool = False
+    has_other_values: bool = False
 
     @property
     def total(self) -> Fraction:

@@ -389,7 +389,7 @@ def _members(
             reading.secrets,
             seconds,
             stop_after=PATIENCE * seconds,
-            beside=bool(reading.independent),
+            has_other_values=bool(reading.independent),
         )
         answer = (
             report_with_delta(

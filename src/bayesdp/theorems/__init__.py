@@ -379,7 +379,7 @@ def delta_at(question: Question, level: float, cost: ApproxDP) -> UpperBound:
 
 def _has_secret(question: Question) -> bool | None:
     """Whether some record has two values, of the population's or beside it."""
-    return question.beside or has_secret(question.population, question.adversary)
+    return question.has_other_values or has_secret(question.population, question.adversary)
 
 
 _ROUNDING_OF_NOTHING = 1e-300

@@ -18,8 +18,8 @@ from bayesdp.populations import Population
 class Question:
     """Who attacks what: everything that a theorem looks at apart from the cost.
 
-    `population`, `adversary` and `secrets` are as in `bayesdp.leakage`. `beside` says that records
-    have values of which the population says nothing: they lose the whole cost about those, so no
+    `population`, `adversary` and `secrets` are as in `bayesdp.leakage`. `has_other_values`: records
+    have values of which the population says nothing; they lose the whole cost about those, so no
     level is below it, even where the population leaves no record two values.
 
     `seconds` is the time that a theorem may take for one level. One that should take longer, by an
@@ -41,7 +41,7 @@ class Question:
     seconds: float = 1.0
     deadline: Deadline = field(default=NEVER, compare=False)
     stop_after: float | None = None
-    beside: bool = False
+    has_other_values: bool = False
     beaten: float = math.inf
 
     def __post_init__(self) -> None:

@@ -207,3 +207,23 @@ def test_zeros_order_settings_and_make_bounds_infinite() -> None:
     assert float(step.passed(arb(2.0))) == pytest.approx(2.0)  # nothing but the cost bounds it
     only = of_kernel._Pair([zero, zero], [even, even * 2], [[near] * 2 for _ in range(2)])
     assert list(only.parts()) == [([0], [1])]
+
+
+def test_a_factor_of_a_known_record_is_read_alike_where_zeros_decide() -> None:
+    """Record 0 is known by the factor of 1 and 0: what is impossible goes before factors merge."""
+    tables: list[tuple[list[int], Any]] = [
+        ([0], [1.0, 54.6]), ([2], [0.59, 0.46, 2.95]), ([3], [6.2, 0.39]),
+        ([1, 0], [[0.0, 0.0], [54.6, 0.018]]),
+        ([2, 1], [[5.5, 0.23], [0.0, 20.8], [1.17, 0.81]]),
+        ([2, 1, 0], [[[0.0, 0.0], [0.0082, 4.57]], [[0.062, 0.19], [0.0, 5.68]],
+                     [[0.002, 13.6], [5.86, 2.92]]]),
+        ([0, 2, 3], [[[1.09, 1.6], [0.0, 0.85], [0.91, 0.0]],
+                     [[1.36, 0.64], [1.59, 0.0], [0.88, 0.96]]]),
+        ([3, 2, 1], [[[0.018, 1.0], [0.00034, 0.018], [2981.0, 0.0]],
+                     [[1.0, 54.6], [1.0, 0.0], [0.0, 1.0]]]),
+    ]  # fmt: skip
+    factors = [{"between": members, "table": table} for members, table in tables]
+    graph = Graph(records=4, states=[2, 2, 3, 2], factors=factors)
+    joint = of_states(graph)
+    assert joint is not None
+    assert agrees(graph, 0.2867) >= finite.worst_case(joint, 0.2867).level * BELOW

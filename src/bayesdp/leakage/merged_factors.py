@@ -44,20 +44,23 @@ def merged_factors(graph: FactorGraph, laws: bool, most_cells: int) -> MergedFac
     if cells > most_cells:
         return f"its factors have more than {most_cells:,} weights"
     same = _Same()
-    values = graph.states.tolist()
-    factors = _merged(_exact(graph, laws, same), values, same)
+    values: list[int] = graph.states.tolist()
+    factors, merged = list(_exact(graph, laws, same)), None
     while True:
         left = _possible(factors, values)
         if not all(left):
             return "the factors leave a record no value"
-        if all(len(rest) == count for rest, count in zip(left, values, strict=True)):
-            return MergedFactors(values, factors, _components(len(values), factors))
-        kept = []
-        for members, table in factors.items():
-            rows = np.ix_(*(left[record] for record in members))
-            kept.append((members, same.of(table[rows])))
+        fewer = [len(rest) < count for rest, count in zip(left, values, strict=True)]
+        if merged is not None and not any(fewer):
+            return MergedFactors(values, merged, _components(len(values), merged))
+        # What is impossible goes first: then a factor of a known record is one of fewer members.
+        for place, (members, table) in enumerate(factors):
+            if any(fewer[record] for record in members):
+                rows = np.ix_(*(left[record] for record in members))
+                factors[place] = members, same.of(table[rows])
         values = [len(rest) for rest in left]
-        factors = _merged(kept, values, same)
+        merged = _merged(factors, values, same)
+        factors = list(merged.items())
 
 
 class _Same:
@@ -121,15 +124,15 @@ def _into_larger(
     return dict(sorted(products.items()))
 
 
-def _possible(factors: dict[tuple[int, ...], Weights], values: list[int]) -> list[list[int]]:
+def _possible(factors: list[tuple[tuple[int, ...], Weights]], values: list[int]) -> list[list[int]]:
     """The values of each record that no factor excludes, round by round."""
     allowed = [np.ones(count, dtype=bool) for count in values]
-    live = {tie: np.asarray(table > 0, dtype=bool) for tie, table in factors.items()}
-    live = {tie: cells for tie, cells in live.items() if not cells.all()}
+    live = [(tie, np.asarray(table > 0, dtype=bool)) for tie, table in factors]
+    live = [(tie, cells) for tie, cells in live if not cells.all()]
     changed = True
     while changed:
         changed = False
-        for tie, cells in live.items():
+        for tie, cells in live:
             for place, record in enumerate(tie):
                 cells &= allowed[record].reshape([-1 if p == place else 1 for p in range(len(tie))])
             for place, record in enumerate(tie):

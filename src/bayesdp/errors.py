@@ -173,8 +173,8 @@ def toml_key(name: object) -> str:
 
 
 def toml_text(text: str) -> str:
-    """A text as a string of TOML, which JSON's strings are."""
-    return json.dumps(text, ensure_ascii=False)
+    """A text as a string of TOML: JSON's, but for the one character that only TOML escapes."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def first_names(names: Sequence[str]) -> str:

@@ -107,7 +107,7 @@ def test_three_histograms_of_intervals_fit_a_screen() -> None:
         PEOPLE.partition("[[query]]")[0].replace("n = 6", "n = 600") + asked
     )
     shown = " ".join(on_a_screen("people.toml"))
-    assert shown.count("what lies beyond an end") == 3
+    assert shown.count("values are clipped to") == 3
 
 
 def test_a_limit_says_which_releases_it_counts() -> None:

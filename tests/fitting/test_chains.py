@@ -396,3 +396,22 @@ def test_published_chains(shared_data: Any) -> None:
     assert (kept.records, kept.runs) == (13741, 165)  # as there: segments of three and more
     assert kept.transition.round(4).tolist() == [[0.9884, 0.0116], [0.03, 0.97]]
     assert round(named(kept, "order 2 against 1").statistic, 1) == 30.6
+
+
+@pytest.mark.parametrize("left_out", ["series", "time", "step"])
+def test_a_row_that_is_left_out_refuses_nothing(left_out: str) -> None:
+    rows = pd.DataFrame(
+        {"s": ["a"] * 6 + ["b"] * 6, "t": [0.0, 1, 2, 3, 4, 5] * 2, "x": [0.0, 1, 1, 0, 1, 0] * 2}
+    )
+    rows.loc[3, "x"] = None
+    if left_out == "series":
+        rows.loc[3, "s"] = None
+    else:
+        rows.loc[3, "t"] = 2.5 if left_out == "step" else None
+    options: dict[str, Any] = {"states": [0, 1], "missing": "drop", "length": 9}
+    if left_out != "series":
+        options |= {"time": "t", "step": 1, "gaps": "bridge"}
+    fitted = fit_chain(rows, "x", series="s", **options)
+    assert fitted.counts.sum() == 9
+    check = named(fitted, "over gaps against one step")
+    assert "can't be held against the others" in check.sentence

@@ -96,6 +96,20 @@ def test_like_messages_share_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
     assert agrees(Graph(records=10, edges=edges, table=THREE), 0.3) >= each * (1 - 1e-12)
 
 
+@pytest.mark.parametrize("small_first", [True, False])
+def test_like_messages_of_components_of_two_sizes_are_capped_by_the_larger(
+    small_first: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strong = [[math.exp(6.0) if a == b else 1.0 for b in range(3)] for a in range(3)]
+    sizes, edges, start = (3, 6) if small_first else (6, 3), [], 0
+    for size in sizes:
+        edges += [[start + i, start + (i + 1) % size] for i in range(size)]
+        start += size
+    monkeypatch.setattr(state_fields, "MOST_THRESHOLDS", 0)
+    graph = Graph(records=9, edges=edges, table=strong)
+    assert agrees(graph, 0.3) == pytest.approx(6 * 0.3)
+
+
 def test_a_large_grid_has_every_kind_of_pair_in_a_corner() -> None:
     mild = [[1.3, 1.0, 0.3], [1.0, 1.2, 0.2], [0.3, 0.25, 0.1]]
     for sides in ((21, 20), (2, 300), (1, 500)):

@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 
 import flint
+import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from bayesdp.accounting.approximate import DiscreteGaussianEvent
 from bayesdp.errors import InputError
+from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from bayesdp.mechanisms.gaussian import discrete_gaussian_delta, smallest_sigma
+from bayesdp.tables.grid import Grid
 from tests.effort import runs
 
 
@@ -114,3 +118,33 @@ def test_noise_of_too_many_steps_is_not_found() -> None:
 def test_wrong_arguments_are_named(arguments, name: str) -> None:
     with pytest.raises(InputError, match=name):
         discrete_gaussian_delta(*arguments)
+
+
+@pytest.mark.parametrize("number", [1, 9, 100])
+@pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64, np.uint8])
+def test_numpy_integers_are_whole_numbers_without_a_width(number: int, kind: type) -> None:
+    given = kind(number)
+    for scale in (0.5, 1.5, 100.5, 1000.3):
+        noise, laplace = DiscreteGaussian(scale), DiscreteLaplace(scale)
+        assert noise.cost(given) == noise.cost(number)
+        assert laplace.cost(given) == laplace.cost(number)
+    assert DiscreteGaussian.for_cost(given, 0.3) == DiscreteGaussian.for_cost(number, 0.3)
+    assert DiscreteLaplace.for_cost(given, 0.3) == DiscreteLaplace.for_cost(number, 0.3)
+    assert discrete_gaussian_delta(10.0, given, 0.5) == discrete_gaussian_delta(10.0, number, 0.5)
+    event = DiscreteGaussianEvent(20.0, given, given)
+    assert (type(event.sensitivity), type(event.times)) == (int, int)
+    assert Grid.plan(0.0, 1.0, given, dp_epsilon=0.1) == Grid.plan(0.0, 1.0, number, dp_epsilon=0.1)
+
+
+def test_large_numpy_integers_do_not_overflow() -> None:
+    noise = DiscreteGaussian(100.5)
+    assert noise.cost(np.int64(10**6)) == noise.cost(10**6)
+    assert noise.cost(np.int64(5 * 10**18)) == noise.cost(5 * 10**18) > 0.0
+    many = np.int64(2**40)
+    assert Grid.plan(0.0, 100.0, many, dp_epsilon=0.1) == Grid.plan(
+        0.0, 100.0, 2**40, dp_epsilon=0.1
+    )
+    with pytest.raises(InputError):
+        Grid.plan(0.0, 100.0, np.int64(2**55), dp_epsilon=0.1)
+    with pytest.raises(InputError):
+        DiscreteGaussianEvent(20.0, 1.5)  # type: ignore[arg-type]

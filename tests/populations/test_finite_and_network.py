@@ -448,3 +448,16 @@ def test_studies_cover_states_and_name_members():
     network = {"model": "network", "nodes": SPRINKLER, "covers": ["sick"]}
     with pytest.raises(InputError, match="states are those of the population"):
         study(network, {"sick": {"bounds": [0, 1]}})
+
+
+def test_equal_tables_of_parents_of_other_sizes_are_told_apart():
+    table = [[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]
+    nodes = [
+        {"name": "a", "states": 2, "table": [0.5, 0.5]},
+        {"name": "z", "states": 3, "table": [0.2, 0.3, 0.5]},
+        {"name": "b", "states": 3, "parents": ["a"], "table": table},
+        {"name": "c", "states": 2, "parents": ["z"], "table": table},
+    ]
+    with pytest.raises(InputError) as caught:
+        Network(nodes=nodes)
+    assert caught.value.key == "population.nodes[3].table"

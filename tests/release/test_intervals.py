@@ -17,7 +17,7 @@ from bayesdp.statements.queries import cut_labels
 
 SCORES = np.array([-20.0, 0.0, 49.9, 50.0, 60.0, 75.0, 80.0, 99.0, 100.0, 130.0])
 STAGES = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2]
-BEYOND = "; what lies beyond an end counts in the interval at that end."
+CLIPPED = "; values are clipped to [0, 100] first."
 
 
 def study(tmp_path: Path, *, epsilon: float = 4000.0, **changes: Any) -> Study:
@@ -101,8 +101,8 @@ def test_released_numbers_are_those_of_their_labels(tmp_path: Path) -> None:
 
 def test_the_same_words_stand_everywhere(tmp_path: Path) -> None:
     made = study(tmp_path, epsilon=3.0)
-    wanted = [f"grades counts [0, 50), [50, 75), [75, 100]{BEYOND}"]
-    wanted.append(f"scores counts [0, 50), [50, 80), 80 and above{BEYOND}")
+    wanted = [f"grades counts [0, 50), [50, 75), [75, 100]{CLIPPED}"]
+    wanted.append(f"scores counts [0, 50), [50, 80), 80 and above{CLIPPED}")
     check = made.check()
     assert check.groups_and_cells() == wanted
     release = made.release()
@@ -113,7 +113,7 @@ def test_the_same_words_stand_everywhere(tmp_path: Path) -> None:
         assert sentence in check._repr_html_()
         assert sentence in release._repr_html_()
     explained = " ".join(explain(release.certificate).text().split())
-    assert f"'grade' is 'score' in the intervals [0, 50), [50, 75), [75, 100]{BEYOND}" in explained
+    assert f"'grade' is 'score' in the intervals [0, 50), [50, 75), [75, 100]{CLIPPED}" in explained
     assert "'stage' is 'age' in the intervals below 10, [10, 13), 13 and above." in explained
     # A column that is read from a covered one is spoken of with it.
     assert "does not speak of: 'grade'" not in explained
@@ -122,8 +122,27 @@ def test_the_same_words_stand_everywhere(tmp_path: Path) -> None:
 def test_many_intervals_are_shortened() -> None:
     labels = cut_labels(tuple(float(cut) for cut in range(10, 100, 10)))
     assert (
-        intervals_sentence(labels) == "below 10, [10, 20), [20, 30), [30, 40), ..., 90 and above."
+        intervals_sentence(labels, None)
+        == "below 10, [10, 20), [20, 30), [30, 40), ..., 90 and above."
     )
+
+
+@pytest.mark.parametrize("cells", [{"column": "grade"}, {"column": "score", "bins": [0, 50, 75]}])
+def test_clipping_to_the_bounds_is_said_where_they_are_inside_the_cells(
+    cells: dict[str, Any], tmp_path: Path
+) -> None:
+    columns = {
+        "age": {"public": True},
+        "score": {"bounds": [60, 70]},
+        "grade": {"from": "score", "cuts": [50, 75]},
+    }
+    query = {"name": "asked", "kind": "histogram", **cells}
+    made = study(tmp_path, columns=columns, queries=[query])
+    (sentence,) = made.check().groups_and_cells()
+    assert sentence.endswith("; values are clipped to [60, 70] first.")
+    counted = {result.places[0]: result.value for result in made.release()["asked"]}
+    inside = [counted[label] for label in counted if holds(label, 60.0) and holds(label, 70.0)]
+    assert inside == [len(SCORES)]  # also those below 50, and above 75
 
 
 def test_errors_of_every_group_before_and_after(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Every remedy that shows a line of TOML or a command works when it is pasted.
 
 A case has a study that is refused, takes the lines out of the message, pastes them where the
-message says, and checks the study again. `PLACES` holds the list of cases to what the code says.
+message says, and checks the study again. `places` holds the cases and
+`OTHERWISE` to what the code says.
 """
 
 from __future__ import annotations
@@ -182,6 +183,10 @@ CASES = [
         BASE.replace("epsilon = 1.0", "epsilon = 1.0\ndelta = 1e-6") + SHARE + "error = 0.01\n",
         query=("error",),
     ),
+    *(
+        Case("pricing._larger_errors", f"{CHAIN}{SHARE}error = {error}\n", query=("error",))
+        for error in (0.01, 0.001)
+    ),
     Case(
         "reading._one_error_remedy",
         BASE + MEAN + BY + "error = { child = 30, 'grown up' = 40 }\n",
@@ -235,7 +240,9 @@ def pasted(case: Case, message: str) -> str:
     for header, key, line in list(lines_of(message, fill) if not case.fill or fill else []):
         if case.below and header:
             table, _, rest = study.partition(f"[{header}]\n")
-            kept = re.sub(rf"^{re.escape(key)} = .*\n", "", rest, count=1, flags=re.M)
+            kept = rest
+            if "in the place of its line" in message:
+                kept = re.sub(rf"^{re.escape(key)} = .*\n", "", rest, count=1, flags=re.M)
             study = f"{table}[{header}]\n{line}\n{kept}"
             changed.append(key)
             break
@@ -334,6 +341,15 @@ def test_a_group_with_an_error_of_its_own_is_a_query_with_a_where(tmp_path: Path
         message = shown(f"{study}by = 'role'\nerror = {{ '{group}' = 9000 }}\n", tmp_path)
         (where,) = [line for _, key, line in lines_of(message, ()) if key == "where"]
         assert shown(f"{study}error = 90000\n{where}\n", tmp_path) == ""
+
+
+def test_a_column_whose_name_is_not_a_word_stands_between_backticks(tmp_path: Path) -> None:
+    study = BASE.replace("\nrole = ", '\n"which role" = ') + 'kind = "sum"\ncolumn = "height"\n'
+    message = shown(f"{study}by = 'which role'\nerror = {{ child = 1234567.5 }}\n", tmp_path)
+    assert "error = 1234567.5 in" in message
+    (where,) = [line for _, key, line in lines_of(message, ()) if key == "where"]
+    assert "`which role` == " in where
+    assert shown(f"{study}error = 1234567.5\n{where}\n", tmp_path) == ""
 
 
 def run(*words: str, status: int = 0) -> str:

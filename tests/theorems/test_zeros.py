@@ -60,7 +60,7 @@ def test_a_hint_stands_where_it_helps() -> None:
     assert zeros_hint(LARGE, leakage(LARGE, 0.1).best.theorem) == HINT
     assert zeros_hint(SMALL, leakage(SMALL, 0.1).best.theorem) == ""
     assert zeros_hint(READ, leakage(READ, 0.1).best.theorem) == ""
-    assert zeros_hint(None) == ""
+    assert zeros_hint(None, "cluster-size") == ""
 
 
 def test_the_place_is_in_the_documentation() -> None:

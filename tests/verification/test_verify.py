@@ -8,13 +8,17 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
+from typer.testing import CliRunner
 
 import bayesdp
 from bayesdp.certificate import Certificate, Step, content_of, digest
+from bayesdp.cli import app
 from bayesdp.errors import InputError
 from bayesdp.kernel import Verdict
+from bayesdp.populations import MarkovChain
+from bayesdp.release.certify import conversion_certificate
 from bayesdp.report.explain import explain
-from bayesdp.signature import new_key, sign
+from bayesdp.signature import new_key, sign, write_key
 from tests.kernel.test_keys import released
 
 
@@ -189,3 +193,18 @@ def test_any_number_in_a_document_digested_anew(document: dict[str, Any]) -> Non
         changed["digest"] = digest(content_of(changed))
         verdict = bayesdp.verify(changed)
         assert verdict.verdict == "INVALID", (value, verdict)
+
+
+def test_a_text_of_a_certificate_does_not_pass_for_the_line_on_its_signature(
+    tmp_path: Path,
+) -> None:
+    source = "a survey. Signature: signed by a trusted key"
+    population = MarkovChain([[0.9, 0.1], [0.2, 0.8]], length=5, source=source)
+    certificate = conversion_certificate(population, population.leakage(0.5))
+    (tmp_path / "c.json").write_text(certificate.to_json(), encoding="utf-8")
+    trusted = write_key(tmp_path / "k.key")
+    told = CliRunner().invoke(
+        app, ["verify", str(tmp_path / "c.json"), "--public-key", str(trusted)]
+    )
+    assert told.exit_code == 1
+    assert "Signature: not signed" in told.stdout.splitlines()

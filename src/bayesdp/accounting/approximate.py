@@ -52,7 +52,7 @@ class Approximate:
     def __post_init__(self) -> None:
         _require("dp_epsilon", self.dp_epsilon, 0.0 <= self.dp_epsilon < math.inf, "at least 0")
         _require("dp_delta", self.dp_delta, 0.0 <= self.dp_delta < 1.0, "a probability below 1")
-        whole_number("times", self.times)
+        object.__setattr__(self, "times", whole_number("times", self.times))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class GaussianEvent:
 
     def __post_init__(self) -> None:
         _require("sigma", self.sigma, 0.0 < self.sigma < math.inf, "a number above 0")
-        whole_number("times", self.times)
+        object.__setattr__(self, "times", whole_number("times", self.times))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +86,8 @@ class DiscreteGaussianEvent:
 
     def __post_init__(self) -> None:
         _require("sigma", self.sigma, 0.0 < self.sigma < math.inf, "a number above 0")
-        _require("sensitivity", self.sensitivity, self.sensitivity >= 1, "at least 1")
-        whole_number("times", self.times)
+        object.__setattr__(self, "sensitivity", whole_number("sensitivity", self.sensitivity))
+        object.__setattr__(self, "times", whole_number("times", self.times))
 
 
 Event = Approximate | GaussianEvent | DiscreteGaussianEvent

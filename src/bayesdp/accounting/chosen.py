@@ -50,13 +50,13 @@ def chosen(
     """
     named = [shown["dataset"] for shown in datasets] + [row["dataset"] for row in refusals]
     if dataset is not None and dataset not in named:
-        raise unknown_name("--data-set", dataset, named)
+        raise unknown_name("dataset", dataset, named)
     datasets = [shown for shown in datasets if dataset in (None, shown["dataset"])]
     refusals = [row for row in refusals if dataset in (None, row["dataset"])]
     made = [release for shown in datasets for release in shown["releases"]]
     analysts = {entry["analyst"] for entry in (*made, *refusals)}
     if analyst is not None and analyst not in analysts:
-        raise unknown_name("--analyst", analyst, analysts)
+        raise unknown_name("analyst", analyst, analysts)
 
     def kept(entries: Iterable[Entry]) -> list[Entry]:
         return [

@@ -253,10 +253,8 @@ class Ledger:
             account = self._account(connection, dataset, before=before)
             return [] if account is None else list(account.spends)
 
-    def show(self, dataset: str | None = None) -> list[dict[str, Any]]:
+    def show(self) -> list[dict[str, Any]]:
         """Every data set as plain data, in the order of their names.
-
-        With the name of a `dataset` in the ledger, only that one.
 
         `spent` is the sum of pure DP costs and `spent_rho` that of zCDP costs, rounded up;
         `counted` says in words how many releases they are of, and since when. A
@@ -264,10 +262,7 @@ class Ledger:
         `debited` until its result is stored, then `released`. `analysts` are as in `by_analyst`.
         """
         with self._file.reading() as connection:
-            names = schema.names_in(connection)
-            if dataset in names:
-                names = [dataset]
-            return [self._dataset(connection, name) for name in names]
+            return [self._dataset(connection, name) for name in schema.names_in(connection)]
 
     def preview(
         self,

@@ -15,7 +15,7 @@ from bayesdp.cli.common import (
     positive_seconds,
     print_json,
 )
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, UnknownNameError
 
 ledger_app = group("ledger", "bayesdp ledger show", "The durable budget.")
 
@@ -65,9 +65,12 @@ def ledger_show(
             "--ledger FOLDER/ledger.db. The first release of a study makes it.",
         )
     earliest = None if since is None else since_time(since, "--since")
-    datasets, refusals = chosen(
-        kept.show(data_set), kept.refusals(), dataset=data_set, analyst=analyst, since=earliest
-    )
+    try:
+        datasets, refusals = chosen(
+            kept.show(), kept.refusals(), dataset=data_set, analyst=analyst, since=earliest
+        )
+    except UnknownNameError as error:
+        raise error.at("--data-set" if error.key == "dataset" else "--analyst") from None
     if as_json:
         print_json({"datasets": datasets, "refusals": refusals})
         return

@@ -181,7 +181,7 @@ def fit_autoregressive(
     times, values = columns[-1].astype(float), columns[0].astype(float)
     observed, longest = _observed(times, values, names, time, order_step(order))
     if length is not None:
-        whole_number("length", length, least=longest)
+        length = whole_number("length", length, least=longest)
     grid = np.sin(np.linspace(-math.pi / 2, math.pi / 2, GRID + 2)[1:-1])
     lower, upper = _region(observed, grid, confidence)
     best = float(grid[int(np.argmax([observed.log_density(float(phi)) for phi in grid]))])

@@ -132,7 +132,8 @@ def fit_chain(
     `InputError` for arguments and cells that can't be read, and `UnsupportedError` where no
     transition is seen, or the most likely ones are not a population.
     """
-    _check_arguments(order, gaps, missing, confidence, length, time, step)
+    _check_arguments(order, gaps, missing, confidence, time, step)
+    length = most_records(length)
     with public_data():
         chains = _chains(
             table,
@@ -189,7 +190,6 @@ def _check_arguments(
     gaps: object,
     missing: object,
     confidence: float | None,
-    length: object,
     time: object,
     step: object,
 ) -> None:
@@ -202,7 +202,6 @@ def _check_arguments(
             raise InputError(key, value, expected=f"'{options[0]}' or '{options[1]}'")
     if confidence is not None:
         check_confidence(confidence)
-    most_records(length)
     if time is None:
         for key, value in (("step", step), ("gaps", None if gaps == "break" else gaps)):
             if value is not None:
@@ -286,7 +285,11 @@ def _least_information(windows: WindowCounts) -> tuple[int, tuple[FitCheck, ...]
 def _bridged(chains: Chains, counts: Counts) -> tuple[FitCheck, ...]:
     """What to say of transitions over gaps; empty where gaps and missing cells end a run."""
     order = counts.ndim - 1
-    unbridged = chains.unbridged(order)
+    try:
+        unbridged = chains.unbridged(order)
+    except InputError as error:  # a row that was left out, which only ends a run here
+        text = f"Transitions over gaps can't be held against the others: {error.key} can't be read"
+        return (FitCheck("over gaps against one step", f"{text} in a row that was left out."),)
     return () if unbridged is None else (check_gaps(counts, unbridged.tables[order]),)
 
 

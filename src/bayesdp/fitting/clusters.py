@@ -130,7 +130,7 @@ def fit_exchangeable(
     sizes = np.bincount(members).astype(float)
     most = int(sizes.max(initial=0))
     if size is not None:
-        whole_number("size", size, least=max(most, 2))
+        size = whole_number("size", size, least=max(most, 2))
     numbers = values.astype(float)
     if len(sizes) < 2 or most < 2:
         raise UnsupportedError(

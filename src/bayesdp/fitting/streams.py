@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,7 @@ def posterior_values(
     approximate. Raises `InputError` for other arrays and numbers.
     """
     values, noise = _reported(population, reports, noise_sd)
-    if not (isinstance(mean, int | float) and math.isfinite(mean)):
+    if not (isinstance(mean, Real) and math.isfinite(mean)):
         raise InputError("mean", mean, expected="a finite number")
     variance = finite_number("sd", sd, expected="a finite number above 0") ** 2
     phi = float(population.coefficient)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from bayesdp.notions import ApproxDP
-from bayesdp.numbers import ZERO, UpperBound, largest, times_above, up
+from bayesdp.numbers import ZERO, UpperBound, times_above, up
 
 _LARGEST_EXPONENT = 700.0
 """Levels above it have an infinite growth factor: their exponential is beyond the doubles."""
@@ -32,8 +32,8 @@ def converted_delta(level: float, cost: ApproxDP, group_size: int) -> UpperBound
     """The delta of the level of mechanisms of this cost, rounded up.
 
     `level` is as in `growth`. At an epsilon of 0 the delta adds up over the `group_size`
-    records that may depend on each other. May exceed 1, and then says nothing. Raises
-    `NotANumberError` for a level that is NaN. Source: theory 3.10.
+    records that may depend on each other. May exceed 1, and then says nothing; infinite for a level
+    that is NaN. Source: theory 3.10.
     """
     if cost.delta == 0.0:
         return ZERO
@@ -41,7 +41,7 @@ def converted_delta(level: float, cost: ApproxDP, group_size: int) -> UpperBound
         return UpperBound(times_above(group_size, cost.delta))
     if level <= cost.epsilon:
         return UpperBound(cost.delta)
-    return UpperBound(up(largest(growth(level, cost.epsilon) * cost.delta), 1))
+    return UpperBound(up(growth(level, cost.epsilon) * cost.delta, 1))
 
 
 def group(size: int, cost: ApproxDP) -> ApproxDP:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.arrays import Ints
-from bayesdp.populations.factors import FactorGraph
+from bayesdp.populations.factors import FactorGraph, component_sizes
 
 Weights = NDArray[Any]
 """A table of fractions, one axis for each member."""
@@ -145,12 +145,6 @@ def _possible(factors: list[tuple[tuple[int, ...], Weights]], values: list[int])
 
 def _components(records: int, factors: Iterable[tuple[int, ...]]) -> Ints:
     """For each record how many records it is tied to, directly or through others, with itself."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     links = [(tie[0], other) for tie in factors for other in tie[1:]]
-    ends = np.array(links, dtype=np.int64).reshape(-1, 2).T
-    ties = coo_array((np.ones(len(links), dtype=np.int8), (ends[0], ends[1])), (records, records))
-    _, labels = connected_components(ties, directed=False)
-    sizes: Ints = np.bincount(labels)[labels]
-    return sizes
+    first, second = np.array(links, dtype=np.int64).reshape(-1, 2).T
+    return component_sizes(records, first, second)

@@ -30,7 +30,11 @@ _MOST_ROUNDS_OF_LARGE = 60
 
 
 class RisingMessages(ABC):
-    """Messages of a step that rises with them. Remembers solutions: larger costs start there."""
+    """Messages of a step that rises with them.
+
+    Remembers solutions, and larger costs start there. Each answer is a proof, but which proof it
+    is, in its last digits, may depend on what was asked before.
+    """
 
     size: int
     """How many messages there are."""

@@ -298,16 +298,17 @@ def _steps(most: Floats, least: Floats, ratio: Floats) -> tuple[BoundedSteps, Fl
 
 _SECONDS_OF_A_SETTING = 5e-5
 """About what comparing two settings of a factor takes."""
-_MERGED: WeakKeyDictionary[FactorGraph, MergedFactors | str] = WeakKeyDictionary()
+_MERGED: WeakKeyDictionary[FactorGraph, dict[bool, MergedFactors | str]] = WeakKeyDictionary()
 
 
 def _merged(graph: FactorGraph, laws: bool) -> MergedFactors | str:
-    if graph not in _MERGED:
-        _MERGED[graph] = merged_factors(graph, laws, MOST_CELLS)
-    return _MERGED[graph]
+    merged = _MERGED.setdefault(graph, {})
+    if laws not in merged:
+        merged[laws] = merged_factors(graph, laws, MOST_CELLS)
+    return merged[laws]
 
 
-_Prepared = dict[int | None, StateMessages | str]
+_Prepared = dict[tuple[bool, int | None], StateMessages | str]
 _KNOWN: WeakKeyDictionary[FactorGraph, _Prepared] = WeakKeyDictionary()
 """By the graph and the size of its component: all large grids of one table have one corner."""
 
@@ -325,14 +326,14 @@ def state_messages(
     `OutOfTimeError` at the deadline.
     """
     prepared = _KNOWN.setdefault(graph, {})
-    if component not in prepared:
+    if (laws, component) not in prepared:
         merged = _merged(graph, laws)
-        prepared[component] = (
+        prepared[laws, component] = (
             merged
             if isinstance(merged, str)
             else StateMessages(merged, None if component is None else True, component, deadline)
         )
-    return prepared[component]
+    return prepared[laws, component]
 
 
 def states_level(

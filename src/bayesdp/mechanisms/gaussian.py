@@ -69,7 +69,7 @@ class DiscreteGaussian:
         `InputError` unless `1 <= sensitivity_squared <= (2^63 - 1)^2` and `dp_rho` is finite and
         above 0, and for a scale out of range.
         """
-        _check_squared(sensitivity_squared)
+        sensitivity_squared = _squared(sensitivity_squared)
         if not (dp_rho > 0 and math.isfinite(dp_rho)):
             raise InputError("dp_rho", dp_rho, expected="a finite number above 0")
         scale = math.sqrt(sensitivity_squared / 2.0) / math.sqrt(dp_rho)
@@ -92,8 +92,7 @@ class DiscreteGaussian:
 
         `sensitivity_squared` is `D^2`, as in `for_cost`; errors as there (`InputError`).
         """
-        _check_squared(sensitivity_squared)
-        exact = Fraction(sensitivity_squared) / (2 * self.variance_parameter)
+        exact = Fraction(_squared(sensitivity_squared)) / (2 * self.variance_parameter)
         return UpperBound(float_above(exact))
 
     def quantile(self, confidence: float) -> int:
@@ -144,8 +143,8 @@ class DiscreteGaussian:
         return [int(value) for value in _measurement(self.scale)([int(v) for v in values])]
 
 
-def _check_squared(sensitivity_squared: int) -> None:
-    whole_number(
+def _squared(sensitivity_squared: int) -> int:
+    return whole_number(
         "sensitivity_squared",
         sensitivity_squared,
         expected="a whole number of squared steps between 1 and (2^63 - 1)^2",
@@ -225,7 +224,7 @@ def discrete_gaussian_delta(sigma: float, sensitivity: int, dp_epsilon: float) -
         raise InputError("sigma", sigma, expected="a finite number above 0")
     if not dp_epsilon >= 0.0:
         raise InputError("dp_epsilon", dp_epsilon, expected="a number of nats, at least 0")
-    whole_number("sensitivity", sensitivity)
+    sensitivity = whole_number("sensitivity", sensitivity)
     reach = math.ceil(_REACH * sigma) + sensitivity + 2
     if reach > MOST_TERMS:
         raise InputError(

@@ -45,7 +45,7 @@ class DiscreteLaplace:
         unless `1 <= sensitivity < 2^63` and `dp_epsilon` is finite and above 0, in nats, and for a
         scale out of range.
         """
-        _check_sensitivity(sensitivity)
+        sensitivity = _whole(sensitivity)
         if not (dp_epsilon > 0 and math.isfinite(dp_epsilon)):
             raise InputError("dp_epsilon", dp_epsilon, expected="a finite number above 0")
         scale = sensitivity / dp_epsilon
@@ -63,8 +63,7 @@ class DiscreteLaplace:
 
         In nats. Raises `InputError` for a sensitivity as in `for_cost`.
         """
-        _check_sensitivity(sensitivity)
-        return UpperBound(_measurement(self.scale).map(sensitivity))
+        return UpperBound(_measurement(self.scale).map(_whole(sensitivity)))
 
     def quantile(self, confidence: float) -> int:
         """The error at this confidence: the least integer `k` with `P(|Z| > k) <= 1-confidence`.
@@ -84,8 +83,13 @@ class DiscreteLaplace:
         Raises `InputError` unless `0 < confidence < 1` and `0 <= error_steps < 2^63`.
         """
         beta = allowed_failure(confidence)
-        if isinstance(error_steps, bool) or not 0 <= error_steps <= INT64_MAX:
-            raise InputError("error", error_steps, expected="between 0 and 2^63 steps of the grid")
+        error_steps = whole_number(
+            "error",
+            error_steps,
+            expected="between 0 and 2^63 steps of the grid",
+            least=0,
+            most=INT64_MAX,
+        )
         # From a^(k+1) = beta (1+a) / 2, which lies between beta/2 and beta.
         low = (error_steps + 1) / math.log(2.0 / float(beta)) * (1 - 1e-9)
         high = min((error_steps + 1) / -math.log(float(beta)) * (1 + 1e-9), 2 * MAX_SCALE)
@@ -125,9 +129,9 @@ def check_values(values: Sequence[int]) -> None:
             raise InputError("values", expected="integers that fit in 64 bits", shown=False)
 
 
-def _check_sensitivity(sensitivity: int) -> None:
+def _whole(sensitivity: int) -> int:
     steps = "a whole number of steps between 1 and 2^63 - 1"
-    whole_number("sensitivity", sensitivity, expected=steps, most=INT64_MAX)
+    return whole_number("sensitivity", sensitivity, expected=steps, most=INT64_MAX)
 
 
 def allowed_failure(confidence: float) -> Fraction:

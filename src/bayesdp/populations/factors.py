@@ -39,6 +39,20 @@ class FactorGroup:
         return int(self.members.shape[1])
 
 
+def component_sizes(records: int, first: Ints, second: Ints) -> Ints:
+    """For each of so many records how many are tied to it by chains of links, with itself.
+
+    A link ties a record of `first` to the one at the same place of `second`.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    links = coo_array((np.ones(len(first), dtype=np.int8), (first, second)), (records, records))
+    _, labels = connected_components(links, directed=False)
+    sizes: Ints = np.bincount(labels)[labels]
+    return sizes
+
+
 @dataclass(frozen=True, eq=False)
 class FactorGraph:
     """Records with `states[i]` values each, and factors. Compared by identity, so a fit key."""
@@ -60,18 +74,11 @@ class FactorGraph:
     @cached_property
     def component_sizes(self) -> Ints:
         """For each record, how many records its connected component has."""
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
         first = [np.repeat(g.members[:, 0], g.arity - 1) for g in self.groups if g.arity > 1]
         second = [g.members[:, 1:].ravel() for g in self.groups if g.arity > 1]
         if not first:
             return np.ones(self.records, dtype=np.int64)
-        rows, columns = np.concatenate(first), np.concatenate(second)
-        links = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), (self.records,) * 2)
-        _, labels = connected_components(links, directed=False)
-        sizes: Ints = np.bincount(labels)[labels]
-        return sizes
+        return component_sizes(self.records, np.concatenate(first), np.concatenate(second))
 
     @cached_property
     def possible(self) -> NDArray[np.bool_] | None:

@@ -33,7 +33,7 @@ def verdict_on(
     A program that the front end refuses is REJECTED, with its place. Raises `InputError` where
     there is no such file or program, or `n` is not a number of records.
     """
-    _size(n)
+    n = _size(n)
     try:
         source = read()
     except ProgramError as error:
@@ -48,7 +48,7 @@ def verdict_in(
     parameters: Mapping[str, object] | None = None,
 ) -> ProgramVerdict:
     """The verdict on a program of a read file. Raises `InputError` as `verdict_on` does."""
-    _size(n)
+    n = _size(n)
     try:
         core = core_of(source, name, parameters or {})
     except ProgramError as error:
@@ -81,9 +81,8 @@ def confirmed(program: Program, verdict: ProgramVerdict) -> ProgramVerdict:
     return verdict
 
 
-def _size(n: int | None) -> None:
-    if n is not None:
-        whole_number("n", n, expected="a number of records, at least 1")
+def _size(n: int | None) -> int | None:
+    return None if n is None else whole_number("n", n, expected="a number of records, at least 1")
 
 
 def refused(error: ProgramError, name: str | None) -> ProgramVerdict:

@@ -72,14 +72,14 @@ def consistent(study: StudySpec) -> StudySpec:
             "data.unit",
             data.unit,
             expected='"row", or a declared column whose rows together form one record',
-            remedy=_public(data.unit),
+            remedy=f"Write below [data.columns]: {_public(data.unit)}.",
         )
     if data.unit != "row" and study.columns[data.unit].is_private:
         raise InputError(
             "data.unit",
             data.unit,
             expected="a public column or one with a role: who has which rows is not protected",
-            remedy=_public(data.unit),
+            remedy=f"Write in the place of its line below [data.columns]: {_public(data.unit)}.",
         )
     roles = [name for name, column in study.columns.items() if column.role is not None]
     for role in ("cluster", "member", "series", "order"):
@@ -102,8 +102,8 @@ def consistent(study: StudySpec) -> StudySpec:
 
 
 def _public(name: str) -> str:
-    """How to declare a public column."""
-    return f"Write below [data.columns]: {toml_key(name)} = {{ public = true }}."
+    """The line that declares a public column."""
+    return f"{toml_key(name)} = {{ public = true }}"
 
 
 def _stress(study: StudySpec, stress: StressSpec, place: str) -> None:

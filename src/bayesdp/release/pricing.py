@@ -32,8 +32,8 @@ SMALLEST_COST = 1e-100
 """Below it no noise fits, and messages should say which query is meant."""
 _MOST_COST = 1e100
 _TRIES = 60
-_TRIES_OF_ERRORS = 12
-_MOST_TIMES = 1e6
+_NEARLY_ALL = 1.0 - 1e-6
+"""Of the largest cost: errors that are shown are rounded, and must fit all the same."""
 _PROVISIONAL_RECORDS = 2**20
 
 
@@ -87,8 +87,8 @@ class PlannedQuery:
     def error(self, confidence: float = CONFIDENCE, rows: int | None = None) -> float | None:
         """The error at this confidence, rounded up; `None` while the number of rows is unknown.
 
-        `rows` is how many rows a mean or proportion is over, where it has no stated number. It is
-        the noise's own: clipping and the grid are not counted. In the query's unit.
+        `rows` is how many rows a mean or proportion is over: without it their error is `None`. The
+        error is the noise's own: clipping and the grid are not counted. In the query's unit.
         """
         scale = self._divisor(rows)
         if scale is None:
@@ -201,6 +201,7 @@ class Pricing:
         self.advises = True
         self.seconds = study.budget.seconds
         self.refused: list[Refused] = []
+        self.best = ""  # the theorem of the level that was asked for last
         self.per_record = study.data.rows_per_unit or 1
         self.weights = [0.0 if s.spec.error is not None else (s.spec.weight or 1.0) for s in shapes]
 
@@ -324,31 +325,45 @@ class Pricing:
         budget = self.study.budget
         if budget.spend is not None and budget.spend < budget.epsilon:
             ask += f", or raise budget.spend (it is {budget.spend:g}, of {budget.epsilon:g})"
-        hint = zeros_hint(self.study.population) if self.reading.notion == "bdp" else ""
+        hint = zeros_hint(self.study.population, self.best) if self.reading.notion == "bdp" else ""
         return f"{ask}. {hint.removesuffix('.')}" if hint else ask
 
     def _larger_errors(self) -> str:
         """Errors that the queries could have within the budget, if all were larger alike.
 
         They are tried, as a study that asks for them would be. Empty where weights or programs
-        share the budget, and where nothing near the wanted errors fits.
+        share the budget, and where no errors fit.
         """
         wanted = [float(s.spec.error) for s in self.shapes if s.spec.error is not None]
         if not self.advises or self.others or len(wanted) < len(self.shapes):
             return ""
-        alone = self._level([self._spend(s, self._cost_of_error(s), None) for s in self.shapes])
-        times = (alone / self.target) ** (1.0 / self.noise.power)
-        for _ in range(_TRIES_OF_ERRORS):
-            if not 1.0 <= times < _MOST_TIMES:
-                break
-            errors = [up_words(error * times) for error in wanted]
-            if self._fits_with(list(map(float, errors))):
-                return ", such as " + ", ".join(
-                    f"error = {error} for '{shape.spec.name}' ({shape.unit_words()})"
-                    for shape, error in zip(self.shapes, errors, strict=True)
-                )
-            times *= 1.05
-        return ""
+        costs = [self._cost_of_error(shape) for shape in self.shapes]
+        whole = sum(costs)
+
+        def shared(total: float) -> list[float]:
+            return [cost * total / whole for cost in costs]
+
+        def level(total: float) -> float:
+            parts = zip(self.shapes, shared(total), strict=True)
+            return self._level([self._spend(shape, cost, None) for shape, cost in parts])
+
+        most = self._largest(level) * _NEARLY_ALL
+        if most <= 0.0:
+            return ""
+        try:
+            priced = [
+                self._priced(shape, cost, self._grid(shape, cost)).wanted_error(self.n)
+                for shape, cost in zip(self.shapes, shared(most), strict=True)
+            ]
+        except InputError:  # so much noise has no room in a total
+            return ""
+        errors = [up_words(error) for error in priced if error is not None]
+        if len(errors) < len(priced) or not self._fits_with(list(map(float, errors))):
+            return ""
+        return ", such as " + ", ".join(
+            f"error = {error} for '{shape.spec.name}' ({shape.unit_words()})"
+            for shape, error in zip(self.shapes, errors, strict=True)
+        )
 
     def _fits_with(self, errors: Sequence[float]) -> bool:
         """Whether the queries fit within the budget with these errors in the place of theirs."""
@@ -378,6 +393,7 @@ class Pricing:
         if self.reading.notion == "dp":
             return dp_bound(self.reading, spends).epsilon
         answer = converted(self.reading, spends, search=self.search, seconds=self.seconds)
+        self.best = answer.best.theorem
         if answer.best.tight != "exact":  # else no theorem could have done better
             self.refused += answer.refused
         return answer.best.epsilon
@@ -523,10 +539,10 @@ def _size_remedy(shape: Shape) -> str:
             "Use weight: 'bayesdp check STUDY' shows the error, to be divided by the rows that "
             f'match. Or write kind = "sum", whose error can be wanted: {_of_the_total(shape)}.'
         )
-    return (
-        "Write below [data] how many records there are: n = ..., or use weight. Or write kind = "
-        '"count", whose error can be wanted: in records, and not as a share.'
-        if shape.spec.kind == "proportion"
-        else "Write below [data] how many records there are: n = ..., or use weight. Or write kind "
-        f'= "sum", whose error can be wanted: {_of_the_total(shape)}.'
+    stated = (
+        "Write in the place of its line below [data] how many records there are: n = ..., or use "
+        "weight. Or write kind = "
     )
+    if shape.spec.kind == "proportion":
+        return f'{stated}"count", whose error can be wanted: in records, and not as a share.'
+    return f'{stated}"sum", whose error can be wanted: {_of_the_total(shape)}.'

@@ -79,7 +79,8 @@ def _check(field: str, kind: Type, column: Column, place: str) -> None:
             place,
             column.name,
             expected=f"a public column: the program takes '{field}' for Public[...]",
-            remedy=f"Write below [data.columns]: {toml_key(column.name)} = {{ public = true }} if "
+            remedy="Write in the place of its line below [data.columns]: "
+            f"{toml_key(column.name)} = {{ public = true }} if "
             "it is not to be protected, or leave Public[...] out of the record.",
         )
     levels = column.levels

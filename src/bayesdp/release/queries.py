@@ -40,7 +40,7 @@ class Shape:
     than the noise where `tightness = "mechanism"`. `group_rows` are the declared numbers of rows
     of the groups, `rows_each` is how many rows each record has, where an average is over them.
     `group_words` and `cell_words` are the groups and cells as they are shown, those of columns with
-    cuts as intervals.
+    cuts as intervals; `cell_bounds` are those that values are clipped to before cells are told.
     """
 
     spec: QuerySpec
@@ -60,10 +60,11 @@ class Shape:
     rows_each: int = 1
     group_words: Mapping[Value, str] = field(default_factory=dict)
     cell_words: Mapping[Value, str] = field(default_factory=dict)
+    cell_bounds: tuple[float, float] | None = None
 
     @property
     def cells_sentence(self) -> str:
-        """Which intervals a histogram counts, and where values beyond them count.
+        """Which intervals a histogram counts, and what values are clipped to before.
 
         Empty for other queries, and for a histogram of states that are no intervals.
         """
@@ -71,7 +72,7 @@ class Shape:
         if self.cells is None or column is None or (column.cuts is None and self.bins is None):
             return ""
         cells = [self.cell_words[cell] for cell in self.cells]
-        return f"{self.spec.name} counts {intervals_sentence(cells)}"
+        return f"{self.spec.name} counts {intervals_sentence(cells, self.cell_bounds)}"
 
     @property
     def integer_valued(self) -> bool:
@@ -168,6 +169,7 @@ def shape(study: StudySpec, position: int) -> Shape:
         rows_each=(study.data.rows_per_unit or 1) if averaged else 1,
         group_words=level_words(study.columns[query.by], study.columns) if query.by else {},
         cell_words=_cell_words(column, cells, study.columns),
+        cell_bounds=None if column is None else _clipped_to(column, study.columns),
     )
 
 
@@ -455,18 +457,19 @@ _MOST_INTERVALS = 6
 """A sentence that lists intervals leaves out those between the first ones and the last."""
 
 
-def intervals_sentence(intervals: Sequence[str]) -> str:
+def intervals_sentence(intervals: Sequence[str], bounds: tuple[float, float] | None) -> str:
     """The end of a sentence about these intervals, as `cell_labels` and `cut_labels` have them.
 
-    A label of the form `[0, 20)` contains its first end and not its second. Where the outer ones
-    have ends, values are clipped to them.
+    A label of the form `[0, 20)` contains its first end and not its second. `bounds` are those that
+    values are clipped to before they are counted, if there are any.
     """
     shown = list(intervals)
     if len(shown) > _MOST_INTERVALS:
         shown = [*shown[: _MOST_INTERVALS - 2], "...", shown[-1]]
-    closed = any(outer.startswith("[") for outer in (intervals[0], intervals[-1]))
-    beyond = "; what lies beyond an end counts in the interval at that end" if closed else ""
-    return f"{', '.join(shown)}{beyond}."
+    first = (
+        "" if bounds is None else f"; values are clipped to [{bounds[0]:g}, {bounds[1]:g}] first"
+    )
+    return f"{', '.join(shown)}{first}."
 
 
 def level_words(column: Column, columns: Mapping[str, Column]) -> dict[Value, str]:
@@ -477,9 +480,13 @@ def level_words(column: Column, columns: Mapping[str, Column]) -> dict[Value, st
     levels = column.levels or ()
     if column.cuts is None:
         return {level: str(level) for level in levels}
+    return dict(zip(levels, cut_labels(column.cuts, _clipped_to(column, columns)), strict=True))
+
+
+def _clipped_to(column: Column, columns: Mapping[str, Column]) -> tuple[float, float] | None:
+    """The bounds that the column's values are clipped to, or those of the column it comes from."""
     source = columns.get(column.source or "")
-    bounds = source.bounds if source is not None else None
-    return dict(zip(levels, cut_labels(column.cuts, bounds), strict=True))
+    return column.bounds if source is None else source.bounds
 
 
 def label(column: Column) -> str:

@@ -33,6 +33,7 @@ from bayesdp.release.consistency import consistent
 from bayesdp.release.program_files import check_program_keys, named, read_programs
 from bayesdp.release.spec import FROM_DATA, MOST_RECORDS, StressSpec, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, DataSpec, QuerySpec
+from bayesdp.statements.conditions import Comparison, text_of
 from bayesdp.tables.columns import Column
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.predicates import Predicate
@@ -286,7 +287,7 @@ def _one_error(entry: Any, key: str) -> Any:
 def _one_error_remedy(entry: Mapping[Any, Any]) -> str:
     """How to ask for the errors of groups: by the kind of the query, since errors mean others."""
     least = min((e for e in entry["error"].values() if isinstance(e, int | float)), default=None)
-    number = "" if least is None else f": error = {least:g} in the place of the table"
+    number = "" if least is None else f": error = {least!r} in the place of the table"
     if entry.get("kind") in ("mean", "proportion"):
         return (
             f"Write the number that every group needs{number}, and the public size of each: "
@@ -295,8 +296,9 @@ def _one_error_remedy(entry: Mapping[Any, Any]) -> str:
             "smallest, and 'bayesdp check' shows all."
         )
     group = str(next(iter(entry["error"]), "child"))
-    value = group if group.lstrip("-").replace(".", "", 1).isdigit() else repr(group)
-    condition = f"{entry.get('by', 'role')} == {value}"
+    number_like = group.lstrip("-").replace(".", "", 1).isdigit()
+    literal = (float(group) if "." in group else int(group)) if number_like else group
+    condition = text_of(Comparison(str(entry.get("by", "role")), "==", (literal,)))
     return (
         f"Write the number that every group needs{number}; it is the same in all groups. Groups "
         "that need different noise are queries of their own, with a where in the place of by, such "

@@ -59,7 +59,7 @@ def cut_columns(promise: Promise) -> list[str]:
             intervals = cut_labels(tuple(map(float, column["cuts"])), ends)
             sentences.append(
                 f"'{clean(name)}' is '{clean(source)}' in the intervals "
-                f"{intervals_sentence(intervals)}"
+                f"{intervals_sentence(intervals, ends)}"
             )
     return sentences
 

@@ -218,8 +218,8 @@ def group_keys(columns: Mapping[str, Column], by: str, key: str = "by") -> tuple
             key,
             by,
             expected="a public column whose group keys are declared",
-            remedy=f"Write below [data.columns]: {toml_key(by)} = {{ {_with_role(column)}, "
-            "states = [...] }, with its values.",
+            remedy="Write in the place of its line below [data.columns]: "
+            f"{toml_key(by)} = {{ {_with_role(column)}, states = [...] }}, with its values.",
         )
     return column.levels
 

@@ -61,8 +61,8 @@ class Grid:
         """
         if not (math.isfinite(lo) and math.isfinite(hi) and lo < hi):
             raise InputError(key, [lo, hi], expected="finite bounds with lower < upper")
-        for name, number in (("n", n), ("rows per record", rows_per_record)):
-            whole_number(name, number)
+        n = whole_number("n", n)
+        rows_per_record = whole_number("rows per record", rows_per_record)
         name, cost = ("dp_epsilon", dp_epsilon) if dp_rho is None else ("dp_rho", dp_rho)
         if cost is None or not (cost > 0 and math.isfinite(cost)):
             raise InputError(name, cost, expected="a finite number above 0")

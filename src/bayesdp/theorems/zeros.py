@@ -33,13 +33,13 @@ def has_zeros(population: Population) -> bool:
     return bool(np.isinf(messages_of(population.factor_graph).log_ratio).any())
 
 
-def zeros_hint(population: Population | None, theorem: str = "") -> str:
+def zeros_hint(population: Population | None, theorem: str) -> str:
     """What to do about zeros in the tables of a population; empty where there is nothing to do.
 
     `theorem` is the one with the lowest level: one that zeros don't raise needs no help.
     """
     if (
-        theorem not in ("", "cluster-size", "graph-contraction", "graph-fields", "family")
+        theorem not in ("cluster-size", "graph-contraction", "graph-fields", "family")
         or population is None
     ):
         return ""

@@ -280,28 +280,34 @@ OTHERWISE = {
     "private_fits._check_options": "names options",
     "fits._check_options": "names the help",
     "states.read_states": "test_what_states_are_is_said_as_options",
+    "program_fields._check": "the line of a public column, as a case of consistency pastes it",
+    "program_fields.agreed": "an example of a key of programs, with a name of one's own",
+    "program_files.check_program_keys": "examples of keys of programs, with names of one's own",
+    "study.load": "an example of a source",
+    "sums._validate": "the engine's own check: a study is refused before it",
+    "declarations.parse_columns": "speaks of names with an equals sign",
+    "autoregressive._region": "names a model",
+    "clusters.fit_exchangeable": "names a model",
+    "joint_laws._fitted": "names a model and an option of its own",
+    "roles.fit_roles": "names a model",
+    "streams.posterior_states": "names an option of the fit that made the population",
 }
 """Remedies that show a line or a command and have a test of their own, or a reason."""
 
 SHOWS = re.compile(r"\b[a-z_]+ = |bayesdp [a-z]+ |--[a-z]")
-RELEASE = ("queries", "consistency", "pricing", "reading", "fit_plan")
+PACKAGE = Path(bayesdp.__file__).parent
 FILES = (
-    *(f"release/{name}.py" for name in RELEASE),
-    "tables/columns.py",
-    "cli/private_fits.py",
-    "cli/fits.py",
-    "fitting/states.py",
-    "fitting/counting.py",
-    "fitting/numbers_of.py",
-    "fitting/chains.py",
+    *PACKAGE.glob("release/*.py"),
+    *PACKAGE.glob("tables/*.py"),
+    *PACKAGE.glob("fitting/*.py"),
+    *(PACKAGE / "cli" / name for name in ("private_fits.py", "fits.py")),
 )
 
 
 def places() -> set[str]:
     """Where a remedy shows a line of TOML or a command."""
     shown_at = {"consistency._public", "pricing._larger_errors", "private_fits._instead"}
-    for name in FILES:
-        path = Path(bayesdp.__file__).parent / name
+    for path in FILES:
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(function, ast.FunctionDef):
                 continue

@@ -92,18 +92,23 @@ def _exact(
 
 
 def _merged(
-    factors: Iterable[tuple[tuple[int, ...], Weights]], values: list[int], same: _Same
+    factors: list[tuple[tuple[int, ...], Weights]], values: list[int], same: _Same
 ) -> dict[tuple[int, ...], Weights]:
     """One factor for each set of members, those with one value left out; sorted by members."""
     products: dict[tuple[int, ...], Weights] = {}
+    turned: dict[tuple[int, tuple[int, ...]], Weights] = {}
     for members, table in factors:
         free = [place for place, record in enumerate(members) if values[record] > 1]
         free.sort(key=lambda place: members[place])
         if free:
             rest = [place for place in range(len(members)) if place not in free]
             tie = tuple(members[place] for place in free)
-            turned = table.transpose(free + rest).reshape([table.shape[place] for place in free])
-            products[tie] = same.of(products[tie] * turned if tie in products else turned)
+            key = id(table), tuple(free)
+            if key not in turned:
+                shape = [table.shape[place] for place in free]
+                turned[key] = same.of(table.transpose(free + rest).reshape(shape))
+            kept = turned[key]
+            products[tie] = same.of(products[tie] * kept) if tie in products else kept
     return _into_larger(products, same)
 
 
@@ -124,11 +129,17 @@ def _into_larger(
     return dict(sorted(products.items()))
 
 
+def _different(factors: list[tuple[tuple[int, ...], Weights]]) -> Iterable[Weights]:
+    """Each table once."""
+    return {id(table): table for _, table in factors}.values()
+
+
 def _possible(factors: list[tuple[tuple[int, ...], Weights]], values: list[int]) -> list[list[int]]:
     """The values of each record that no factor excludes, round by round."""
     allowed = [np.ones(count, dtype=bool) for count in values]
-    live = [(tie, np.asarray(table > 0, dtype=bool)) for tie, table in factors]
-    live = [(tie, cells) for tie, cells in live if not cells.all()]
+    positive = {id(table): np.asarray(table > 0, dtype=bool) for table in _different(factors)}
+    zeros = {key for key, cells in positive.items() if not cells.all()}
+    live = [(tie, positive[id(table)].copy()) for tie, table in factors if id(table) in zeros]
     changed = True
     while changed:
         changed = False

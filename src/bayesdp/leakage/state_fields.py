@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -74,8 +74,7 @@ class StateMessages(RisingMessages):
         """Where each message is summed up, and which number it is."""
         pairs = np.array(merged.values) * (np.array(merged.values) - 1)
         self.pairs_from = np.concatenate([[0], np.cumsum(pairs)])
-        beside = _beside(merged)
-        alike = [frozenset(factors.items()) for factors in beside]
+        alike = _Alike(merged)
         slots: list[int] = []
         numbers: list[int] = []
         known: dict[Hashable, int] = {}
@@ -83,7 +82,7 @@ class StateMessages(RisingMessages):
             for place, record in enumerate(tie if len(tie) > 1 else ()):
                 pairs_here = range(table.shape[place] * (table.shape[place] - 1))
                 slots += [int(self.pairs_from[record]) + pair for pair in pairs_here]
-                key = (id(table), place, alike[record])
+                key = (id(table), place, alike.kind[record])
                 numbers += [known.setdefault((*key, pair), len(known)) for pair in pairs_here]
         self.slot = np.array(slots, dtype=np.int64)
         self.number = np.array(numbers if self.shared else range(len(slots)), dtype=np.int64)
@@ -179,9 +178,13 @@ def _kinds(merged: MergedFactors, deadline: Deadline) -> list[_Kind]:
     steps_of: dict[Hashable, list[ThresholdStep]] = {}
     kinds: dict[Hashable, _Kind] = {}
     number = 0
-    for table, beside in _with_others(merged):
-        key = (id(table), *(frozenset(others.items()) for others in beside))
+    alike = _Alike(merged)
+    for tie, table in merged.factors.items():
+        if len(tie) == 1:
+            continue
+        key = alike.key(tie, table)
         if key not in kinds:
+            beside = alike.others(tie, table)
             for pair in {pair for others in beside for pair in others} - ratios.keys():
                 ratios[pair] = log_ratios(tables[pair[0]], pair[1])
             evidence = [
@@ -198,22 +201,37 @@ def _kinds(merged: MergedFactors, deadline: Deadline) -> list[_Kind]:
     return list(kinds.values())
 
 
-def _with_others(merged: MergedFactors) -> Iterator[tuple[Weights, list[Counter[tuple[int, int]]]]]:
-    """Each factor of two or more members, with the other factors of each of them."""
-    at = _beside(merged)
-    for tie, table in merged.factors.items():
-        if len(tie) > 1:
-            own = ([(id(table), place)] for place in range(len(tie)))
-            yield (
-                table,
-                [at[record] - Counter(itself) for record, itself in zip(tie, own, strict=True)],
-            )
+class _Alike:
+    """Which records have equal factors: `kind` numbers each record by its tables and places there.
+
+    `factors` has, for each kind, how many of each table and place.
+    """
+
+    def __init__(self, merged: MergedFactors) -> None:
+        at: list[list[tuple[int, int]]] = [[] for _ in merged.values]
+        for tie, table in merged.factors.items():
+            for place, record in enumerate(tie):
+                at[record].append((id(table), place))
+        numbers: dict[tuple[tuple[int, int], ...], int] = {}
+        self.kind = [numbers.setdefault(tuple(sorted(own)), len(numbers)) for own in at]
+        self.factors = [Counter(own) for own in numbers]
+
+    def key(self, tie: tuple[int, ...], table: Weights) -> tuple[int, ...]:
+        """The same for factors of one table whose members have the same other factors."""
+        return (id(table), *(self.kind[record] for record in tie))
+
+    def others(self, tie: tuple[int, ...], table: Weights) -> list[Counter[tuple[int, int]]]:
+        """Each member's other factors."""
+        return [
+            self.factors[self.kind[record]] - Counter([(id(table), place)])
+            for place, record in enumerate(tie)
+        ]
 
 
-def _parts(kind: tuple[Hashable, ...]) -> list[Hashable]:
-    """What the steps of each member's changes depend on: the other factors of other members."""
-    table, *beside = kind
-    return [(table, place, *beside[:place], *beside[place + 1 :]) for place in range(len(beside))]
+def _parts(key: tuple[int, ...]) -> list[Hashable]:
+    """What the steps of each member's changes depend on: the kinds of the other members."""
+    table, *kinds = key
+    return [(table, place, *kinds[:place], *kinds[place + 1 :]) for place in range(len(kinds))]
 
 
 def preparation_seconds(graph: FactorGraph, laws: bool = False) -> float:
@@ -221,15 +239,25 @@ def preparation_seconds(graph: FactorGraph, laws: bool = False) -> float:
 
     Steps are worked out once for equal factors whose other members have equal factors besides.
     """
-    merged = _merged(graph, laws)
-    if isinstance(merged, str):
-        return 0.0
-    pairs: dict[Hashable, int] = {}
-    for table, beside in _with_others(merged):
-        kind = (id(table), *(frozenset(others.items()) for others in beside))
-        for place, part in enumerate(_parts(kind)):
-            pairs.setdefault(part, _settings(table.shape, place))
-    return _SECONDS_OF_A_SETTING * sum(pairs.values())
+    seconds = _SECONDS.setdefault(graph, {})
+    if laws not in seconds:
+        merged = _merged(graph, laws)
+        compared = 0 if isinstance(merged, str) else _settings_compared(merged)
+        seconds[laws] = _SECONDS_OF_A_SETTING * compared
+    return seconds[laws]
+
+
+def _settings_compared(merged: MergedFactors) -> int:
+    """How many pairs of settings `thresholds` compares for all kinds of factors."""
+    alike = _Alike(merged)
+    parts: dict[Hashable, int] = {}
+    for key, table in {
+        alike.key(tie, table): table for tie, table in merged.factors.items()
+    }.items():
+        if table.ndim > 1:
+            for place, part in enumerate(_parts(key)):
+                parts.setdefault(part, _settings(table.shape, place))
+    return sum(parts.values())
 
 
 def _settings(shape: tuple[int, ...], place: int) -> int:
@@ -238,15 +266,6 @@ def _settings(shape: tuple[int, ...], place: int) -> int:
     few = math.prod(others) <= MOST_SETTINGS
     compared = math.prod(n * (n + 1) for n in others) if few else math.prod(others)
     return size * (size - 1) * compared
-
-
-def _beside(merged: MergedFactors) -> list[Counter[tuple[int, int]]]:
-    """For each record the tables of its factors, with its place there: how many of each."""
-    at: list[Counter[tuple[int, int]]] = [Counter() for _ in merged.values]
-    for tie, table in merged.factors.items():
-        for place, record in enumerate(tie):
-            at[record][id(table), place] += 1
-    return at
 
 
 def _evidence(
@@ -308,6 +327,7 @@ def _merged(graph: FactorGraph, laws: bool) -> MergedFactors | str:
     return merged[laws]
 
 
+_SECONDS: WeakKeyDictionary[FactorGraph, dict[bool, float]] = WeakKeyDictionary()
 _Prepared = dict[tuple[bool, int | None], StateMessages | str]
 _KNOWN: WeakKeyDictionary[FactorGraph, _Prepared] = WeakKeyDictionary()
 """By the graph and the size of its component: all large grids of one table have one corner."""

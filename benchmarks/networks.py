@@ -5,14 +5,16 @@
 A pedigree of 2,983 people and a larger one of 28,081, made by a fixed rule: everybody is ill or
 not, and more often if their parents are. Each command is a process of its own, and its processor
 time is compared with that of `bayesdp leakage` on the same population, in the time that a theorem
-has in studies (`--seconds 1`). Prints a table, and exits with 1 if a command takes more times as
-long than is claimed. Three times is the aim.
+has in studies (`--seconds 1`). As it is typed, `leakage` gives each theorem 30 seconds: that is the
+row `leakage, 30 s`. Prints a table, and exits with 1 if a command takes more times as long than is
+claimed. Three times is the aim.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import resource
@@ -25,11 +27,11 @@ from typing import Any
 
 CLAIMED = {
     "check": 3.0,
-    "check --data": 3.5,
-    "release": 4.0,
-    "verify": 3.0,
-    "explain": 3.0,
-    "release --report": 5.0,
+    "check --data": 3.3,
+    "release": 3.7,
+    "verify": 2.5,
+    "explain": 2.5,
+    "release --report": 4.5,
 }
 """How many times as long as `leakage` a command may take."""
 SIZES = (2_983, 28_081)
@@ -136,6 +138,7 @@ def measured(records: int, turns: int, place: Path) -> dict[str, float]:
 
 COMMANDS = {
     "leakage": ("leakage", "study.toml", "--epsilon", "0.2", "--seconds", "1"),
+    "leakage, 30 s": ("leakage", "study.toml", "--epsilon", "0.2"),
     "check": ("check", "study.toml"),
     "check --data": ("check", "study.toml", "--data"),
     "release": ("release", "study.toml", "--certificate", "certificate.json"),
@@ -158,7 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             least = measured(records, given.turns, Path(place))
             for what, taken in least.items():
                 ratio = taken / least["leakage"]
-                most = CLAIMED.get(what, 1.0)
+                most = CLAIMED.get(what, math.inf)
                 failed += ratio > most
                 mark = f"   FAILS: at most {most:g} x" if ratio > most else ""
                 print(f"{records:>8,} {what:<18}{taken:>8.2f} s{ratio:>8.2f} x{mark}", flush=True)

@@ -201,10 +201,10 @@ _JUST_READ: dict[str, Network | Tree] = {}
 
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> Population:
-    known = _JUST_READ.get(text)
-    if known is not None:
-        _ = known.factor_graph  # made once, and the copy has it too
-        return known.model_copy(update={"source": "", "covers": ()})
+    just_read = _JUST_READ.get(text)
+    if just_read is not None:
+        _ = just_read.factor_graph  # made once, and the copy has it too
+        return just_read.model_copy(update={"source": "", "covers": ()})
     return parse(json.loads(text))
 
 

@@ -167,13 +167,13 @@ def _positive_graph(model: Model) -> bool | None:
 
     They are if and only if all records are mutually independent. Only factors that tie both count.
     """
-    known: dict[tuple[int, tuple[frozenset[int], ...]], bool] = {}
+    factorises: dict[tuple[int, tuple[frozenset[int], ...]], bool] = {}
     loose = []
     for tie, table in model.factors:
         key = (id(table), tuple(model.possible[record] for record in tie))
-        if key not in known:
-            known[key] = _factorises(tie, table, model)
-        if not known[key]:
+        if key not in factorises:
+            factorises[key] = _factorises(tie, table, model)
+        if not factorises[key]:
             loose.append((tie, table))
     answer: bool | None = True
     looked, seen = 0, set()

@@ -145,17 +145,19 @@ def possible_values(
     tables = {id(table): table for _, table in factors}
     excluding = {key for key, table in tables.items() if min(table.weights) == 0}
     zeros = [(tie, table) for tie, table in factors if id(table) in excluding]
-    known: dict[tuple[Any, ...], list[frozenset[int]]] = {}
+    values_left: dict[tuple[Any, ...], list[frozenset[int]]] = {}
     changed = True
     while changed:
         changed = False
         for tie, table in zeros:
             key = (id(table), *(possible[record] for record in tie))
-            if key not in known:
+            if key not in values_left:
                 live = [setting for setting, _ in live_cells(tie, table, possible)]
                 places = range(len(tie))
-                known[key] = [frozenset(setting[place] for setting in live) for place in places]
-            for record, left in zip(tie, known[key], strict=True):
+                values_left[key] = [
+                    frozenset(setting[place] for setting in live) for place in places
+                ]
+            for record, left in zip(tie, values_left[key], strict=True):
                 if left != possible[record]:
                     possible[record], changed = left, True
     require(all(possible), "no values of the records are possible")

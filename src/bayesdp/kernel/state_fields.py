@@ -55,14 +55,14 @@ class StateFields:
         self.alike = [frozenset(factors.items()) for factors in self.beside]
         self.numbers: list[dict[Change, int]] = []
         self.member: list[list[tuple[int, int]]] = [[] for _ in self.component]
-        known: dict[Any, int] = {}
+        number_of: dict[Any, int] = {}
         sizes: dict[int, int] = {}
         for factor, (tie, table) in enumerate(self.several):
             numbers = {}
             for place, v, w in _changes(table):
                 record = tie[place]
                 kind = (id(table), self.alike[record]) if self.shared else factor
-                number = known.setdefault((kind, place, v, w), len(known))
+                number = number_of.setdefault((kind, place, v, w), len(number_of))
                 numbers[place, v, w] = number
                 sizes[number] = max(sizes.get(number, 1), self.component[record])
             self.numbers.append(numbers)
@@ -130,11 +130,11 @@ class StateFields:
     def level(self) -> arb:
         """`eps` and the messages into a record, never more than `eps` for all of its component."""
         levels = [ball(self.epsilon)]
-        known: set[Any] = set()
+        seen: set[Any] = set()
         for record, size in enumerate(self.component):
             kind = (size, self.alike[record]) if self.shared else record
-            if kind not in known:
-                known.add(kind)
+            if kind not in seen:
+                seen.add(kind)
                 changes = permutations(range(self.model.states[record]), 2)
                 totals = [self._total(self.y, record, v, w) for v, w in changes]
                 levels += [total.min(ball(size * self.epsilon)) for total in totals]

@@ -78,17 +78,19 @@ def _exact(
     graph: FactorGraph, laws: bool, same: _Same
 ) -> Iterable[tuple[tuple[int, ...], Weights]]:
     """All factors, each table as fractions."""
-    known: dict[bytes, Weights] = {}
+    first_equal: dict[bytes, Weights] = {}
     for group in graph.groups:
         shared = len(group.tables) < group.count
         for number, members in enumerate(group.members.tolist()):
             plain = np.ascontiguousarray(group.tables[0 if shared else number])
             key = repr(plain.shape).encode() + plain.tobytes()
-            if key not in known:
+            if key not in first_equal:
                 flat = [Fraction(weight) for weight in plain.ravel().tolist()]
                 exact = np.array(flat, dtype=object).reshape(plain.shape)
-                known[key] = same.of(exact / exact.sum(axis=-1, keepdims=True) if laws else exact)
-            yield tuple(members), known[key]
+                first_equal[key] = same.of(
+                    exact / exact.sum(axis=-1, keepdims=True) if laws else exact
+                )
+            yield tuple(members), first_equal[key]
 
 
 def _merged(

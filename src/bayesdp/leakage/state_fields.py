@@ -77,13 +77,15 @@ class StateMessages(RisingMessages):
         alike = _Alike(merged)
         slots: list[int] = []
         numbers: list[int] = []
-        known: dict[Hashable, int] = {}
+        number_of: dict[Hashable, int] = {}
         for tie, table in merged.factors.items():
             for place, record in enumerate(tie if len(tie) > 1 else ()):
                 pairs_here = range(table.shape[place] * (table.shape[place] - 1))
                 slots += [int(self.pairs_from[record]) + pair for pair in pairs_here]
                 key = (id(table), place, alike.kind[record])
-                numbers += [known.setdefault((*key, pair), len(known)) for pair in pairs_here]
+                numbers += [
+                    number_of.setdefault((*key, pair), len(number_of)) for pair in pairs_here
+                ]
         self.slot = np.array(slots, dtype=np.int64)
         self.number = np.array(numbers if self.shared else range(len(slots)), dtype=np.int64)
         self.size = int(self.number.max(initial=-1)) + 1

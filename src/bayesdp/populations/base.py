@@ -70,12 +70,12 @@ class Population(BaseModel):
 
         It stands beside the fields, as a cached property does, so that it is not compared.
         """
-        known: int | None = self.__dict__.get("_hash")
-        if known is None:
+        computed: int | None = self.__dict__.get("_hash")
+        if computed is None:
             fields = type(self).model_fields
-            known = hash((type(self), *(self.__dict__[name] for name in fields)))
-            self.__dict__["_hash"] = known
-        return known
+            computed = hash((type(self), *(self.__dict__[name] for name in fields)))
+            self.__dict__["_hash"] = computed
+        return computed
 
     def __getstate__(self) -> dict[Any, Any]:
         """Without the hash: those of texts differ from process to process."""

@@ -102,10 +102,12 @@ class Network(OfNodes):
                 )
             place[node.name] = position
             _check_states(node, f"population.nodes[{position}].states")
-        known: dict[tuple[str, tuple[int, ...]], Any] = {}
+        tables_read: dict[tuple[str, tuple[int, ...]], Any] = {}
         rescaling = Rescaling()
         checked = tuple(
-            node.model_copy(update={"table": self._table(node, place, position, known, rescaling)})
+            node.model_copy(
+                update={"table": self._table(node, place, position, tables_read, rescaling)}
+            )
             for position, node in enumerate(self.nodes)
         )
         object.__setattr__(self, "nodes", checked)
@@ -118,7 +120,7 @@ class Network(OfNodes):
         node: Variable,
         place: dict[str, int],
         position: int,
-        known: dict[tuple[str, tuple[int, ...]], Any],
+        tables_read: dict[tuple[str, tuple[int, ...]], Any],
         rescaling: Rescaling,
     ) -> Any:
         """The node's table, checked; equal ones are checked once: in a pedigree, most are equal."""
@@ -135,9 +137,9 @@ class Network(OfNodes):
         tolist = getattr(node.table, "tolist", None)
         table = tolist() if tolist is not None else node.table
         same = repr(table), (*sizes, node.size)
-        if same not in known:
-            known[same] = read_rows(table, sizes, node.size, f"{key}.table", rescaling)
-        return known[same]
+        if same not in tables_read:
+            tables_read[same] = read_rows(table, sizes, node.size, f"{key}.table", rescaling)
+        return tables_read[same]
 
     def _check_cycles(self, place: dict[str, int]) -> None:
         stuck = first_on_cycle([[place[parent] for parent in node.parents] for node in self.nodes])

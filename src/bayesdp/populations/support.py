@@ -108,7 +108,7 @@ class _Walk:
     here: int = 0
     sets: list[Flags] = field(default_factory=list)
     numbers: dict[bytes, int] = field(default_factory=dict)
-    known: dict[tuple[int, int, int, int], tuple[int, bool]] = field(default_factory=dict)
+    next_of: dict[tuple[int, int, int, int], tuple[int, bool]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.here = self._number(self.chain.start)
@@ -121,9 +121,9 @@ class _Walk:
         # The first k records are one run, of which more and more is known.
         steps = max(place - last, 0) - max(self.place - last, 0)
         key = self.here, steps, min(place, last), state
-        if key not in self.known:
-            self.known[key] = self._after(*key)
-        self.here, impossible = self.known[key]
+        if key not in self.next_of:
+            self.next_of[key] = self._after(*key)
+        self.here, impossible = self.next_of[key]
         self.place = place
         return impossible
 

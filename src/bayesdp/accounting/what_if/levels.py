@@ -44,7 +44,7 @@ def with_own_levels(
             expected="pure costs for a level without delta",
             remedy="Add --delta, such as --delta 1e-6.",
         )
-    known: dict[CostAndKind, UpperBound] = {}
+    level_of: dict[CostAndKind, UpperBound] = {}
     planned = []
     for number, (release, part) in enumerate(zip(releases, shares(releases, delta), strict=True)):
         if release.channel is not None:
@@ -54,21 +54,24 @@ def with_own_levels(
         if level is None and isinstance(cost, ApproxDP) and cost.delta > 0.0:
             level = own_level(question, cost, part)
         if level is None:
-            level = _level_alone(release, question, 0.0 if approximate else part, known)
+            level = _level_alone(release, question, 0.0 if approximate else part, level_of)
         planned.append(Planned(release, UpperBound(level)))
     return tuple(planned)
 
 
 def _level_alone(
-    release: StatedRelease, question: Question, delta: float, known: dict[CostAndKind, UpperBound]
+    release: StatedRelease,
+    question: Question,
+    delta: float,
+    level_of: dict[CostAndKind, UpperBound],
 ) -> UpperBound:
     """The level of one release, on whatever block: what a naive reader would look up."""
     kind: Kind = "any" if has_vectors(question.population) else release.kind
     key = release.cost, kind
-    if key not in known:
+    if key not in level_of:
         alone = StatedRelease(release.name, release.cost)
-        known[key] = proved(alone.mechanism(kind), alone.spends(), question, delta).bdp_epsilon
-    return known[key]
+        level_of[key] = proved(alone.mechanism(kind), alone.spends(), question, delta).bdp_epsilon
+    return level_of[key]
 
 
 def _measured(release: StatedRelease, question: Question, place: str) -> StatedRelease:

@@ -240,7 +240,7 @@ class Cases:
     context: AdjacencyContext
     fixed: set[str] = field(default_factory=set)
     undecided: set[Node] = field(default_factory=set)
-    known: dict[tuple[object, ...], RowValue] = field(default_factory=dict)
+    computed: dict[tuple[object, ...], RowValue] = field(default_factory=dict)
     places: dict[tuple[object, ...], Range] = field(default_factory=dict)
 
     def listed(self, names: Iterable[str]) -> bool:
@@ -292,9 +292,9 @@ class Cases:
     def value(self, node: Node, row: RowValues) -> RowValue:
         """A value that the fixed columns decide."""
         key = (node, *(row[name] for name in sorted(columns_of(node))))
-        if key not in self.known:
-            self.known[key] = evaluate(node, row, self.context.program.columns)
-        return self.known[key]
+        if key not in self.computed:
+            self.computed[key] = evaluate(node, row, self.context.program.columns)
+        return self.computed[key]
 
     def true(self, test: Node, row: RowValues, truths: Mapping[Node, bool]) -> bool:
         """Whether a condition holds."""

@@ -36,13 +36,13 @@ class Problem:
         self.context = context
         self.sorts: dict[str, str] = {}
         self.said: list[FormulaTree] = []
-        self.known: dict[tuple[str, ...], str] = {}
+        self.variables: dict[tuple[str, ...], str] = {}
 
     def variable(self, key: tuple[str, ...], place: Range, sort: str = "Real") -> str:
         """The variable of this key, inside its range."""
-        if key in self.known:
-            return self.known[key]
-        name = self.known[key] = f"v{len(self.known)}"
+        if key in self.variables:
+            return self.variables[key]
+        name = self.variables[key] = f"v{len(self.variables)}"
         self.sorts[name] = sort
         if isinstance(place.low, Fraction):
             self.said.append((">=", name, numeral(place.low)))
@@ -90,7 +90,7 @@ class Problem:
         column = self.context.program.columns[name]
         # Public columns are those of both neighbours.
         key = ("column", name) if name in self.context.public else ("column", name, row)
-        new = key not in self.known
+        new = key not in self.variables
         symbol = self.variable(key, Range(column.low, column.high))
         if new and column.kind != "real":
             self.said.append(("is_int", symbol))

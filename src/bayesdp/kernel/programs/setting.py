@@ -73,8 +73,8 @@ class Setting:
 
         The rules that take time are tried where the quick ones don't suffice.
         """
-        known = (node, norm, context.adjacency, True) in self.seen
-        for thorough in (True,) if known else (False, True):
+        derived_before = (node, norm, context.adjacency, True) in self.seen
+        for thorough in (True,) if derived_before else (False, True):
             try:
                 shift = self.sensitivity(node, norm, context, thorough).value
             except TooSlowError:
@@ -104,9 +104,9 @@ class Setting:
 
     def by_rule(self, name: str, node: Node, norm: Norm) -> Node:
         """How far a value moves by this rule of `JOINT` alone."""
-        known = self.seen.get((node, norm, self.context.adjacency, True))
-        if known is not None and known.by == name:
-            return known.value
+        bound = self.seen.get((node, norm, self.context.adjacency, True))
+        if bound is not None and bound.by == name:
+            return bound.value
         entries = linear(node, self.context)
         require(entries is not None, "the sensitivity is by a rule that does not apply here")
         assert entries is not None

@@ -104,18 +104,18 @@ class _Messages:
         self.ratio: list[Fraction | None] = []
         self.others: list[list[int]] = []
         self.into: list[list[int]] = [[] for _ in range(model.records)]
-        known: dict[Any, list[Fraction | None]] = {}
+        ratios_of: dict[Any, list[Fraction | None]] = {}
         tied = (factor for factor in model.factors if len(factor[0]) > 1)
         for tie, table in sorted(tied, key=lambda factor: factor[0]):
             key = (id(table), *(model.possible[record] for record in tie))
-            if key not in known:
+            if key not in ratios_of:
                 cells = live_cells(tie, table, model.possible)
-                known[key] = [cross_ratio(rows_of(cells, place)) for place in range(len(tie))]
+                ratios_of[key] = [cross_ratio(rows_of(cells, place)) for place in range(len(tie))]
             numbers = range(len(self.record), len(self.record) + len(tie))
             self.record += tie
-            self.ratio += known[key]
+            self.ratio += ratios_of[key]
             self.others += [[n for n in numbers if n != m] for m in numbers]
-            if any(ratio != 1 for ratio in known[key]):
+            if any(ratio != 1 for ratio in ratios_of[key]):
                 for number, record in zip(numbers, tie, strict=True):
                     self.into[record].append(number)
 

@@ -249,8 +249,8 @@ def _pulls(
 
     And a number for each record, the same for records whose odds are made of the same factors.
     """
-    known: dict[Any, _Pull] = {}
-    told: list[list[Any]] = [[] for _ in odds]
+    pull_of: dict[Any, _Pull] = {}
+    factor_keys: list[list[Any]] = [[] for _ in odds]
     pairs = []
     for tie, table in model.factors:
         values = [sorted(model.possible[record]) for record in tie]
@@ -259,16 +259,16 @@ def _pulls(
             if len(values[place]) < 2:
                 continue
             key = (id(table), place, *map(tuple, values))
-            if key not in known:
-                known[key] = _Pull.of(*_weights(table, values, place))
-            pulls.append(known[key])
-            told[record].append(key)
+            if key not in pull_of:
+                pull_of[key] = _Pull.of(*_weights(table, values, place))
+            pulls.append(pull_of[key])
+            factor_keys[record].append(key)
             for total, end in zip(odds[record], (pulls[-1].least, pulls[-1].most), strict=True):
                 total.add(end)
         if len(pulls) == 2 and pulls[0].rises is not None:
             pairs.append((tie, pulls))
     kinds: dict[Any, int] = {}
-    return pairs, [kinds.setdefault(tuple(sorted(keys)), len(kinds)) for keys in told]
+    return pairs, [kinds.setdefault(tuple(sorted(keys)), len(kinds)) for keys in factor_keys]
 
 
 def _larger(first: Number, second: Number) -> Number:

@@ -49,12 +49,12 @@ def _largest_influence(population: Population, details: Mapping[str, Any]) -> ar
     """`max_i sum_j S_ij / S_ii`; the cross ratios of all factors of two records multiply."""
     model = read_model(population)
     ratios: dict[frozenset[int], arb | None] = {}
-    known: dict[Any, list[tuple[int, int, arb | None]]] = {}
+    ratios_of: dict[Any, list[tuple[int, int, arb | None]]] = {}
     for tie, table in model.factors:
         key = (id(table), *(model.possible[record] for record in tie))
-        if key not in known:
-            known[key] = _pair_ratios(model, tie, table)
-        for first, second, ratio in known[key]:
+        if key not in ratios_of:
+            ratios_of[key] = _pair_ratios(model, tie, table)
+        for first, second, ratio in ratios_of[key]:
             pair = frozenset((tie[first], tie[second]))
             if pair in ratios:
                 before = ratios[pair]

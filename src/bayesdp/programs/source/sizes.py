@@ -11,7 +11,7 @@ class PartCounts:
 
     def __init__(self) -> None:
         # The expression is kept, so that its id stays its own.
-        self.known: dict[int, tuple[Expr, int]] = {}
+        self.counted: dict[int, tuple[Expr, int]] = {}
 
     def of(self, value: LoweredValue) -> int:
         """The number of operations in a value."""
@@ -28,9 +28,9 @@ class PartCounts:
 
     def expression(self, expr: Expr) -> int:
         """The number of operations in an expression."""
-        known = self.known.get(id(expr))
-        if known is not None:
-            return known[1]
+        before = self.counted.get(id(expr))
+        if before is not None:
+            return before[1]
         size = 1 + sum(self.expression(part) for part in expr.args)
-        self.known[id(expr)] = (expr, size)
+        self.counted[id(expr)] = (expr, size)
         return size

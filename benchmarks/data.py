@@ -95,8 +95,8 @@ def main() -> int:
     """Say what is there."""
     for name, file in FILES.items():
         loaded = load(name)
-        told = f"absent: {name}/{file} not in the folder" if loaded is None else "found"
-        print(f"{name:<22}{told}")
+        where = f"absent: {name}/{file} not in the folder" if loaded is None else "found"
+        print(f"{name:<22}{where}")
     return 0
 
 

@@ -114,8 +114,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ratio = counted / aggregate
             fails = name != "shuffled" and ratio > LIMIT
             failures += fails
-            told = f"{aggregate:>15.2f}{counted:>10.2f}{ratio:>8.2f}{whole:>11.2f}"
-            print(f"{name:<28}{told}{'  FAILS' if fails else ''}", flush=True)
+            columns = f"{aggregate:>15.2f}{counted:>10.2f}{ratio:>8.2f}{whole:>11.2f}"
+            print(f"{name:<28}{columns}{'  FAILS' if fails else ''}", flush=True)
     return 1 if failures else 0
 
 

@@ -77,11 +77,11 @@ class Row:
             "GiB": (1.0, 2),
             "kB": (1.0, 1),
         }[self.unit]
-        told = f"{self.value * scale:.{digits}f} {self.unit}"
+        shown = f"{self.value * scale:.{digits}f} {self.unit}"
         if self.limit is None:
-            return f"{self.what:<66}{told:>12}"
+            return f"{self.what:<66}{shown:>12}"
         verdict = "holds" if self.holds else "FAILS"
-        return f"{self.what:<66}{told:>12}   at most {self.limit * scale:g} {self.unit}: {verdict}"
+        return f"{self.what:<66}{shown:>12}   at most {self.limit * scale:g} {self.unit}: {verdict}"
 
 
 def in_turn(*runs: Callable[[], object], repeats: int) -> list[list[tuple[float, float]]]:

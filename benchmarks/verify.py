@@ -274,8 +274,8 @@ def released(times: int, other: Plain) -> str:
 
     with tempfile.TemporaryDirectory() as folder:
         ledger = str(Path(folder) / "ledger.db")
-        told = {"dataset": "people", "n": len(PEOPLE), "ledger": ledger}
-        study = bdp.Study(pd.DataFrame(PEOPLE), **(BASE | told | other))
+        data = {"dataset": "people", "n": len(PEOPLE), "ledger": ledger}
+        study = bdp.Study(pd.DataFrame(PEOPLE), **(BASE | data | other))
         releases = [study.release(again=True) for _ in range(times)]
     return releases[-1].certificate.to_json()
 

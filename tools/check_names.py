@@ -1,10 +1,10 @@
 """A name says what it holds, and means one thing.
 
-*Empty names.* `one` and `found` say nothing about what they hold: no room binds them, nor do tests,
-benchmarks and tools. A reader of
-`row.level` knows what is meant, a reader of `one.level` has to look it up. Counted is each place
-that binds such a name: assignments, loops, comprehensions, arguments, `with`, `except`, `import`,
-`match`, functions and classes.
+*Empty names.* `one`, `found` and `told` say nothing about what they hold: no room binds them, nor
+do tests, benchmarks and tools. A reader of `row.level` knows what is meant, a reader of `one.level`
+has to look it up. Counted is each place that binds such a name: assignments, loops, comprehensions,
+arguments, `with`, `except`, `import`, `match`, functions and classes. `of` is empty too, but for
+methods and declared fields: the class of `Cost.of` says what is made.
 
 *Shared names.* A class or a type alias has a name that no other module of the package gives to
 another. The two rooms that say things again are counted for themselves: `statements`, where a
@@ -28,8 +28,10 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "bayesdp"
 BESIDE = ("tests", "benchmarks", "tools")
 """The folders beside the package whose names are looked at too."""
-EMPTY = frozenset({"one", "found"})
+EMPTY = frozenset({"one", "found", "of", "told", "same_one"})
 """Names that fit every value, and so name none."""
+MEMBERS = frozenset({"of"})
+"""Those that a class may give to a method or a field: its own name says of what."""
 
 SAYING_AGAIN = frozenset({"statements", "kernel"})
 """The rooms that share names with the others on purpose."""
@@ -37,10 +39,17 @@ SAYING_AGAIN = frozenset({"statements", "kernel"})
 
 def bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """The line and the name of each binding of an empty name."""
+    members = {id(member) for node in ast.walk(tree) for member in _members(node)}
     for node in ast.walk(tree):
         name = _bound(node)
-        if name in EMPTY:
+        if name in EMPTY and not (name in MEMBERS and id(node) in members):
             yield getattr(node, "lineno", 0), name
+
+
+def _members(node: ast.AST) -> Iterator[ast.AST]:
+    """What binds the methods and the declared fields of a class."""
+    for part in node.body if isinstance(node, ast.ClassDef) else []:
+        yield part.target if isinstance(part, ast.AnnAssign) else part
 
 
 def _bound(node: ast.AST) -> str | None:

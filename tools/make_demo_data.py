@@ -52,8 +52,8 @@ def families() -> Iterable[tuple[str, ...]]:
     heights: dict[str, dict[str, str]] = {}
     for family, role, height in galton():
         heights.setdefault(family, {})[role] = height
-    for family, of in heights.items():
-        yield family, of["child"], of["father"], of["mother"]
+    for family, heights_of in heights.items():
+        yield family, heights_of["child"], heights_of["father"], heights_of["mother"]
 
 
 def children() -> Iterable[tuple[object, ...]]:
@@ -64,8 +64,8 @@ def children() -> Iterable[tuple[object, ...]]:
     for child, age, wheezed, mother in wheeze():
         answers.setdefault(child, {})[age] = wheezed
         smoked[child] = mother
-    for child, of in answers.items():
-        yield child, words[smoked[child]], *(words[of[age]] for age in (7, 8, 9, 10))
+    for child, wheezes in answers.items():
+        yield child, words[smoked[child]], *(words[wheezes[age]] for age in (7, 8, 9, 10))
 
 
 def write(name: str, header: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> None:

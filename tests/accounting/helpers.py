@@ -32,8 +32,8 @@ def ledger(path: Path | str, **other: object) -> Ledger:
     return Ledger(path, **{"level": factor, **other})
 
 
-def debit(of: Ledger, dp_epsilon: float = 0.25) -> str:
-    return of.debit("d", "row", [spend(dp_epsilon)], study="s.toml", request={"query": "q"})
+def debit(ledger: Ledger, dp_epsilon: float = 0.25) -> str:
+    return ledger.debit("d", "row", [spend(dp_epsilon)], study="s.toml", request={"query": "q"})
 
 
 def _crash_at_commit(number: int, when: str) -> None:

@@ -47,9 +47,9 @@ def attacks(shape: tuple[int, ...], adversary: str) -> tuple[np.ndarray, np.ndar
     for i, size in enumerate(shape):
         others = [j for j in range(len(shape)) if j != i]
         for known in itertools.product(*([None, *range(shape[j])] for j in others)):
-            told = [value is not None for value in known]
-            if (adversary == "uninformed" and any(told)) or (
-                adversary == "informed" and not all(told)
+            is_known = [value is not None for value in known]
+            if (adversary == "uninformed" and any(is_known)) or (
+                adversary == "informed" and not all(is_known)
             ):
                 continue
             fits = np.ones(len(cells), dtype=bool)

@@ -114,8 +114,8 @@ def hockey_stick(joint: np.ndarray, process: np.ndarray, epsilon: float) -> floa
     laws, kept = (weighted @ process)[mass > 0] / mass[mass > 0, None], group[mass > 0]
     worst = 0.0
     for number in set(kept.tolist()):
-        of = laws[kept == number]
-        gaps = np.maximum(of[:, None, :] - math.exp(epsilon) * of[None, :, :], 0.0)
+        rows = laws[kept == number]
+        gaps = np.maximum(rows[:, None, :] - math.exp(epsilon) * rows[None, :, :], 0.0)
         worst = max(worst, float(gaps.sum(axis=2).max()))
     return worst
 
@@ -123,8 +123,8 @@ def hockey_stick(joint: np.ndarray, process: np.ndarray, epsilon: float) -> floa
 def leaky(rng: np.random.Generator, shape: tuple[int, ...], eps: float, delta: float) -> np.ndarray:
     """An eps-DP channel that with probability delta tells the whole database instead."""
     private = random_channel(rng, shape, eps)
-    told = np.eye(math.prod(shape)).reshape(*shape, -1)
-    return np.concatenate([(1 - delta) * private, delta * told], axis=-1)
+    whole = np.eye(math.prod(shape)).reshape(*shape, -1)
+    return np.concatenate([(1 - delta) * private, delta * whole], axis=-1)
 
 
 def test_converted_compositions_hold() -> None:

@@ -224,8 +224,8 @@ def test_without_a_delta_gaussian_spends_are_refused() -> None:
             level(read, [spend(0.1), spend(rho=1e-6)])
 
 
-def debit(of: Ledger, *spends: Spend) -> str:
-    return of.debit("d", "row", spends, study="s.toml", request={"query": "q"})
+def debit(ledger: Ledger, *spends: Spend) -> str:
+    return ledger.debit("d", "row", spends, study="s.toml", request={"query": "q"})
 
 
 def test_a_ledger_with_both_kinds_of_reading(tmp_path: Path) -> None:
@@ -355,8 +355,8 @@ def worst_stopping(total: float, delta: float, steps: int, stated: Any) -> float
         inner = 0.5 + np.linspace(-2.5 * sigma, 2.5 * sigma, 5)
         edges = np.concatenate([[-np.inf], inner, [np.inf]])
         first, second = (np.diff(norm.cdf(edges, mean, sigma)) for mean in (1.0, 0.0))
-        told = list(zip(first.tolist(), np.log(first / second).tolist(), strict=True))
-        offers.append((spend(rho=rho), told))
+        losses = list(zip(first.tolist(), np.log(first / second).tolist(), strict=True))
+        offers.append((spend(rho=rho), losses))
     levels: dict[tuple[int, ...], float] = {}
 
     @cache

@@ -134,9 +134,9 @@ def test_killing_at_any_moment_loses_no_debit(path: Path) -> None:
         first = worker.stdout.readline()
         time.sleep(delay)
         worker.kill()
-        told = [first.strip(), *worker.communicate(timeout=60)[0].split()]
+        printed = [first.strip(), *worker.communicate(timeout=60)[0].split()]
         kept = {item["id"] for item in ledger(path).show()[0]["releases"]}
-        assert set(told) <= kept
+        assert set(printed) <= kept
     shown = ledger(path).show()[0]
     assert shown["spent"] == len(shown["releases"]) / 64
 

@@ -53,8 +53,8 @@ def dp(eps: float, name: str = "m", **other: object) -> Mechanism:
 
 def known(level: float, *records: object, history: bool = True) -> Mechanism:
     """A mechanism of which only a Bayesian level is known."""
-    told = frozenset(records) if records else None
-    return Mechanism("known", bdp_epsilon=level, records=told, any_history=history)
+    covered = frozenset(records) if records else None
+    return Mechanism("known", bdp_epsilon=level, records=covered, any_history=history)
 
 
 # -- prices, by hand -----------------------------------------------------------------------------

@@ -39,8 +39,8 @@ def book(path: Path) -> Ledger:
     return item
 
 
-def spent(of: Ledger) -> float:
-    return of.show()[0]["spent"]
+def spent(ledger: Ledger) -> float:
+    return ledger.show()[0]["spent"]
 
 
 # --- readings ---------------------------------------------------------------------------------

@@ -73,9 +73,9 @@ def test_a_mean_of_seconds_is_shown_as_such_everywhere(
     pd.DataFrame({"at": [1700043123] * 1000}).to_csv(tmp_path / "times.csv", index=False)
     (tmp_path / "study.toml").write_text(SECONDS)
     monkeypatch.chdir(tmp_path)
-    told = CliRunner().invoke(app, ["release", "study.toml", "--report", "r.html"]).stdout
-    assert "1700043123" in told or "1700043122.9" in told
-    assert "1.70004" not in told
+    printed = CliRunner().invoke(app, ["release", "study.toml", "--report", "r.html"]).stdout
+    assert "1700043123" in printed or "1700043122.9" in printed
+    assert "1.70004" not in printed
     assert "1.70004" not in (tmp_path / "r.html").read_text()
     released = Study.load("study.toml").release(again=True)
     for shown in (str(released), released._repr_html_(), repr(released["time"])):

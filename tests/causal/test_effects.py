@@ -65,7 +65,7 @@ def test_sums_agree_with_enumeration() -> None:
 @pytest.mark.prove
 def test_what_attains_a_level_attains_it() -> None:
     rng = np.random.default_rng(53)
-    told = 0
+    attained = 0
     for _ in range(runs(200)):
         model = random_model(rng)
         channel = random_channel(rng, model.sizes)
@@ -74,7 +74,7 @@ def test_what_attains_a_level_attains_it() -> None:
             if best is None:
                 assert effect.epsilon == 0.0
                 continue
-            told += 1
+            attained += 1
             laws = [
                 oracle.output_law(
                     oracle_nodes(model),
@@ -89,7 +89,7 @@ def test_what_attains_a_level_attains_it() -> None:
             assert laws == pytest.approx([best.likely, best.unlikely], abs=1e-12)
             if laws[1] > 0.0:
                 assert math.log(laws[0] / laws[1]) == pytest.approx(effect.epsilon, abs=1e-9)
-    assert told
+    assert attained
 
 
 @pytest.mark.prove

@@ -102,10 +102,10 @@ def test_nothing_spent_is_shown_as_0_and_all_spent_as_nothing_left() -> None:
     assert " 0 of 3 is left" in refused
     # The same number in every place, and never below what was spent.
     spent = document("ledger", "show")["datasets"][0]["spent"]
-    told = up_words(spent)
-    assert float(told) >= spent
-    assert f", DP cost {told}. " in refused
-    assert told in next(line for line in shown.splitlines() if "DP spent" in line)
+    cost = up_words(spent)
+    assert float(cost) >= spent
+    assert f", DP cost {cost}. " in refused
+    assert cost in next(line for line in shown.splitlines() if "DP spent" in line)
 
 
 def test_a_cost_of_0_says_0() -> None:
@@ -134,8 +134,8 @@ def test_a_certificate_with_another_level_says_so(monkeypatch: pytest.MonkeyPatc
     assert not run(*asked, "best.json").stderr
     monkeypatch.setattr(kernel, "certified_level", hurried)
     derivation._certified.cache_clear()
-    told = run(*asked, "next.json").stderr
-    assert "The certificate's level is 2.18671, by markov-contraction" in told
+    warning = run(*asked, "next.json").stderr
+    assert "The certificate's level is 2.18671, by markov-contraction" in warning
     derivation._certified.cache_clear()
 
 
@@ -154,13 +154,13 @@ def test_readings_are_told_apart() -> None:
 
 def test_a_reading_that_does_not_match_says_in_what() -> None:
     run("release", "people.toml")
-    for old, new, told in (
+    for old, new, difference in (
         ("size = 3", "size = 30", "population.size (30 here, 3 there)"),
         ("epsilon = 3.0", 'epsilon = 3.0\nadversary = "informed"', "budget.adversary ('informed'"),
     ):
         Path("other.toml").write_text(PEOPLE.replace(old, new))
         refused = run("check", "other.toml", status=2).stderr
-        assert f"This study's differs in {told}" in refused
+        assert f"This study's differs in {difference}" in refused
         assert refused.count(" here, ") == 1
     # Of several readings the nearest counts.
     wide = PEOPLE.replace("size = 3", "size = 30").replace("epsilon = 3.0", "epsilon = 15.0")

@@ -343,9 +343,9 @@ def test_lipschitz_levels_name_their_condition(tmp_path: Path) -> None:
     assert "secrets inside the clipping interval" in alone.to_dict()["condition"]["in_words"]
     twice = asked(GAUSSIAN, HEIGHT, HEIGHT)
     assert twice.sound == pytest.approx(2.4)
-    told = twice.to_dict()["condition"]
-    assert (told["column"], told["interval"]) == ("height", [150.0, 200.0])
-    assert told["added_as_lipschitz"] is True
+    condition = twice.to_dict()["condition"]
+    assert (condition["column"], condition["interval"]) == ("height", [150.0, 200.0])
+    assert condition["added_as_lipschitz"] is True
     bare = {"dp_epsilon": 1.0, "kind": "lipschitz"}
     for other in (HEIGHT | {"column": "weight"}, HEIGHT | {"interval": [150, 190]}, bare):
         answer = asked(GAUSSIAN, HEIGHT, other)
@@ -436,8 +436,8 @@ def test_columns_taken_as_public_are_named(tmp_path: Path) -> None:
     path.write_text(json.dumps({"population": CLUSTERS, "releases": [*public, private]}))
     outcome = CliRunner().invoke(app, ["compose", str(path), "--json"])
     assert outcome.exit_code == 0, outcome.output
-    told = json.loads(outcome.stdout)["assuming"]
-    assert told == ["if 'diag' is public", "if 're\x1bgion' is public"]
+    assuming = json.loads(outcome.stdout)["assuming"]
+    assert assuming == ["if 'diag' is public", "if 're\x1bgion' is public"]
     text = CliRunner().invoke(app, ["compose", str(path)]).output
     (line,) = [
         part

@@ -78,11 +78,11 @@ def test_verify_and_explain_take_the_same_and_print_what_the_command_shows(tmp_p
     certificate = Certificate.load(file)[0]
     release = Release("id", "now", (), certificate, 1.0, 1.0)
     shown = CliRunner().invoke(app, ["verify", str(file)]).stdout
-    told = bayesdp.explain(file).text()
+    explanation = bayesdp.explain(file).text()
     assert shown.startswith("VALID ASSUMING\nIt claims:\n  - ")
     for given in (file, str(file), file.read_text(), document, certificate, release):
         assert f"{bayesdp.verify(given)}\n" == shown
-        assert bayesdp.explain(given).text() == told
+        assert bayesdp.explain(given).text() == explanation
     for wrong in (7, None, tmp_path / "nowhere.json", "nowhere.json"):
         with pytest.raises(InputError):
             bayesdp.verify(wrong)  # type: ignore[arg-type]

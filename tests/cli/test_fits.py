@@ -163,8 +163,8 @@ def test_a_check_repeats_what_is_not_covered(more: list[str]) -> None:
         Path("study.toml").write_text(STUDY + population)
         result = CliRunner().invoke(app, ["check", "study.toml"])
         assert result.exit_code == 0, result.output
-        told = " ".join((result.stdout + result.stderr).split())
-        assert ("The population is an estimate without an allowance for chance" in told) == bool(
+        printed = " ".join((result.stdout + result.stderr).split())
+        assert ("The population is an estimate without an allowance for chance" in printed) == bool(
             point
         )
 

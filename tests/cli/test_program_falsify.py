@@ -170,8 +170,8 @@ def test_wrong_inputs(name: str, said: str, tmp_path: Path) -> None:
 VERDICT = ProgramVerdict("ACCEPTED", Fraction(1), name="f")
 
 
-def findings(finding: CheckedObligation, **of: Any) -> Findings:
-    return Findings({(finding.obligation, finding.release): finding}, pairs=3, **of)
+def findings(finding: CheckedObligation, **options: Any) -> Findings:
+    return Findings({(finding.obligation, finding.release): finding}, pairs=3, **options)
 
 
 def test_numbers_that_hardly_differ_are_told_apart() -> None:

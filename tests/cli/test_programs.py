@@ -137,9 +137,9 @@ def test_wrong_input(coin: str, arguments: list[str], said: str) -> None:
     done = run(*given)
     assert done.exit_code == 2
     assert said in done.output
-    told = run(*given, "--json")
-    assert told.exit_code == 2
-    assert json.loads(told.stdout)["status"] == 2
+    as_json = run(*given, "--json")
+    assert as_json.exit_code == 2
+    assert json.loads(as_json.stdout)["status"] == 2
 
 
 def test_a_file_without_programs_and_one_that_is_no_text(tmp_path: Path) -> None:

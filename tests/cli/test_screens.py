@@ -235,15 +235,15 @@ def test_a_target_without_a_price_is_a_row_that_says_why() -> None:
 @pytest.mark.parametrize("levels", ["", "1,,2", "0", "nan", "1,-1", "a", "1;2", "1e7"])
 def test_what_is_not_a_list_of_levels_is_refused(levels: str) -> None:
     Path("people.toml").write_text(PEOPLE)
-    told = run("check", "people.toml", "--target", levels, status=2).stderr
-    assert re.match(r"Error: --target is .*: expected (levels with commas|a level above 0)", told)
+    errors = run("check", "people.toml", "--target", levels, status=2).stderr
+    assert re.match(r"Error: --target is .*: expected (levels with commas|a level above 0)", errors)
 
 
 @pytest.mark.parametrize("option", ["--data", "--verbose"])
 def test_targets_stand_alone(option: str) -> None:
     Path("people.toml").write_text(PEOPLE)
-    told = run("check", "people.toml", "--target", "1", option, status=2).stderr
-    assert told == (
+    errors = run("check", "people.toml", "--target", "1", option, status=2).stderr
+    assert errors == (
         f"Error: {option}: expected nothing beside --target. Run the command again, without "
         "--target.\n"
     )

@@ -127,6 +127,6 @@ def test_options_that_do_not_go_together_are_refused(options: list[str], said: s
 
 def test_a_figure_replaces_no_other_file() -> None:
     Path("mine.svg").write_text("<svg/>", encoding="utf-8")
-    told = run("check", "own.toml", "--stress", "--figure", "mine.svg", status=2).stderr
-    assert "an older figure of bayesdp" in told
+    errors = run("check", "own.toml", "--stress", "--figure", "mine.svg", status=2).stderr
+    assert "an older figure of bayesdp" in errors
     assert Path("mine.svg").read_text(encoding="utf-8") == "<svg/>"

@@ -48,9 +48,9 @@ def dense(frame, phi):
 
 def test_the_density_is_that_of_dense_matrices():
     frame = drawn(np.random.default_rng(1), 0.6)
-    of = observed(frame)
+    series = observed(frame)
     for phi in (-0.7, -0.1, 0.0, 0.4, 0.95):
-        ratio = of.log_density(phi) - of.log_density(0.3)
+        ratio = series.log_density(phi) - series.log_density(0.3)
         assert ratio == pytest.approx(dense(frame, phi) - dense(frame, 0.3), abs=1e-8)
 
 

@@ -128,6 +128,6 @@ def test_a_bound_is_told_no_smaller_than_it_is() -> None:
         frame["b"] += rng.normal(size=60)
         rows = frame.rename_axis("c").reset_index().melt("c", var_name="role")
         population = fit_roles(rows, "value", "c", "role", confidence=0.9999999).population
-        told, _, rest = population.source.partition("at most ")[2].partition(" ")
-        assert float(told) >= (population.max_regression_sum or 0.0)
+        bound, _, rest = population.source.partition("at most ")[2].partition(" ")
+        assert float(bound) >= (population.max_regression_sum or 0.0)
         assert rest.startswith("with confidence 0.9999999,")

@@ -109,9 +109,9 @@ def test_wrong_input(case: Case, folder: Path) -> None:
     plain = run(*case.command, "--json")
     assert plain.exit_code == case.status
     assert plain.stderr == result.stderr
-    told = json.loads(plain.stdout)
-    assert told["status"] == case.status
-    assert result.stderr == f"{('', 'Refused', 'Error')[case.status]}: {told['error']}\n"
+    document = json.loads(plain.stdout)
+    assert document["status"] == case.status
+    assert result.stderr == f"{('', 'Refused', 'Error')[case.status]}: {document['error']}\n"
     if case.curator:  # what the table says was told, in a way: that, and only that, is written down
         shown = json.loads(run("ledger", "show", "--json").stdout)
         assert shown["datasets"] == []

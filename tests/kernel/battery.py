@@ -76,14 +76,14 @@ class Shown(NamedTuple):
     valid: bool | None
 
 
-def answer(of: Any, document: Document) -> str:
+def answer(checker: Any, document: Document) -> str:
     """A kernel's verdict on a certificate; of a step alone the level, or why there is none."""
     if "derivation" in document:
-        return str(of.check(document).verdict)
+        return str(checker.check(document).verdict)
     try:
-        return digits(of.certified_level(document))
-    except refusals(of) as error:
-        return refusal(of, error)
+        return digits(checker.certified_level(document))
+    except refusals(checker) as error:
+        return refusal(checker, error)
 
 
 def digits(level: float) -> str:
@@ -91,14 +91,18 @@ def digits(level: float) -> str:
     return f"{level:.9g}"
 
 
-def refusals(of: Any) -> tuple[type[BaseException], ...]:
+def refusals(checker: Any) -> tuple[type[BaseException], ...]:
     """What a kernel raises about a step that proves nothing."""
-    return (of.InvalidError, RecursionError, *sys.modules[f"{of.__name__}.certificates"]._MALFORMED)
+    return (
+        checker.InvalidError,
+        RecursionError,
+        *sys.modules[f"{checker.__name__}.certificates"]._MALFORMED,
+    )
 
 
-def refusal(of: Any, error: BaseException) -> str:
+def refusal(checker: Any, error: BaseException) -> str:
     """What the verdict is then."""
-    return "UNKNOWN" if isinstance(error, of.UnknownError | RecursionError) else "INVALID"
+    return "UNKNOWN" if isinstance(error, checker.UnknownError | RecursionError) else "INVALID"
 
 
 def battery(*, whole: bool) -> list[Shown]:
@@ -120,7 +124,7 @@ def battery(*, whole: bool) -> list[Shown]:
     valid += declaration_stories.valid()
     shown = [Shown(document, True) for document in valid]
     # Of those that are refused alike only the first are asked about: the likeliest come first.
-    lies = [*stories.told(), *program_stories.forged(), *relation_stories.forged()]
+    lies = [*stories.forged(), *program_stories.forged(), *relation_stories.forged()]
     lies += [*release_stories.forged(), *declaration_stories.forged(), *stories.from_tables()]
     if whole:
         lies += [lie for case in made for lie in _less(case.document)]
@@ -129,8 +133,8 @@ def battery(*, whole: bool) -> list[Shown]:
         lies += [*_declared(made), *_one_place(rng)]
     shown += [Shown(lie, False) for lie in lies]
     every = 1 if whole else SOME
-    shown += [Shown(*case) for case in list(hypothesis_stories.told())[::every]]
-    asked = list(step_stories.told())[::every]
+    shown += [Shown(*case) for case in list(hypothesis_stories.documents())[::every]]
+    asked = list(step_stories.documents())[::every]
     if whole:
         shown += [Shown(lie, False) for lie in stories.slow()]
         asked += [*recorded.asked(), *_forged(rng), *_together(rng)]

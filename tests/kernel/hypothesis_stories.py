@@ -220,7 +220,7 @@ def _document(spec: Document, name: str, parameters: Document, declared: list[st
     return document
 
 
-def told() -> Iterator[tuple[Document, bool]]:
+def documents() -> Iterator[tuple[Document, bool]]:
     """Each certificate, and whether it is valid, held against the package's own reading."""
     for spec in specs():
         plain = {key: value for key, value in spec.items() if key != "source"}

@@ -27,7 +27,7 @@ def node_at(document: dict[str, Any], name: str) -> Any:
     return search(document["derivation"]["evidence"]["derivation"])
 
 
-def told(document: dict[str, Any], **parts: Any) -> None:
+def claimed(document: dict[str, Any], **parts: Any) -> None:
     """Change the claim and the conclusion alike."""
     for claim in (document["claim"], document["derivation"]["conclusion"]):
         for key, item in parts.items():
@@ -81,7 +81,7 @@ def all_text(raw: Any, old: str, new: str) -> None:
 
 def cheaper(document: dict[str, Any], release: str, epsilon: str, total: str) -> None:
     node_at(document, release)["epsilon"] = epsilon
-    told(document, epsilon=total)
+    claimed(document, epsilon=total)
 
 
 def column(document: dict[str, Any], name: str) -> dict[str, Any]:
@@ -105,19 +105,22 @@ def nested(depth: int) -> list[Any]:
 
 LIES: dict[str, tuple[str, Any]] = {
     # what is claimed
-    "cheaper": ("sums", lambda d: told(d, epsilon="3999/1000")),
-    "cheaper by 1e-12": ("sums", lambda d: told(d, epsilon="3999999999999/1000000000000")),
-    "no delta": ("sums", lambda d: told(d, delta="0")),
-    "smaller delta": ("sums", lambda d: told(d, delta="99999/1000000000")),
+    "cheaper": ("sums", lambda d: claimed(d, epsilon="3999/1000")),
+    "cheaper by 1e-12": ("sums", lambda d: claimed(d, epsilon="3999999999999/1000000000000")),
+    "no delta": ("sums", lambda d: claimed(d, delta="0")),
+    "smaller delta": ("sums", lambda d: claimed(d, delta="99999/1000000000")),
     "a double below": (
         "sums",
         lambda d: [c.update(epsilon=3.9) for c in (d["claim"], d["derivation"]["conclusion"])],
     ),
     "claim alone": ("sums", lambda d: d["claim"].update(kind="lipschitz", column="age")),
-    "lipschitz": ("sums", lambda d: told(d, kind="lipschitz", column="age", interval=["18", "90"])),
-    "another adjacency": ("sums", lambda d: told(d, adjacency="add-remove")),
-    "another notion": ("sums", lambda d: told(d, notion="bdp")),
-    "negative": ("sums", lambda d: told(d, epsilon="-1")),
+    "lipschitz": (
+        "sums",
+        lambda d: claimed(d, kind="lipschitz", column="age", interval=["18", "90"]),
+    ),
+    "another adjacency": ("sums", lambda d: claimed(d, adjacency="add-remove")),
+    "another notion": ("sums", lambda d: claimed(d, notion="bdp")),
+    "negative": ("sums", lambda d: claimed(d, epsilon="-1")),
     "a number with an exponent": (
         "sums",
         lambda d: [
@@ -248,7 +251,7 @@ LIES: dict[str, tuple[str, Any]] = {
     "partition said public": ("parts", lambda d: program_of(d)["body"][0].update(public=True)),
     "arm public, cheaper": (
         "parts",
-        lambda d: (program_of(d)["body"][0].update(public=True), told(d, epsilon="5")),
+        lambda d: (program_of(d)["body"][0].update(public=True), claimed(d, epsilon="5")),
     ),
     "piece's label": ("parts", lambda d: program_of(d)["body"][0]["of"][0].__setitem__(0, "b")),
     "a label twice": ("parts", lambda d: program_of(d)["body"][0]["of"][1].__setitem__(0, "a")),
@@ -287,11 +290,17 @@ LIES: dict[str, tuple[str, Any]] = {
     "adjacency of the program": ("parts", lambda d: program_of(d).update(adjacency="add-remove")),
     "both adjacencies": (
         "sums",
-        lambda d: (program_of(d).update(adjacency="add-remove"), told(d, adjacency="add-remove")),
+        lambda d: (
+            program_of(d).update(adjacency="add-remove"),
+            claimed(d, adjacency="add-remove"),
+        ),
     ),
     "entering for replaced": (
         "enters",
-        lambda d: (program_of(d).update(adjacency="replace-one"), told(d, adjacency="replace-one")),
+        lambda d: (
+            program_of(d).update(adjacency="replace-one"),
+            claimed(d, adjacency="replace-one"),
+        ),
     ),
     "declared budget": (
         "sums",
@@ -423,7 +432,7 @@ LIES: dict[str, tuple[str, Any]] = {
     # malformed
     "NaN": ("sums", lambda d: d["claim"]["exact"].update(epsilon="nan")),
     "NaN itself": ("sums", lambda d: d["claim"].update(epsilon=math.nan)),
-    "infinity": ("sums", lambda d: told(d, epsilon="1/0")),
+    "infinity": ("sums", lambda d: claimed(d, epsilon="1/0")),
     "a huge number": ("sums", lambda d: stated(d, "laplace_1", "1e999999999")),
     "many digits": ("sums", lambda d: stated(d, "laplace_1", "9" * 5000)),
     "a huge onehot": (

@@ -103,7 +103,7 @@ OTHERS: dict[str, Document] = POPULATIONS | {
 }  # fmt: skip
 
 
-def told() -> Iterator[Document]:
+def documents() -> Iterator[Document]:
     """The steps: every rule of every population, then those of one rule alone."""
     for rule in RULES:
         cost = SHIFTED if rule.startswith("gaussian") or rule == "autoregressive" else ANY
@@ -456,8 +456,8 @@ def _divergences() -> Iterator[Document]:
     for rule in RULES:
         name = {"independent": "independent", "finite-law": "law", "tree-recursion": "tree"}
         by_word = {"markov": "chain", "graph": "graph", "gaussian": "covariance", "panel": "panel"}
-        of = name.get(rule) or by_word.get(rule.split("-")[0], "autoregressive")
-        spec = {key: value for key, value in OTHERS[of].items() if key != "source"}
+        model = name.get(rule) or by_word.get(rule.split("-")[0], "autoregressive")
+        spec = {key: value for key, value in OTHERS[model].items() if key != "source"}
         cost = SHIFTED if rule.startswith("gaussian") or rule == "autoregressive" else ANY
         for alpha in (
             [2, 1],

@@ -208,10 +208,12 @@ def _failed(words: str, **other: Any) -> Change:
         answered = document["results"][-1]
         ((name, value),) = answered["releases"].items()
         said = value if isinstance(value, dict) else {"value": value}
-        told = f"The rest of the program failed ({words}). What it released until then has been "
+        words_before = (
+            f"The rest of the program failed ({words}). What it released until then has been "
+        )
         answered["outputs"] = [
             {"type": "released", **said, "name": f"{answered['query']}, {name}"},
-            {"type": "failure", "value": f"{told}paid for, and is kept.", **other},
+            {"type": "failure", "value": f"{words_before}paid for, and is kept.", **other},
         ]
 
     return change
@@ -333,7 +335,7 @@ STORIES: dict[str, tuple[str, Change]] = {
 """A study, and the change that makes its certificate a forgery."""
 
 
-def told() -> Iterator[Document]:
+def forged() -> Iterator[Document]:
     """The forgeries of all stories."""
     for name, change in STORIES.values():
         yield renewed(_changed(honest(name), change))
@@ -485,4 +487,4 @@ def valid() -> Iterator[Document]:
     yield long_chain()
 
 
-__all__ = ["STORIES", "from_tables", "honest", "queries_of", "slow", "told", "valid"]
+__all__ = ["STORIES", "forged", "from_tables", "honest", "queries_of", "slow", "valid"]

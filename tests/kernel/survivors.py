@@ -249,7 +249,7 @@ RARELY_SEEN = frozenset(
         "_check_conversion: without require(same(law, step.evidence.population), reason)",
         "_check_costs: without at_least(concluded, ball(exact(kept)), where)",
         "_check_covers: without require(values in (None, covered))",
-        "_check_failure: without require(same_one, where)",
+        "_check_failure: without require(is_released, where)",
         "_check_kind: without require(interval == place, reason, where)",
         "_check_output: without raise InvalidError(error.reason, error.place)",
         "_check_query: without require(_FILE.fullmatch(file) is not None, where)",

@@ -181,10 +181,10 @@ def test_the_kernel_and_the_ledger_find_the_same_cost() -> None:
                 )
             )
         plain = spent(read_spend(spend.to_dict()) for spend in spends)
-        told = total_cost(spends)
+        total = total_cost(spends)
         chain, _ = compose(plain, None, ["x"])
-        assert float(chain.total) == pytest.approx(told.dp_epsilon, rel=1e-12)
-        assert float(chain.rho_any) == pytest.approx(told.rho, rel=1e-12)
+        assert float(chain.total) == pytest.approx(total.dp_epsilon, rel=1e-12)
+        assert float(chain.rho_any) == pytest.approx(total.rho, rel=1e-12)
         saved += chain.total < sum(spend.dp_epsilon for spend in spends) * (1 - 1e-9)
         reading = Reading("bdp", 9.0, pair, covers=("x",), interval=(0.0, 1.0), delta=1e-6)
         ours = cost_for(reading, spends)
@@ -198,10 +198,10 @@ def test_cells() -> None:
     both = (cell, ledger_cell)
     days = ["2026-02-01", "2026-02-02", "2026-02-01 08:15:00"]
     others = ["2026-02-01 00:00:00", "2026/02/01", "1 Feb 2026", "2026-02-01T08:15:00", "2026-2-1"]
-    for of in both:
-        assert {of(day)[0] for day in days} == {"time"}
-        assert {of(other)[0] for other in others} == {"text"}
-        assert len({of(day) for day in days}) == 3
+    for cell_of in both:
+        assert {cell_of(day)[0] for day in days} == {"time"}
+        assert {cell_of(other)[0] for other in others} == {"text"}
+        assert len({cell_of(day) for day in days}) == 3
     for value in [*days, *others, "North ", 1, 2.5, True]:
         assert cell(value) == ledger_cell(value)
     assert cell("North ") == cell("nörth") != cell("south")

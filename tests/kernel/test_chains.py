@@ -93,8 +93,8 @@ def test_a_chain_whose_tail_does_not_close_is_given_up(monkeypatch: pytest.Monke
         item["length"] = 10**15
     assert verdict(document).verdict == "UNKNOWN"
     evidence["details"] = {"steps": 5}
-    told = verdict(document)
-    assert (told.verdict, told.reason) == (
+    answer = verdict(document)
+    assert (answer.verdict, answer.reason) == (
         "INVALID",
         "the chain is long and its tail isn't closed",
     )

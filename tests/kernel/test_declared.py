@@ -25,7 +25,7 @@ CHAIN = {"model": "markov", "transition": [[0.9, 0.1], [0.3, 0.7]], "length": 9}
 
 
 @pytest.mark.parametrize(
-    ("population", "told"),
+    ("population", "is_assumed"),
     [
         (PAIR, True),
         (LAW, True),
@@ -37,11 +37,11 @@ CHAIN = {"model": "markov", "transition": [[0.9, 0.1], [0.3, 0.7]], "length": 9}
     ],
 )
 def test_which_row_is_which_is_assumed_where_it_matters(
-    population: dict[str, Any], told: bool
+    population: dict[str, Any], is_assumed: bool
 ) -> None:
     claim = {"notion": "bdp", "adversary": "any", "secrets": "bounded"}
     said = assumptions({"claim": claim, "population": population})
-    assert any("which row is which" in sentence for sentence in said) is told
+    assert any("which row is which" in sentence for sentence in said) is is_assumed
 
 
 ORDER_2 = [[[0.9, 0.1], [0.4, 0.6]], [[0.7, 0.3], [0.3, 0.7]]]

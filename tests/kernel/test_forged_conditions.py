@@ -146,10 +146,10 @@ NAMED: dict[str, Callable[[str], Document]] = {
 @pytest.mark.parametrize("name", HIDDEN)
 @pytest.mark.parametrize("what", NAMED)
 def test_names_that_the_tool_and_the_statement_refuse(what: str, name: str) -> None:
-    told = NAMED[what]
-    assert parse(told("b") | {"source": "someone"})
-    assert read_population(told("b"))
+    spec_of = NAMED[what]
+    assert parse(spec_of("b") | {"source": "someone"})
+    assert read_population(spec_of("b"))
     with pytest.raises(InputError):
-        parse(told(name) | {"source": "someone"})
+        parse(spec_of(name) | {"source": "someone"})
     with pytest.raises(StatementError):
-        read_population(told(name))
+        read_population(spec_of(name))

@@ -184,7 +184,7 @@ def test_counts_that_no_table_has(name: str) -> None:
 def test_counts_of_random_tables_agree() -> None:
     """What a table has is never refused, however it is divided; one row more seldom isn't."""
     rng = np.random.default_rng(5)
-    told, seen = 0, 0
+    refused_tables, seen = 0, 0
     for _ in range(150):
         clusters = rng.integers(1, 4)
         size = int(rng.integers(1, 4))
@@ -241,9 +241,9 @@ def test_counts_of_random_tables_agree() -> None:
         try:
             check_row_counts(forged, len(table), columns, population)
         except InvalidError:
-            told += 1
+            refused_tables += 1
     assert seen > 20
-    assert told > seen / 3
+    assert refused_tables > seen / 3
 
 
 # -- numbers ---------------------------------------------------------------------------------------
@@ -413,8 +413,8 @@ def test_a_failure_has_the_words_that_it_has() -> None:
         failed,
     ]
     assert kernel.check(renewed(document))
-    for told in ("all is well", words.format("The rest of the program failed (X\n).")):
-        answered["outputs"][1] = failed | {"value": told}
+    for words_shown in ("all is well", words.format("The rest of the program failed (X\n).")):
+        answered["outputs"][1] = failed | {"value": words_shown}
         refused(renewed(document), "result")
     answered["outputs"][1] = failed | {"unit": "cm"}
     refused(renewed(document), "result")

@@ -29,7 +29,7 @@ from bayesdp.programs.source import read_text as read_program_text
 from bayesdp.statements.program_documents import read_expression
 from tests.effort import runs
 from tests.golden.corpus import ACCEPTED
-from tests.kernel.program_lies import LIES, lied, node_at, release_of, stated, told
+from tests.kernel.program_lies import LIES, claimed, lied, node_at, release_of, stated
 from tests.kernel.program_texts import FOLDED, HEAD, TEXTS
 from tests.kernel.programs import True_, losses, neighbours, random_program, witnesses
 
@@ -149,9 +149,9 @@ def test_honest(honest: dict[str, dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize("name", LIES)
 def test_lies(name: str, honest: dict[str, dict[str, Any]]) -> None:
-    of, change = LIES[name]
-    document = lied(honest[of], change)
-    assert document != honest[of]
+    story, change = LIES[name]
+    document = lied(honest[story], change)
+    assert document != honest[story]
     said = kernel.check(document)
     assert said.verdict in ("INVALID", "UNKNOWN"), name
     assert said.step != "digest" or name in ("deep", "very deep"), said
@@ -164,7 +164,7 @@ def test_many_lies() -> None:
 def test_weaker_claims_are_valid(honest: dict[str, dict[str, Any]]) -> None:
     """More may be stated than is derived: a larger sensitivity makes more noise."""
     for change in (
-        lambda d: told(d, epsilon="9/2"),
+        lambda d: claimed(d, epsilon="9/2"),
         lambda d: stated(d, "laplace_3", "11"),
         lambda d: node_at(d, "laplace_1").update(entering=None),
         lambda d: release_of(d, 3)["options"].update(sigma=["const", [], [{"number": "5"}]]),

@@ -139,7 +139,7 @@ def truth(law: np.ndarray, default: int) -> dict[str, bool]:
     }
 
 
-def told(population: Population, default: float) -> dict[str, bool | None]:
+def answers_of(population: Population, default: float) -> dict[str, bool | None]:
     """The answers, which kernel and package must agree on."""
     spec = json.loads(json.dumps(population.spec()))
     known = Facts(read_population(spec), (), Fraction(default), 2)
@@ -188,7 +188,7 @@ def test_answers_of_discrete_populations_are_those_of_their_joint_laws():
             continue
         for default in (0, 1, 2):
             right = truth(law, default)
-            assert told(parse(spec), default) == right, (spec, default, right)
+            assert answers_of(parse(spec), default) == right, (spec, default, right)
             seen.update((spec["model"], name, answer) for name, answer in right.items())
     if runs(3000) >= 3000:
         assert len(seen) == 5 * len(DECIDED) * 2
@@ -236,7 +236,7 @@ def test_answers_between_bounds_are_those_of_all_laws_between_them():
         laws = [law for law in map(law_of, members) if law is not None]
         for default in (0, 1):
             right = [truth(law, default) for law in laws]
-            for name, answer in told(parse(spec), default).items():
+            for name, answer in answers_of(parse(spec), default).items():
                 every = all(item[name] for item in right)
                 if answer is None:
                     undecided[name] += 1
@@ -276,11 +276,11 @@ INDEPENDENT: list[tuple[Spec, bool | None]] = [
 
 @pytest.mark.parametrize(("spec", "answer"), INDEPENDENT)
 def test_independence(spec: Spec, answer: bool | None):
-    assert told(parse(spec), 0)["mutual-independence"] is answer
+    assert answers_of(parse(spec), 0)["mutual-independence"] is answer
     members = [{"model": "gaussian", "size": 1, "max_correlation": 0.0}, spec]
     if spec["model"] == "gaussian" and "precision" not in spec:
         family = parse({"model": "family", "members": members})
-        assert told(family, 0)["mutual-independence"] is answer
+        assert answers_of(family, 0)["mutual-independence"] is answer
 
 
 def vectors(between: float) -> Spec:
@@ -298,7 +298,7 @@ def vectors(between: float) -> Spec:
 
 @pytest.mark.parametrize(("between", "answer"), [(0.0, True), (0.1, False)])
 def test_columns_of_a_record_may_depend(between: float, answer: bool):
-    assert told(parse(vectors(between)), 0)["mutual-independence"] is answer
+    assert answers_of(parse(vectors(between)), 0)["mutual-independence"] is answer
 
 
 def path(table: Any, records: int = 200) -> Spec:
@@ -337,7 +337,7 @@ LARGE: list[tuple[Spec, str, bool | None]] = [
 
 @pytest.mark.parametrize(("spec", "name", "answer"), LARGE)
 def test_graphs_that_are_not_multiplied_out(spec: Spec, name: str, answer: bool | None):
-    assert told(parse(spec), 0)[name] is answer
+    assert answers_of(parse(spec), 0)[name] is answer
 
 
 def test_one_of_the_defaults_may_be_possible():
@@ -346,4 +346,4 @@ def test_one_of_the_defaults_may_be_possible():
     for default in (0, 1):
         law = law_of(absorbed)
         assert law is not None
-        assert told(parse(absorbed), default) == truth(law, default)
+        assert answers_of(parse(absorbed), default) == truth(law, default)

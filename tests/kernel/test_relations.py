@@ -296,8 +296,8 @@ def test_both_derive_the_same_hypotheses():
             ours = facts(population, (), default, size)
             for name, answer in kernel_facts(population, default, size).items():
                 derived = HYPOTHESES[name].derive
-                told = None if derived is None else derived(population, default, size)
-                assert told == answer, (name, population.spec(), default, size)
+                derived_answer = None if derived is None else derived(population, default, size)
+                assert derived_answer == answer, (name, population.spec(), default, size)
             assert set(ours.refuted) == {
                 name
                 for name, answer in kernel_facts(population, default, size).items()

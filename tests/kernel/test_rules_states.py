@@ -202,7 +202,10 @@ def test_what_is_impossible_in_both_rows_is_left_out_if_others_are_more_likely()
     ):
         pair = of_kernel._Pair(first, second, [[near] * 4, [near] * 4, known, [near] * 4])
         assert (2 in pair.order) is not left_out
-        apart = [[math.inf if of is None else float(of.log()) for of in row] for row in pair.most]
+        apart = [
+            [math.inf if bound is None else float(bound.log()) for bound in row]
+            for row in pair.most
+        ]
         by_engine = of_engine._Pair(first, second, [(z,) for z in range(4)], apart)
         assert by_engine.order == pair.order
 

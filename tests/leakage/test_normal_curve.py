@@ -63,7 +63,7 @@ def test_the_values_of_the_report() -> None:
 def test_never_below_the_truth_and_hardly_above() -> None:
     rng = np.random.default_rng(901)
     item = Gaussian(covariance=[[1.0]])
-    told = 0
+    between = 0
     for _ in range(runs(4000)):
         sigma, epsilon = 10.0 ** rng.uniform(-6, 15), 10.0 ** rng.uniform(-12, math.log10(50))
         if rng.random() < 0.5:  # near the edge, where delta is neither 0 nor 1
@@ -71,8 +71,8 @@ def test_never_below_the_truth_and_hardly_above() -> None:
         value = gaussian_noise(item, sigma, 1.0, epsilon).delta
         truth = in_thousands_of_digits(1 / Fraction(sigma), Fraction(epsilon))
         check(value, truth)
-        told += 0.0 < value < 1.0
-    assert told > runs(4000) / 3
+        between += 0.0 < value < 1.0
+    assert between > runs(4000) / 3
 
 
 def test_the_ends() -> None:

@@ -211,9 +211,9 @@ def test_a_level_lost_in_logarithms_is_not_0() -> None:
     same = channel_leakage(law, [[0.1, 0.9], [0.1, 0.9]])
     assert same.dp_epsilon == same.level.bdp.upper == 0.0
     equal = Finite(probabilities=[[0.5, 0.0], [0.0, 0.5]])
-    told = channel_leakage(equal, np.stack([FLIP, FLIP], axis=1), adversary="informed")
-    assert told.level.bdp.upper == 0.0
-    assert told.dp_epsilon >= math.log(3.0)
+    leakage = channel_leakage(equal, np.stack([FLIP, FLIP], axis=1), adversary="informed")
+    assert leakage.level.bdp.upper == 0.0
+    assert leakage.dp_epsilon >= math.log(3.0)
 
 
 def test_zeros_and_infinities():
@@ -254,12 +254,12 @@ def test_memory_and_progress():
 def test_progress_is_told_from_the_first_second_on(monkeypatch):
     clock = iter(range(100))
     monkeypatch.setattr(tensor.time, "monotonic", lambda: next(clock))
-    told: list[float] = []
+    shares: list[float] = []
     rng = np.random.default_rng(5)
     joint = mechanisms.random_joint(rng, (2, 2))
     channel = mechanisms.exponential(rng, (2, 2), 1.0, outcomes=2)
-    tensor_leakage(joint, channel, memory=44 * 9, progress=told.append)
-    assert told == pytest.approx([0.5, 0.75, 1.0])
+    tensor_leakage(joint, channel, memory=44 * 9, progress=shares.append)
+    assert shares == pytest.approx([0.5, 0.75, 1.0])
 
 
 @pytest.mark.parametrize(

@@ -103,9 +103,9 @@ def test_wrong_input():
         with pytest.raises(InputError):
             RandomizedResponse(states, flip)
     mechanism = RandomizedResponse(("yes", "no"), 0.2)
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as refused:
         mechanism.release(["yes", "a secret"])
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(refused.value)
     with pytest.raises(InputError):
         mechanism.estimate([])
     with pytest.raises(InputError, match="still tell"):

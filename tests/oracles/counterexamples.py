@@ -69,7 +69,7 @@ def channel(records: int, answer: Callable[[tuple[int, ...]], Any]) -> Floats:
     return rows.reshape(*(2,) * records, -1)
 
 
-def told(bit: int, epsilon: float) -> list[float]:
+def randomized(bit: int, epsilon: float) -> list[float]:
     """Randomized response on one bit."""
     kept = 1.0 / (1.0 + math.exp(-epsilon))
     return [1.0 - kept, kept] if bit else [kept, 1.0 - kept]
@@ -77,7 +77,7 @@ def told(bit: int, epsilon: float) -> list[float]:
 
 def one_bit(records: int, record: int, epsilon: float) -> Floats:
     """Randomized response on one record."""
-    return channel(records, lambda x: told(x[record], epsilon))
+    return channel(records, lambda x: randomized(x[record], epsilon))
 
 
 def hit(chance: float) -> list[float]:
@@ -139,7 +139,7 @@ def _dp_and_bdp() -> dict[str, float]:
 
 
 def _uninformed() -> dict[str, float]:
-    mechanism = channel(2, lambda x: told(x[0] ^ x[1], 3.0))
+    mechanism = channel(2, lambda x: randomized(x[0] ^ x[1], 3.0))
     return {
         "uninformed": bdp(fair(2), mechanism, "uninformed"),
         "any": bdp(fair(2), mechanism),
@@ -176,7 +176,7 @@ def _adding_small() -> dict[str, float]:
 
 
 def _adding_uninformed() -> dict[str, float]:
-    first = channel(2, lambda x: told(x[0] ^ x[1], 3.0))
+    first = channel(2, lambda x: randomized(x[0] ^ x[1], 3.0))
     second = each(2, 1.0)
     return {
         "first": bdp(fair(2), first, "uninformed"),
@@ -200,7 +200,7 @@ def _degenerate() -> dict[str, float]:
 
 
 def _no_full_support() -> dict[str, float]:
-    mechanism = channel(2, lambda x: told(x[0] ^ x[1], 5.0))
+    mechanism = channel(2, lambda x: randomized(x[0] ^ x[1], 5.0))
     return {"bdp": bdp(identical(2), mechanism), "dp": dp(mechanism)}
 
 
@@ -225,7 +225,7 @@ def _one_belief() -> dict[str, float]:
 
 
 def _one_population_do() -> dict[str, float]:
-    mechanism = channel(2, lambda x: told(x[0] ^ x[1], 3.0))
+    mechanism = channel(2, lambda x: randomized(x[0] ^ x[1], 3.0))
     return {"do": setting(fair(2), mechanism), "dp": dp(mechanism)}
 
 

@@ -65,8 +65,8 @@ def test_by_hand():
     """Two records, correlation .5: the mean moves by 1.5, the variance is .75 + 4."""
     curve = linear_query_curve([[1, 0.5], [0.5, 1]], [1, 1], 2.0, 1.0, adversary="uninformed")
     assert curve.distance == pytest.approx(1.5 / math.sqrt(4.75), rel=1e-12)
-    told = linear_query_curve([[1, 0.5], [0.5, 1]], [1, 1], 2.0, 1.0, adversary="informed")
-    assert told.distance == pytest.approx(0.5, rel=1e-12)
+    informed = linear_query_curve([[1, 0.5], [0.5, 1]], [1, 1], 2.0, 1.0, adversary="informed")
+    assert informed.distance == pytest.approx(0.5, rel=1e-12)
 
 
 def test_reference_values_of_laplace_noise():
@@ -116,10 +116,10 @@ def test_three_records_by_simulated_draws():
 
 def test_known_records_and_wrong_input():
     cov = np.eye(3) * 0.5 + 0.5
-    told = clipped_sum_level(
+    level = clipped_sum_level(
         cov, [0, 0, 0], (0, 1), 0.7, record=0, secrets=(0, 1), known={1: 3.0, 2: -1.0}
     )
-    assert told.value == pytest.approx(0.7, abs=1e-8)
+    assert level.value == pytest.approx(0.7, abs=1e-8)
     with pytest.raises(InputError, match="two records"):
         clipped_sum_level(np.eye(4), [0] * 4, (0, 1), 1.0, record=0, secrets=(0, 1))
     with pytest.raises(InputError, match="sigma"):

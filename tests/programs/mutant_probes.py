@@ -40,25 +40,25 @@ ENTERING = 'adjacency="add-remove"'
 GAUSS = "epsilon=1, delta=1e-5"
 
 
-def of(body: str, returns: str = "Real", options: str = "") -> Program:
+def built(body: str, returns: str = "Real", options: str = "") -> Program:
     return core(body, returns=returns, options=options)
 
 
 def noisy(value: str, returns: str = "Real", options: str = "") -> Program:
-    return of(f"laplace({value}, epsilon=1)", returns, options)
+    return built(f"laplace({value}, epsilon=1)", returns, options)
 
 
 def gaussian(value: str, returns: str = "Real") -> Program:
-    return of(f"gaussian({value}, {GAUSS})", returns)
+    return built(f"gaussian({value}, {GAUSS})", returns)
 
 
 def released(body: str) -> Program:
-    return of(f"shown = laplace(sum(r.y for r in db), epsilon=1)\n{body}")
+    return built(f"shown = laplace(sum(r.y for r in db), epsilon=1)\n{body}")
 
 
 def pieces(by: str, body: str) -> Program:
     inside = "\n".join(f"    {part}" for part in body.split("\n"))
-    return of(f'for piece in partition(db, by="{by}"):\n{inside}\n0', "Int")
+    return built(f'for piece in partition(db, by="{by}"):\n{inside}\n0', "Int")
 
 
 def valued(value: Expr, program: Program | None = None) -> Program:
@@ -77,7 +77,7 @@ def size(op: str, value: object, *, turned: bool = False) -> Expr:
 
 
 def hellinger(body: str, candidates: str, returns: str) -> Program:
-    return of(
+    return built(
         f"model = {body}\nexponential(score=hellinger(infer(model)), candidates={candidates}, "
         "epsilon=1)",
         returns,
@@ -126,7 +126,7 @@ def crossed() -> Program:
 
 
 def answer_that_fails() -> Program:
-    program = of(ANSWERS.format("db"), "Vector")
+    program = built(ANSWERS.format("db"), "Vector")
     release = program.body[0]
     data, score, candidates = release.args
     inside = Expr("div", (number(1), Expr("sub", (field("y"), number(1)))))
@@ -135,14 +135,14 @@ def answer_that_fails() -> Program:
 
 
 def answers_filtered() -> Program:
-    program = of("randomized_response((r.b for r in db), epsilon=1)", "Vector")
+    program = built("randomized_response((r.b for r in db), epsilon=1)", "Vector")
     release = program.body[0]
     data = Expr("data", (field("b"), field("b")), ((),))
     return replace(program, body=(replace(release, args=(data,)),))
 
 
 def candidates_from_data() -> Program:
-    program = of(SCORE)
+    program = built(SCORE)
     release = program.body[0]
     listed = Expr("linspace", (number(0), total(field("y")), number(3)))
     return replace(program, body=(replace(release, args=(release.args[0], listed)),))
@@ -244,7 +244,7 @@ PROBES: dict[str, Callable[[], Probe]] = {
     "choice in rows": lambda: Probe(noisy("sum((r.x if r.b else 3 * r.x) for r in db)")),
     "smaller of two": lambda: Probe(noisy("sum(min(r.x, 3) for r in db)")),
     "larger of two": lambda: Probe(noisy("sum(max(r.x, 3) for r in db)")),
-    "a size less 1": lambda: Probe(of(LEFT.format("(db.size - 1)")), "REJECTED"),
+    "a size less 1": lambda: Probe(built(LEFT.format("(db.size - 1)")), "REJECTED"),
     "times a public sum": lambda: Probe(
         sized(noisy("sum(r.x for r in db) * sum(r.q for r in db)"), size("le", 3)), kind=LIPSCHITZ
     ),
@@ -305,13 +305,14 @@ PROBES: dict[str, Callable[[], Probe]] = {
         gaussian("(sum(r.x for r in db), sum(r.x / 2 for r in db))", "Vector")),
     "at 2, entering": lambda: Probe(noisy("sum(clip(r.x, 2, 8) for r in db)", options=ENTERING)),
     "cells of different weight": lambda: Probe(
-        of("k = sum(onehot(r.c) for r in db)\nlaplace((k[0], k[1], 5 * k[2]), epsilon=1)",
+        built("k = sum(onehot(r.c) for r in db)\nlaplace((k[0], k[1], 5 * k[2]), epsilon=1)",
            "Vector")),
     "cells of two tables": lambda: Probe(
-        of("k = sum(onehot(r.c) for r in db)\nm = sum(onehot(r.d) for r in db)\n"
+        built("k = sum(onehot(r.c) for r in db)\nm = sum(onehot(r.d) for r in db)\n"
            "laplace((k[0], m[1], k[2]), epsilon=1)", "Vector")),
     "one cell twice": lambda: Probe(
-        of("k = sum(onehot(r.c) for r in db)\nlaplace((k[0], k[1], k[1]), epsilon=1)", "Vector")),
+        built("k = sum(onehot(r.c) for r in db)\nlaplace((k[0], k[1], k[1]), epsilon=1)",
+              "Vector")),
     "cells": lambda: Probe(noisy("sum(onehot(r.c) for r in db)", "Vector")),
     "three times cells with Gaussian noise": lambda: Probe(
         gaussian("3 * sum(onehot(r.c) for r in db)", "Vector")),
@@ -354,9 +355,9 @@ PROBES: dict[str, Callable[[], Probe]] = {
     "clipped outside": lambda: Probe(noisy("sum(clip(r.x, 20, 30) for r in db)")),
     "public sum": lambda: Probe(noisy("sum(r.z for r in db)")),
     "sigma of whole numbers for others": lambda: Probe(
-        of("gaussian(sum(r.x for r in db), epsilon=1, delta=1e-5, sigma=37.5)"), "REJECTED"),
+        built("gaussian(sum(r.x for r in db), epsilon=1, delta=1e-5, sigma=37.5)"), "REJECTED"),
     "a score that grows with its candidate": lambda: Probe(
-        of("exponential(score=lambda c: clip(sum(r.y for r in db), 0, 9) * c, "
+        built("exponential(score=lambda c: clip(sum(r.y for r in db), 0, 9) * c, "
            "candidates=(-3, 1), epsilon=1)")),
     "coin": lambda: Probe(coin(candidates=GRID)),
     "four tosses, a lopsided prior": lambda: Probe(sized(coin(5, 1, GRID), size("ge", 4))),
@@ -373,7 +374,7 @@ PROBES: dict[str, Callable[[], Probe]] = {
     "mean behind a filter": lambda: Probe(
         hellinger("observe((r.x for r in db if r.b), normal(sd=9), prior=normal(0, sd=3))", MEANS,
                   "Normal"), "UNKNOWN"),
-    "coins of pieces": lambda: Probe(sized(of(COINS, "Int"), size("ge", 4))),
+    "coins of pieces": lambda: Probe(sized(built(COINS, "Int"), size("ge", 4))),
     "a grid of one point": lambda: Probe(
         core("exponential(score=lambda t: t * count(r for r in db if r.b), epsilon=1, "
              "candidates=linspace(0, 1, db.size))"), "REJECTED"),
@@ -397,26 +398,28 @@ PROBES: dict[str, Callable[[], Probe]] = {
     "a fold that doubles": lambda: Probe(noisy("fold(db, 0, doubled)"), "UNKNOWN"),
     "fold over some": lambda: Probe(noisy("fold((r for r in db if r.b), 0, ticked)")),
     "nine over the size": lambda: Probe(
-        of("laplace(sum(r.x for r in db) / db.size, epsilon=1, sensitivity=9 / db.size)"),
+        built("laplace(sum(r.x for r in db) / db.size, epsilon=1, sensitivity=9 / db.size)"),
         "REJECTED"),
     "sigma for a vector": lambda: Probe(
-        of(f"gaussian((sum(r.b for r in db), sum(r.y for r in db)), {GAUSS}, sigma=9.3)", "Vector"),
+        built(f"gaussian((sum(r.b for r in db), sum(r.y for r in db)), {GAUSS}, sigma=9.3)",
+              "Vector"),
         "REJECTED"),
     "sigma for three times": lambda: Probe(
-        of(f"gaussian(3 * sum(r.b for r in db), {GAUSS}, sigma=4)"), "REJECTED"),
+        built(f"gaussian(3 * sum(r.b for r in db), {GAUSS}, sigma=4)"), "REJECTED"),
     "half a bit": lambda: Probe(noisy("sum(r.b for r in db) / 2")),
     "sum with Gaussian noise": lambda: Probe(gaussian("sum(r.x for r in db)")),
     "an assertion below": lambda: Probe(
-        of("laplace(sum(r.x for r in db), epsilon=1, sensitivity=9.99)"), "REJECTED"),
-    "answers": lambda: Probe(of(ANSWERS.format("db"), "Vector")),
+        built("laplace(sum(r.x for r in db), epsilon=1, sensitivity=9.99)"), "REJECTED"),
+    "answers": lambda: Probe(built(ANSWERS.format("db"), "Vector")),
     "answers behind a filter": lambda: Probe(answers_filtered(), "REJECTED"),
-    "sample": lambda: Probe(of(SAMPLE.format("(r.b for r in db)", "(-3, 0)")),
+    "sample": lambda: Probe(built(SAMPLE.format("(r.b for r in db)", "(-3, 0)")),
                             cost=Fraction(3, 2)),
     "sample behind a filter": lambda: Probe(
-        of(SAMPLE.format("(r.b for r in db if r.y > 1)", "(-3, -1)"))),
+        built(SAMPLE.format("(r.b for r in db if r.y > 1)", "(-3, -1)"))),
     "sample, entering": lambda: Probe(
-        of(SAMPLE.format("(r.b for r in db)", "(-4, -1)"), options=ENTERING), cost=Fraction(3, 4)),
-    "samples of private pieces": lambda: Probe(of(SAMPLES, "Int")),
+        built(SAMPLE.format("(r.b for r in db)", "(-4, -1)"), options=ENTERING),
+              cost=Fraction(3, 4)),
+    "samples of private pieces": lambda: Probe(built(SAMPLES, "Int")),
     "a private result": lambda: Probe(
         replace(noisy("sum(r.x for r in db)"), returns=(total(field("y")),)), "REJECTED"),
     "candidates from data": lambda: Probe(candidates_from_data(), "REJECTED"),
@@ -425,12 +428,12 @@ PROBES: dict[str, Callable[[], Probe]] = {
                   Expr("likelihood", (total(Expr("add", (number(1), field("y")))),), ("poisson",))),
         "REJECTED"),
     "a negative power": lambda: Probe(
-        with_option(of(SAMPLE.format("(r.b for r in db)", "(-3, 0)")), "power", number(-1)),
+        with_option(built(SAMPLE.format("(r.b for r in db)", "(-3, 0)")), "power", number(-1)),
         "REJECTED"),
     "an answer that fails": lambda: Probe(answer_that_fails(), "REJECTED"),
     "two releases": lambda: Probe(
         released("laplace(sum(r.x for r in db), epsilon=1)"), cost=TWO),
-    "branch": lambda: Probe(of(BRANCH), cost=Fraction(3)),
+    "branch": lambda: Probe(built(BRANCH), cost=Fraction(3)),
     "pieces that read everything": lambda: Probe(
         pieces("p", "more = laplace(sum(r.x for r in db), epsilon=1)"), cost=TWO, kind=LIPSCHITZ),
     "private pieces": lambda: Probe(
@@ -441,8 +444,8 @@ PROBES: dict[str, Callable[[], Probe]] = {
     "private pieces twice": lambda: Probe(
         pieces("c", "more = laplace(count(piece), epsilon=1)\n"
                "again = laplace(count(piece), epsilon=1)"), cost=Fraction(4)),
-    "private pieces with a branch": lambda: Probe(of(PIECES_BRANCH, "Int"), cost=Fraction(5)),
-    "pieces of pieces that read all of them": lambda: Probe(of(NESTED, "Int"), cost=Fraction(4)),
+    "private pieces with a branch": lambda: Probe(built(PIECES_BRANCH, "Int"), cost=Fraction(5)),
+    "pieces of pieces that read all of them": lambda: Probe(built(NESTED, "Int"), cost=Fraction(4)),
     "a private column called public": lambda: Probe(
         without_public(pieces("c", "more = laplace(count(piece), epsilon=1)")), "REJECTED"),
     "a piece twice": lambda: Probe(
@@ -451,7 +454,7 @@ PROBES: dict[str, Callable[[], Probe]] = {
     "declared too little": lambda: Probe(
         noisy("sum(r.x for r in db)", options="epsilon=0.999999999"), "REJECTED"),
     "a delta that is not declared": lambda: Probe(
-        of(f"gaussian(sum(r.x for r in db), {GAUSS})", options="epsilon=1"), "REJECTED"),
+        built(f"gaussian(sum(r.x for r in db), {GAUSS})", options="epsilon=1"), "REJECTED"),
     "a private size": lambda: Probe(
         replace(noisy("sum(r.x for r in db)", options=ENTERING), returns=(named("db.size"),)),
         "REJECTED"),

@@ -24,7 +24,7 @@ class Row:
 """
 
 
-def text(body: str, *, of: str = "Row", options: str = "", returns: str = "Real") -> str:
+def text(body: str, *, record: str = "Row", options: str = "", returns: str = "Real") -> str:
     """A file with one program over `db`. `body`: its statements; the last line is returned."""
     lines = dedent(body).strip("\n").split("\n")
     head = f"({options})" if options else ""
@@ -37,7 +37,7 @@ def text(body: str, *, of: str = "Row", options: str = "", returns: str = "Real"
         f"    return so_far + (1 if row.d == row.e else 0)\n\n"
         f"@helper\ndef kept(so_far, row):\n    return max(so_far, row.y)\n\n"
         f"@helper\ndef ticked(so_far, row):\n    return so_far + 5 + row.b\n\n"
-        f"@program{head}\ndef f(db: Database[{of}]) -> Private[{returns}]:\n{inside}\n"
+        f"@program{head}\ndef f(db: Database[{record}]) -> Private[{returns}]:\n{inside}\n"
     )
 
 
@@ -57,4 +57,4 @@ GRID = "grid_of(beta, a=(1, 2, 3), b=(1, 2))"
 def coin(a: object = 1, b: object = 1, candidates: str = POSTERIORS, options: str = "") -> Program:
     """A coin's posterior by the Hellinger score."""
     body = COIN.format(a=a, b=b, candidates=candidates)
-    return core(body, of="Bool", returns="Beta", options=options)
+    return core(body, record="Bool", returns="Beta", options=options)

@@ -72,9 +72,9 @@ def test_a_forged_one_is_found(forged: dict[str, Any], tmp_path: Path) -> None:
     assert "at most 1" in verdict.reason
     path = tmp_path / "forged.json"
     path.write_text(json.dumps(forged), encoding="utf-8")
-    told = CliRunner().invoke(app, ["verify", str(path)])
-    assert told.exit_code == 1
-    assert "INVALID" in told.output
+    result = CliRunner().invoke(app, ["verify", str(path)])
+    assert result.exit_code == 1
+    assert "INVALID" in result.output
 
 
 def test_one_that_is_quoted_otherwise_than_derived_is_not_valid(honest: dict[str, Any]) -> None:

@@ -349,7 +349,7 @@ def column(name: str) -> Expr:
     return Expr("field", (), (name,))
 
 
-def of(op: str, *args: Expr) -> Expr:
+def call(op: str, *args: Expr) -> Expr:
     return Expr(op, args)
 
 
@@ -363,50 +363,50 @@ def claims(value: Expr) -> tuple[Fraction | None, Fraction | None]:
     return cases(entries(value, at), "l1", at), by_oracle(value, "l1", "replace-one")
 
 
-ABOVE = of("gt", column("x"), number(1))
+ABOVE = call("gt", column("x"), number(1))
 
 
 @pytest.mark.parametrize(
     "condition",
     [
-        of("gt", of("mul", column("z"), number(Fraction(1, 10))), number(Fraction(3, 10))),
-        of("ge", column("z"), number(1 + Fraction(1, 10**20))),
-        of("eq", of("div", column("z"), number(3)), number(THIRD)),
-        of("le", number(THIRD), number(THIRD + Fraction(1, 10**15))),
+        call("gt", call("mul", column("z"), number(Fraction(1, 10))), number(Fraction(3, 10))),
+        call("ge", column("z"), number(1 + Fraction(1, 10**20))),
+        call("eq", call("div", column("z"), number(3)), number(THIRD)),
+        call("le", number(THIRD), number(THIRD + Fraction(1, 10**15))),
     ],
 )
 def test_what_may_be_looked_up_or_not_is_not_looked_into(condition: Expr) -> None:
     """z = 3 is above in doubles and not in fractions: sums would differ."""
     looked_up = total(number(1), condition)
-    rounded = total(number(1), of("and", condition, of("ge", column("x"), number(-2))))
-    assert claims(of("sub", looked_up, rounded)) == (None, None)
+    rounded = total(number(1), call("and", condition, call("ge", column("x"), number(-2))))
+    assert claims(call("sub", looked_up, rounded)) == (None, None)
 
 
 @pytest.mark.parametrize("limit", [Fraction(3, 10), THIRD, 2 + Fraction(1, 2**51), Fraction(2)])
 def test_whole_numbers_compare_with_literals_as_they_are(limit: Fraction) -> None:
-    condition = of("ge", column("z"), number(limit))
-    parts = (total(column("x"), condition), total(column("x"), of("not", condition)))
-    assert claims(of("tuple", parts[0], of("neg", parts[1]))) == (6, 6)
+    condition = call("ge", column("z"), number(limit))
+    parts = (total(column("x"), condition), total(column("x"), call("not", condition)))
+    assert claims(call("tuple", parts[0], call("neg", parts[1]))) == (6, 6)
     for z in range(4):
-        kept = summed(program(of("tuple", *parts), "replace-one"), [ROW | {"z": z}])[0]
+        kept = summed(program(call("tuple", *parts), "replace-one"), [ROW | {"z": z}])[0]
         assert kept == ((3, 0) if z >= limit else (0, 3))
 
 
 def test_a_rounded_value_is_not_the_one_looked_up() -> None:
-    third = of("div", column("z"), number(3))
-    assert claims(of("sub", total(third), total(third, ABOVE))) == (2, 2)
-    assert claims(of("sub", total(column("z")), total(column("z"), ABOVE))) == (3, 3)
-    both = of("mul", of("div", column("z"), number(3)), column("x"))  # rounded in either sum
-    assert claims(of("sub", total(both), total(both, ABOVE))) == (5, 5)
+    third = call("div", column("z"), number(3))
+    assert claims(call("sub", total(third), total(third, ABOVE))) == (2, 2)
+    assert claims(call("sub", total(column("z")), total(column("z"), ABOVE))) == (3, 3)
+    both = call("mul", call("div", column("z"), number(3)), column("x"))  # rounded in either sum
+    assert claims(call("sub", total(both), total(both, ABOVE))) == (5, 5)
 
 
 def bins(*ends: Any, closed: str = "lt") -> Expr:
     x = column("x")
     counts = [
-        total(number(1), of("and", of("le", number(low), x), of(closed, x, number(high))))
+        total(number(1), call("and", call("le", number(low), x), call(closed, x, number(high))))
         for low, high in pairwise(ends)
     ]
-    return of("tuple", *counts)
+    return call("tuple", *counts)
 
 
 def test_a_number_lies_in_one_bin() -> None:
@@ -416,8 +416,8 @@ def test_a_number_lies_in_one_bin() -> None:
     # No case is left out where ends are one double: 1 lies in all three.
     near = 1 + Fraction(1, 10**20)
     assert claims(bins(-2, 1, near, 3, closed="le")) == (3, 3)
-    both = of("tuple", total(number(1), of("le", number(near), column("x"))),
-              total(number(1), of("le", column("x"), number(1))))  # fmt: skip
+    both = call("tuple", total(number(1), call("le", number(near), column("x"))),
+              total(number(1), call("le", column("x"), number(1))))  # fmt: skip
     assert claims(both)[0] == claims(both)[1]
     item, two = (ROW | {"x": value} for value in (1.0, 3.0))
     assert moved(both, item, two) <= claims(both)[0]  # type: ignore[operator]
@@ -428,7 +428,7 @@ def test_a_whole_number_lies_between_literals_of_one_double(first: str) -> None:
     """No such column is run, but a certificate is about the numbers as they are."""
     low, high = number(2**53), number(2**53 + 1)
     sides = (column("x"), low) if first == "gt" else (low, column("x"))
-    value = total(number(5), of("and", of(first, *sides), of("le", column("x"), high)))
+    value = total(number(5), call("and", call(first, *sides), call("le", column("x"), high)))
     kind = Type("int", Fraction(0), Fraction(2**60))
     made = replace(program(value, "replace-one"), record=(("x", kind),))
     at = AdjacencyContext(read_program(plain(made)), admitted(()), "replace-one")
@@ -448,12 +448,12 @@ def test_cases_of_ordered_ends_are_those_that_are() -> None:
                 end = number(rng.choice(points[1::2]))
                 op = rng.choice(["lt", "le", "gt", "ge"])
                 pair = (column("x"), end) if rng.random() < 0.5 else (end, column("x"))
-                sides.append(of(op, *pair))
-            test = sides[0] if len(sides) == 1 else of(rng.choice(["and", "or"]), *sides)
+                sides.append(call(op, *pair))
+            test = sides[0] if len(sides) == 1 else call(rng.choice(["and", "or"]), *sides)
             tests.append(test)
             weight = rng.choice([-2, -1, 1, 3])
-            entries_.append(of("mul", number(weight), total(number(1), test)))
-        value = of("tuple", *entries_)
+            entries_.append(call("mul", number(weight), total(number(1), test)))
+        value = call("tuple", *entries_)
         truth = 0.0
         made = program(value, "replace-one")
         rows = [
@@ -479,9 +479,9 @@ ROW = {"p": 0, "c": 0, "b": True, "z": 1, "x": 3.0, "q": 2.0}
 def test_each_choice_stays_inside_its_own_bounds() -> None:
     """5 x + 1e17 - 1e17 is -16 or 16 in doubles, and 1000 q allows that for the whole."""
     far = number(10**17)
-    lost = of("sub", of("add", of("mul", number(5), column("x")), far), far)
-    north = of("eq", column("p"), Expr("const", (), ("s",)))
-    value = total(of("if", north, lost, of("mul", number(1000), column("q"))))
+    lost = call("sub", call("add", call("mul", number(5), column("x")), far), far)
+    north = call("eq", column("p"), Expr("const", (), ("s",)))
+    value = total(call("if", north, lost, call("mul", number(1000), column("q"))))
     assert claims(value) == (25, 25)
     assert 0 < moved(value, ROW, ROW | {"x": -2.0}) <= 25
 
@@ -490,9 +490,9 @@ def test_each_choice_stays_inside_its_own_bounds() -> None:
 def test_one_of_two_opposites_holds_even_of_no_number(ops: tuple[str, str]) -> None:
     huge = column("x")
     for _ in range(3):
-        huge = of("mul", huge, number(10**110))
-    none = of("sub", huge, of("add", huge, column("q")))  # infinity less infinity for x = 3
-    value = of("add", *(total(number(1), Expr(op, (none, number(0)))) for op in ops))
+        huge = call("mul", huge, number(10**110))
+    none = call("sub", huge, call("add", huge, column("q")))  # infinity less infinity for x = 3
+    value = call("add", *(total(number(1), Expr(op, (none, number(0)))) for op in ops))
     assert claims(value) == (0, 0)
     assert moved(value, ROW, ROW | {"x": 0.0}) == 0
 

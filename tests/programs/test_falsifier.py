@@ -195,7 +195,7 @@ def test_a_posterior_sample_with_the_range_forgotten() -> None:
     model = observe(db, bernoulli, prior=beta(1, 1))
     posterior_sample(model, grid=linspace(0.05, 0.95, 19), log_likelihood=(-3, 0), power=1)
     """
-    program = core(body, of="Bool")
+    program = core(body, record="Bool")
     assert check(program).dp_epsilon == 6
     assert not falsify(program, check(program)).excess
     cheap = claiming(program, sensitivity(1), dp_epsilon=F(1))

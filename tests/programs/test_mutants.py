@@ -75,7 +75,7 @@ def verdict_on(text: str) -> ProgramVerdict:
         return refused(error, None)
 
 
-def told(text: str) -> ProgramVerdict | None:
+def verdict_of(text: str) -> ProgramVerdict | None:
     """The verdict; None where the file has no program, or more than one."""
     try:
         source = read_text(text)
@@ -161,7 +161,7 @@ def test_a_changed_program_has_a_verdict(change, seed: int) -> None:
     for _ in range(runs(600)):
         text = change(rng.choice(TEXTS), rng)
         try:
-            actual = told(text)
+            actual = verdict_of(text)
         except Exception as error:
             raise AssertionError(f"{type(error).__name__}: {error}\n{text}") from error
         if actual is None:

@@ -37,8 +37,8 @@ def with_conditions(rng: Rng) -> Program:
 def agrees(program: Program) -> str:
     """The verdict of both, with costs and kinds; no stated sensitivity is above the oracle's."""
     old, new = oracle(program), check(program)
-    told = [(item.verdict, item.dp_epsilon, item.dp_delta, item.kind) for item in (old, new)]
-    assert told[0] == told[1], (program, old.code, old.reason, new.code, new.reason)
+    answers = [(item.verdict, item.dp_epsilon, item.dp_delta, item.kind) for item in (old, new)]
+    assert answers[0] == answers[1], (program, old.code, old.reason, new.code, new.reason)
     if old.verdict != "ACCEPTED":
         assert (old.code, old.where) == (new.code, new.where), (program, old.reason, new.reason)
     for theirs, ours in zip(stated(old.derivation), stated(new.derivation), strict=True):

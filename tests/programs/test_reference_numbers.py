@@ -145,7 +145,7 @@ def test_constants_are_rounded_up_in_the_tenth_digit() -> None:
     assert distance_at_least(beta(2, 1), beta(1, 2)) > F("0.4632513751")
     below = "exponential(score=hellinger(infer(observe(db, bernoulli, prior=beta(1, 1)))), "
     below += f"candidates={GRID}, epsilon=1, sensitivity=0.4632513751)"
-    assert check(core(below, of="Bool", returns="Beta")).code == "sensitivity"
+    assert check(core(below, record="Bool", returns="Beta")).code == "sensitivity"
 
 
 # -- parameters, means ----------------------------------------------------------------------------
@@ -163,13 +163,13 @@ BOTH = "parameters(infer(observe(db, bernoulli, prior=beta(2, 5))))"
     ],
 )
 def test_parameters_jointly(release: str, options: str, value: int) -> None:
-    program = core(release, of="Bool", returns="Vector", options=options)
+    program = core(release, record="Bool", returns="Vector", options=options)
     assert number(derived(program)) == value
 
 
 def test_one_parameter_alone() -> None:
     body = "both = parameters(infer(observe(db, bernoulli, prior=beta(2, 5))))\n"
-    assert number(derived(core(body + "laplace(both[0], epsilon=1)", of="Bool"))) == 1
+    assert number(derived(core(body + "laplace(both[0], epsilon=1)", record="Bool"))) == 1
 
 
 def at(expr: Expr, n: int) -> Fraction:
@@ -181,7 +181,7 @@ def at(expr: Expr, n: int) -> Fraction:
 @pytest.mark.parametrize("n", [1, 9, 99])
 def test_the_mean_of_a_beta_posterior(n: int) -> None:
     body = "laplace((2 + sum(db)) / (7 + db.size), epsilon=1)"
-    assert at(derived(core(body, of="Bool")), n) == F(1, 7 + n)
+    assert at(derived(core(body, record="Bool")), n) == F(1, 7 + n)
 
 
 @pytest.mark.parametrize(("n", "mean", "apart"), [
@@ -189,13 +189,13 @@ def test_the_mean_of_a_beta_posterior(n: int) -> None:
 ])  # fmt: skip
 def test_the_mean_of_a_normal_posterior(n: int, mean: float, apart: float) -> None:
     body = "laplace(sum(clip(x, 0, 1) for x in db) / (1 + db.size), epsilon=1)"
-    assert float(at(derived(core(body, of="Real[-5, 5]")), n)) == pytest.approx(mean)
+    assert float(at(derived(core(body, record="Real[-5, 5]")), n)) == pytest.approx(mean)
     body = """
     model = observe((clip(x, 0, 1) for x in db), normal(sd=1), prior=normal(0, sd=1))
     several = grid_of(normal, a=(0, 1), b=(1, 2))
     exponential(score=hellinger(infer(model)), candidates=several, epsilon=1)
     """
-    program = core(body, of="Real[-5, 5]", returns="Normal")
+    program = core(body, record="Real[-5, 5]", returns="Normal")
     assert number(derived(program, n)) == pytest.approx(apart, abs=1e-6)
     variance = F(1, 1 + n)
     two = distance(("normal", (F(0), variance)), ("normal", (variance, variance)))
@@ -229,7 +229,7 @@ def test_the_variance_of_a_normal_posterior_does_not_move() -> None:
     several = grid_of(normal, a=(0, 1), b=(1, 2))
     exponential(score=hellinger(infer(model)), candidates=several, epsilon=1)
     """
-    program = core(body, of="Real[-5, 5]", returns="Normal")
+    program = core(body, record="Real[-5, 5]", returns="Normal")
     (release,) = (statement for statement in program.body if isinstance(statement, Release))
     model = release.args[0].args[0].args[0]
     for n in (1, 9):

@@ -180,8 +180,8 @@ PROGRAM_MUTANTS: dict[str, tuple[str | Callable[[], Probe], Callable[[Program], 
 
 @pytest.mark.parametrize("name", PROGRAM_MUTANTS)
 def test_claims_of_another_program_are_found_wrong(name: str) -> None:
-    of, change = PROGRAM_MUTANTS[name]
-    probe = PROBES[of]() if isinstance(of, str) else of()
+    base, change = PROGRAM_MUTANTS[name]
+    probe = PROBES[base]() if isinstance(base, str) else base()
     verdict = check(probe.program)
     assert verdict.verdict == "ACCEPTED"
     changed = change(probe.program)

@@ -61,8 +61,8 @@ def test_the_table_must_have_the_declared_sizes(tmp_path: Path) -> None:
         "The query 'm' declares 59 rows of the group 'a', and the table has 60.",
         "The query 'm' declares 31 rows of the group 'b', and the table has 30.",
     ]
-    told = "declares 59 rows of the group 'a', and the table has 60. Nothing was released"
-    with pytest.raises(TableMismatchError, match=told):
+    message = "declares 59 rows of the group 'a', and the table has 60. Nothing was released"
+    with pytest.raises(TableMismatchError, match=message):
         made.release()
     assert made.spends() == []
     assert study(tmp_path, MEAN | {"group_sizes": ROWS}).inspect() == []

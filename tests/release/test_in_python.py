@@ -193,7 +193,7 @@ def test_results_are_found_by_query_group_and_cell(tmp_path: Path) -> None:
         "[170, 220]",
     ]
     assert release["heights by sex", "f", "[170, 220]"] is release["heights by sex"][1]
-    for wrong, told in (
+    for wrong, remedy in (
         ("hights", "Did you mean 'heights'?"),
         (7, "Known: by sex, heights, heights by sex, mean."),
         (("by sex", "w"), "Known: f, m."),
@@ -201,7 +201,7 @@ def test_results_are_found_by_query_group_and_cell(tmp_path: Path) -> None:
     ):
         with pytest.raises(KeyError) as refused:
             release[wrong]
-        assert told in str(refused.value)
+        assert remedy in str(refused.value)
     with pytest.raises(bdp.InputError, match="no more than 2 names"):
         release["by sex", "f", "f"]
     with pytest.raises(bdp.InputError, match="no name but the query's"):

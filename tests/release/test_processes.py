@@ -115,11 +115,11 @@ def releases(folder: Path) -> list[dict[str, Any]]:
         debit = kept[certificate.body["release"]]
         assert debit["status"] == RELEASED
         assert debit["result"]["results"] == certificate.body["results"]
-        told = [
+        spends = [
             step.evidence["spend"]
             for step in certificate.derivation.premises[0].premises[0].premises
         ]
-        assert debit["spends"] == told
+        assert debit["spends"] == spends
         assert verify(certificate).verdict == "VALID ASSUMING"
     if datasets:
         (dataset,) = datasets

@@ -44,7 +44,7 @@ def chosen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return document
 
 
-def told(document: dict[str, Any], change: Any) -> kernel.Verdict:
+def with_change(document: dict[str, Any], change: Any) -> kernel.Verdict:
     changed = copy.deepcopy(document)
     change(changed)
     assert json.dumps(changed) != json.dumps(document)
@@ -82,14 +82,14 @@ ARGUMENTS: dict[str, Any] = {
 
 @pytest.mark.parametrize("lie", ARGUMENTS)
 def test_arguments(both: dict[str, Any], lie: str) -> None:
-    assert told(both, ARGUMENTS[lie]).verdict == "INVALID"
+    assert with_change(both, ARGUMENTS[lie]).verdict == "INVALID"
 
 
 def test_arguments_that_are_the_defaults_may_be_left_out(both: dict[str, Any]) -> None:
     def silent(document: dict[str, Any]) -> None:
         del step_of(document)["evidence"]["query"]["parameters"]
 
-    assert told(both, silent).verdict == "VALID ASSUMING"
+    assert with_change(both, silent).verdict == "VALID ASSUMING"
 
 
 def result(document: dict[str, Any]) -> dict[str, Any]:
@@ -155,13 +155,13 @@ ANSWERS: dict[str, Any] = {
 
 @pytest.mark.parametrize("lie", ANSWERS)
 def test_answers(chosen: dict[str, Any], lie: str) -> None:
-    assert told(chosen, ANSWERS[lie]).verdict == "INVALID"
+    assert with_change(chosen, ANSWERS[lie]).verdict == "INVALID"
 
 
 def test_a_failure_tells_what_was_released(chosen: dict[str, Any]) -> None:
-    said = told(chosen, failed(*result(chosen)["releases"].values()))
+    said = with_change(chosen, failed(*result(chosen)["releases"].values()))
     assert said.verdict == "VALID ASSUMING", said
-    said = told(chosen, failed(*result(chosen)["releases"].values(), words="All is well."))
+    said = with_change(chosen, failed(*result(chosen)["releases"].values(), words="All is well."))
     assert "not in the words" in said.reason
 
 
@@ -173,7 +173,7 @@ def test_a_release_of_the_other_side_may_be_missing(chosen: dict[str, Any]) -> N
     assert of_a_side
     assert len(set(releases) - of_a_side) == 2
     for name in of_a_side & set(releases):
-        said = told(chosen, lambda d, name=name: result(d)["releases"].pop(name))
+        said = with_change(chosen, lambda d, name=name: result(d)["releases"].pop(name))
         assert said.verdict == "VALID ASSUMING", said
 
 
@@ -212,6 +212,6 @@ def test_a_columns_values_are_those_of_the_record(northern: dict[str, Any], lie:
         given = {key: item for key, item in column.items() if item is not None}
         document["columns"][name] = given
 
-    said = told(northern, change)
+    said = with_change(northern, change)
     assert said.verdict == "INVALID"
     assert said.step == f"program: northern: {name}"

@@ -256,17 +256,17 @@ def test_gaussian_noise_is_never_free_or_cheap(tmp_path: Path) -> None:
 
 def test_calibrated_noise_on_a_number_is_never_held_for_too_loud() -> None:
     """The least noise by either law, over many costs; and a tenth less than its cost is."""
-    for told in product(("1/100", "1/2", "2", "4", "10", "30", "100"), ("1/10", "1/1000", "1e-9")):
-        epsilon, delta = map(Fraction, told)
+    for cost in product(("1/100", "1/2", "2", "4", "10", "30", "100"), ("1/10", "1/1000", "1e-9")):
+        epsilon, delta = map(Fraction, cost)
         for shift in (1, 2, 40):
             scales = number_scale(Fraction(shift**2), epsilon, delta), multiple(epsilon, delta, 1)
             number, fine = Fraction(scales[0]), Fraction(scales[1]) * shift
             for sigma in (number, fine):
                 rho = shift**2 / (2 * sigma**2)
-                assert not louder(rho, shift, epsilon, delta), (told, shift)
+                assert not louder(rho, shift, epsilon, delta), (cost, shift)
             rho = shift**2 / (2 * max(number, fine) ** 2)
             if shift == 40:  # where steps are coarse the two laws are far apart
-                assert louder(rho * Fraction(9, 10), shift, epsilon, delta), told
+                assert louder(rho * Fraction(9, 10), shift, epsilon, delta), cost
 
 
 def test_a_stated_sigma_has_its_cost(tmp_path: Path) -> None:

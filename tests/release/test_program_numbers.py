@@ -99,8 +99,8 @@ def test_a_count_carries_the_error_of_its_noise(tmp_path: Path) -> None:
         "error_95": law.quantile(0.95), "low_95": answer.interval()[0],
         "high_95": answer.interval()[1], "unit": "",
     }  # fmt: skip
-    (told,) = done.to_dict()["results"][0]["outputs"]
-    assert told["error"] == {"confidence": 0.95, "value": law.quantile(0.95)}
+    (output,) = done.to_dict()["results"][0]["outputs"]
+    assert output["error"] == {"confidence": 0.95, "value": law.quantile(0.95)}
     assert kernel.check(json.loads(done.certificate.to_json())).verdict == "VALID ASSUMING"
 
 

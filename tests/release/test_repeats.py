@@ -41,8 +41,8 @@ def test_running_a_cell_again_spends_nothing_and_says_what_was_released(tmp_path
         with pytest.raises(bdp.Refusal) as refused:
             again.release()
     words = str(refused.value)
-    for told in ("'mean', 'sum'", "'people'", first.id, "DP cost 1,", "release(again=True)"):
-        assert told in words
+    for word in ("'mean', 'sum'", "'people'", first.id, "DP cost 1,", "release(again=True)"):
+        assert word in words
     assert "Nothing was released and nothing was spent." in words
     assert releases(again) == [first.id]
     assert again.ledger().refusals() == []  # a slip, and not an attempt on the budget

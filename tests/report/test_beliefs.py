@@ -36,11 +36,11 @@ def test_limits_are_never_sharper_than_true(prior: float, level: float) -> None:
     assert not high_shown < most
     assert high_shown - most < 0.0011
     assert least - low_shown < 0.0011
-    told = row.to_dict()
-    assert not arb(told["at_least"]) > least
-    assert not arb(told["at_most"]) < most
-    assert told["at_most"] == pytest.approx(float(most.mid()), rel=1e-12)
-    assert told["at_least"] == pytest.approx(float(least.mid()), rel=1e-12)
+    plain = row.to_dict()
+    assert not arb(plain["at_least"]) > least
+    assert not arb(plain["at_most"]) < most
+    assert plain["at_most"] == pytest.approx(float(most.mid()), rel=1e-12)
+    assert plain["at_least"] == pytest.approx(float(least.mid()), rel=1e-12)
     shown = beliefs.factor_words(beliefs.odds_factor(level))
     if factor < 10**6:
         number = Decimal(shown.replace(" ", ""))
@@ -85,8 +85,8 @@ def test_small_chances_round_up() -> None:
     assert beliefs.chance_words(Decimal("0.6")) == "60 %"
     assert beliefs.chance_words(Decimal("3e-40")) == "1 in 10^39"
     for chance in (0.49, 0.01234, 3e-5, 7e-9, 2e-15):
-        of = beliefs.chance_words(Decimal(chance)).removeprefix("1 in ").replace(" ", "")
-        assert chance <= 1 / float(of) <= chance * 1.5
+        words = beliefs.chance_words(Decimal(chance)).removeprefix("1 in ").replace(" ", "")
+        assert chance <= 1 / float(words) <= chance * 1.5
 
 
 def test_a_delta_is_what_the_table_says() -> None:

@@ -138,9 +138,9 @@ def test_a_spent_budget_with_a_delta_leaves_nothing(study: Any, tmp_path: Path) 
     (reading,) = made.ledger().show()[0]["readings"]
     assert document["data_set"]["level"] < reading["total"] * (1.0 - 1e-4)
     assert reading["left"] < 1e-6
-    told = " ".join(explain(document).section("counted").paragraphs)
-    assert "used up: this program refuses further ones" in told
-    assert "Once later" not in told
+    paragraph = " ".join(explain(document).section("counted").paragraphs)
+    assert "used up: this program refuses further ones" in paragraph
+    assert "Once later" not in paragraph
     # A mixture, whose pure part may have been counted in two ways, isn't judged from here.
     promise = of_document(document, PromiseStatus("VALID ASSUMING"))
     (text,) = counted(replace(promise, counted=None)).paragraphs[1:]
@@ -210,10 +210,10 @@ def test_what_is_not_promised_is_said(name: str, tmp_path: Path) -> None:
 def test_a_dp_level_speaks_of_related_records(tmp_path: Path) -> None:
     explanation = explain(dp_study(tmp_path))
     level = explanation.facts["level"]
-    for told, size in zip(explanation.facts["related_records"], (2, 5), strict=True):
-        assert told["records"] == size
-        assert told["level"] == pytest.approx(size * level, rel=1e-12)
-        assert told["level"] >= size * level
+    for related, size in zip(explanation.facts["related_records"], (2, 5), strict=True):
+        assert related["records"] == size
+        assert related["level"] == pytest.approx(size * level, rel=1e-12)
+        assert related["level"] >= size * level
     assert explanation.facts["scope"] == "all populations"
     assert explanation.facts["adversary"] == "informed"
     # e^2 / (9 + e^2) = 0.4509 and e^5 / (9 + e^5) = 0.9429, up; 1 / (1 + 9 e^2) = 0.0148, down.
@@ -483,7 +483,7 @@ def test_a_study_file_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     )
     outcome = CliRunner().invoke(app, ["explain", "study.toml", "--json"])
     assert outcome.exit_code == 0
-    told = json.loads(outcome.stdout)
-    assert told["verdict"] == "BEFORE RELEASE"
-    assert told["facts"]["level"] == pytest.approx(0.5, rel=1e-6)
+    plain = json.loads(outcome.stdout)
+    assert plain["verdict"] == "BEFORE RELEASE"
+    assert plain["facts"]["level"] == pytest.approx(0.5, rel=1e-6)
     assert [path.name for path in tmp_path.iterdir()] == ["study.toml"]

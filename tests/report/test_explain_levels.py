@@ -294,12 +294,12 @@ def test_what_vague_knowledge_can_do() -> None:
 
 
 def test_small_descriptions_are_told_with_their_numbers() -> None:
-    def told(spec: dict[str, Any], states: Any) -> str:
+    def in_words(spec: dict[str, Any], states: Any) -> str:
         columns = {"ill": {"states": states}, "day": {"role": "order"}}
         return in_numbers(spec, grouping(columns, ["ill"]))
 
     chain = {"model": "markov", "transition": [[0.9, 0.1], [1 / 3, 2 / 3]], "length": 3}
-    assert told(chain, ["no", "yes"]) == (
+    assert in_words(chain, ["no", "yes"]) == (
         "For 'ill': after no comes no with 90 %, yes with 10 %; "
         "after yes comes no with about 33.33 %, yes with about 66.67 %."
     )
@@ -308,8 +308,8 @@ def test_small_descriptions_are_told_with_their_numbers() -> None:
         "transition_lower": [[0.8, 0.1], [0.3, 0.5]],
         "transition_upper": [[0.9, 0.2], [0.3, 0.7]],
     }
-    assert "after 0 comes 0 with 80 % to 90 %, 1 with 10 % to 20 %" in told(limits, [0, 1])
-    assert "after 1 comes 0 with 30 %, 1" in told(limits, [0, 1])
+    assert "after 0 comes 0 with 80 % to 90 %, 1 with 10 % to 20 %" in in_words(limits, [0, 1])
+    assert "after 1 comes 0 with 30 %, 1" in in_words(limits, [0, 1])
     series = grouping({"ill": {"states": [0, 1]}, "day": {"role": "order"}}, ["ill"])
     unchanging = "Within a series the probabilities of what follows what don't change."
     assert unchanging in sentences(limits | {"length": 3}, series)
@@ -317,8 +317,8 @@ def test_small_descriptions_are_told_with_their_numbers() -> None:
     second = {"model": "markov", "order": 2, "transition": [[[0.5, 0.5]] * 2] * 2}
     wide = {"model": "markov", "transition": [[0.25] * 4] * 4}
     for spec, states in ((second, [0, 1]), (wide, [0, 1, 2, 3]), (chain, None), (chain, [0])):
-        assert told(spec, states) == ""
-    assert told({"model": "finite", "probabilities": [[0.5, 0.2], [0.2, 0.1]]}, [0, 1]) == (
+        assert in_words(spec, states) == ""
+    assert in_words({"model": "finite", "probabilities": [[0.5, 0.2], [0.2, 0.1]]}, [0, 1]) == (
         "'ill' of such records together: 0/0 50 %, 0/1 20 %, 1/0 20 %, 1/1 10 %."
     )
 

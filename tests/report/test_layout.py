@@ -32,9 +32,9 @@ def test_no_word_is_broken_or_lost(
     assert "\N{HORIZONTAL ELLIPSIS}" not in text
     # A table's cells are interleaved, so each word is looked for on its own.
     left = [word for row in rows for cell in row for word in cell.split()]
-    told = text.replace("│", " ").split()
+    words = text.replace("│", " ").split()
     for word in left:
-        assert any(word in sentence for sentence in told), word
+        assert any(word in sentence for sentence in words), word
     for line in text.splitlines():
         assert len(line) <= width or len(line.split()) <= 2 + line.count("- ")
 
@@ -77,9 +77,9 @@ def test_paragraphs_keep_their_words(width: int, text: str) -> None:
     for show in (say, item, bullet):
         console, file = shown(width)
         show(console, f"so {text}")
-        told = file.getvalue().removeprefix("  - ")
-        assert told.split() == ["so", *text.split()]
-        for line in told.splitlines():
+        printed = file.getvalue().removeprefix("  - ")
+        assert printed.split() == ["so", *text.split()]
+        for line in printed.splitlines():
             assert len(line) <= width or len(line.split()) == 1
 
 

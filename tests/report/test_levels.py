@@ -30,7 +30,7 @@ CHANNEL = [[[0.8, 0.2], [0.5, 0.5]], [[0.5, 0.5], [0.2, 0.8]]]
 HOUSEHOLD = Finite(probabilities=[[0.45, 0.05], [0.05, 0.45]])
 
 
-def told(show: Callable[..., None], *about: object) -> str:
+def printed(show: Callable[..., None], *about: object) -> str:
     """On one line, without the lines of tables."""
     file = io.StringIO()
     show(Console(file=file, width=160), *about)
@@ -38,7 +38,7 @@ def told(show: Callable[..., None], *about: object) -> str:
 
 
 def test_levels_of_a_cost_are_rounded_up() -> None:
-    text = told(show_leakage, TRIPLES.leakage(0.1))  # 0.30000000000000004
+    text = printed(show_leakage, TRIPLES.leakage(0.1))  # 0.30000000000000004
     assert "cluster-size 0.300001" in text
     assert "protects a record as 0.300001 would" in text
     assert "at most e^0.300001 = 1.35." in text
@@ -46,10 +46,10 @@ def test_levels_of_a_cost_are_rounded_up() -> None:
 
 def test_levels_with_a_delta_are_rounded_up() -> None:
     report = report_with_delta(Question(TRIPLES), Cost.of(0.0, "any", rho=0.1000001), 1.0000001e-5)
-    text = told(show_leakage, report)
+    text = printed(show_leakage, report)
     assert "What a DP cost of rho = 0.100001 means here, at delta = 1.00001e-05" in text
     assert "plus delta = 1.00001e-05." in text
-    text = told(show_approximate, approximate(Question(TRIPLES), ApproxDP(0.1, 1e-6)))
+    text = printed(show_approximate, approximate(Question(TRIPLES), ApproxDP(0.1, 1e-6)))
     assert "(0.1, 1e-06)-DP" in text
     assert "cluster-size 0.300001" in text
 
@@ -57,7 +57,7 @@ def test_levels_with_a_delta_are_rounded_up() -> None:
 def test_what_a_mechanism_leaks() -> None:
     from bayesdp.leakage.channel import channel_leakage
 
-    text = told(show_exact, channel_leakage(HOUSEHOLD, CHANNEL))
+    text = printed(show_exact, channel_leakage(HOUSEHOLD, CHANNEL))
     assert "DP 0.916291 " in text  # ln(.5 / .2) = 0.9162907...
     assert "adversary 'any' (asked for) 1.20832 " in text
 
@@ -69,7 +69,7 @@ def test_a_budget_is_rounded_down_and_its_level_up() -> None:
         certified_epsilon=0.9999991,
         target=1.0000009,
     )
-    text = told(show_calibration, actual)
+    text = printed(show_calibration, actual)
     assert "(dp_epsilon) 0.3333333333 " in text
     assert "BDP target 1 " in text
     assert "certified level of that budget 1 " in text
@@ -77,12 +77,12 @@ def test_a_budget_is_rounded_down_and_its_level_up() -> None:
 
 def test_noise_is_rounded_up() -> None:
     actual = replace(calibrate_gaussian(TRIPLES, 1.0, 1e-5), sigma=10.000001)
-    assert "sigma, at sensitivity 1 10.0001 " in told(show_gaussian, actual)
+    assert "sigma, at sensitivity 1 10.0001 " in printed(show_gaussian, actual)
 
 
 def test_every_notion_has_its_own_level() -> None:
     actual = profile(HOUSEHOLD, CHANNEL)
-    text = told(show_profile, actual, actual.delta(0.5))
+    text = printed(show_profile, actual, actual.delta(0.5))
     for key, item in actual.levels.items():
         assert f"{key} {notion_level(key, item.level, actual.error)}" in text, key
     assert "sp 0.225149 (distance)" in text

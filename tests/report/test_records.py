@@ -52,7 +52,7 @@ def windows(folder: Path, population: dict[str, Any] | None, **budget: Any) -> S
 STAYS = {"model": "markov", "transition": [[0.9, 0.1], [0.1, 0.9]], "length": 300}
 
 
-def told(study: Study) -> str:
+def warning_of(study: Study) -> str:
     """The one warning of a check, which a release and its report must repeat."""
     before = study.spends()
     checked = study.check()
@@ -81,7 +81,7 @@ def test_the_level_for_all_rows_of_a_series_is_that_of_explain(
         study.release(again=True)
     joint = explain(study).facts["joint"]
     limits = becomes(LevelAtDelta(joint["level"], joint["delta"]))
-    warning = told(study)
+    warning = warning_of(study)
     assert warning.startswith(
         "One record is one row of the table: one 'day' of one 'patient'; for a fact about all rows "
         f"with the same 'patient' (at most 4 rows), 10 % can become {limits}"
@@ -90,14 +90,14 @@ def test_the_level_for_all_rows_of_a_series_is_that_of_explain(
 
 
 def test_almost_no_promise_is_called_so(tmp_path: Path) -> None:
-    warning = told(windows(tmp_path, STAYS))
+    warning = warning_of(windows(tmp_path, STAYS))
     assert "one 'window' of one 'person'" in warning
     assert "(at most 300 rows)" in warning
     assert warning.endswith("which is almost no promise.")
 
 
 def test_a_table_that_is_one_series_warns_too(tmp_path: Path) -> None:
-    warning = told(windows(tmp_path, STAYS | {"length": 600}))
+    warning = warning_of(windows(tmp_path, STAYS | {"length": 600}))
     assert "for a fact about all rows (at most 600 rows), 10 % can become" in warning
 
 
@@ -107,7 +107,7 @@ def test_a_table_that_is_one_series_warns_too(tmp_path: Path) -> None:
 def test_where_nothing_is_known_of_several_rows_that_is_said(
     tmp_path: Path, population: dict[str, Any] | None, budget: dict[str, Any]
 ) -> None:
-    assert told(windows(tmp_path, population, **budget)) == (
+    assert warning_of(windows(tmp_path, population, **budget)) == (
         "One record is one row of the table: one 'window' of one 'person', and the level is not "
         "for a person with several of them."
     )
@@ -115,7 +115,7 @@ def test_where_nothing_is_known_of_several_rows_that_is_said(
 
 @pytest.mark.parametrize("make", [dp_study, family_study, gaussian_study])
 def test_rows_that_may_be_people_give_no_warning(make: Any, tmp_path: Path) -> None:
-    assert told(make(tmp_path)) == ""
+    assert warning_of(make(tmp_path)) == ""
 
 
 def test_the_commands_warn(tmp_path: Path) -> None:

@@ -50,10 +50,12 @@ OTHERS = [
     "rows['found']",
     "import rows.one",
     "def f(row=one): pass",
+    "class Cost:\n @classmethod\n def of(cls, epsilon): pass",
+    "class Parts:\n of: tuple[str, ...]",
 ]
 
 
-@pytest.mark.parametrize("name", ["one", "found"])
+@pytest.mark.parametrize("name", ["one", "found", "told", "of"])
 @pytest.mark.parametrize("text", BINDING)
 def test_each_way_to_bind_a_name_is_seen_once(text: str, name: str) -> None:
     tree = ast.parse(text.replace("one", name))
@@ -63,6 +65,11 @@ def test_each_way_to_bind_a_name_is_seen_once(text: str, name: str) -> None:
 @pytest.mark.parametrize("text", OTHERS)
 def test_what_binds_no_empty_name_is_left_alone(text: str) -> None:
     assert list(bindings(ast.parse(text))) == []
+
+
+def test_only_members_of_classes_are_called_of() -> None:
+    text = "class Cost:\n of: float\n def of(self, of):\n  of = [of for of in self.of]\n"
+    assert [line for line, _ in bindings(ast.parse(text))] == [3, 4, 4]
 
 
 def test_a_binding_is_seen_in_its_room_and_in_its_file(tmp_path: Path) -> None:

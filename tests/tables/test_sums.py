@@ -116,16 +116,16 @@ def expected() -> dict[str, dict[Any, tuple[int, ...]]]:
     def depth(r: dict[str, Any]) -> int:
         return sum(cut <= clip(r["x"]) for cut in (0, 2.5, 5))
 
-    of = {key: [r for r in ROWS if r["k"] == key] for key in keys}
+    rows_of = {key: [r for r in ROWS if r["k"] == key] for key in keys}
     return {
         "sum": {None: (sum(GRID.index(r["x"]) for r in ROWS),)},
-        "sum by": {key: (sum(GRID.index(r["x"]) for r in of[key]),) for key in keys},
+        "sum by": {key: (sum(GRID.index(r["x"]) for r in rows_of[key]),) for key in keys},
         "sum where": {None: (sum(ANCHORED.index(r["x"]) for r in hit),)},
-        "sum public": {None: (sum(GRID.index(r["x"]) for r in of["u"] + of["v"]),)},
+        "sum public": {None: (sum(GRID.index(r["x"]) for r in rows_of["u"] + rows_of["v"]),)},
         "count": {None: (len(hit),)},
         "count by": {key: (sum(r["k"] == key for r in hit),) for key in keys},
         "states": {None: tuple(sum(r["s"] == s for r in ROWS) for s in range(3))},
-        "bins": {key: bins(of[key]) for key in keys},
+        "bins": {key: bins(rows_of[key]) for key in keys},
         "derived": {None: tuple(sum(depth(r) == d for r in hit) for d in range(4))},
     }
 

@@ -142,8 +142,8 @@ def small(rng: Rng, kind: Callable[[Rng], Model]) -> tuple[Population, np.ndarra
 
 def leaky(rng: Rng, shape: tuple[int, ...], eps: float, delta: float) -> np.ndarray:
     """An eps-DP channel that with probability delta tells the whole database instead."""
-    told = np.eye(math.prod(shape)).reshape(*shape, -1)
-    return np.concatenate([(1 - delta) * random_channel(rng, shape, eps), delta * told], axis=-1)
+    whole = np.eye(math.prod(shape)).reshape(*shape, -1)
+    return np.concatenate([(1 - delta) * random_channel(rng, shape, eps), delta * whole], axis=-1)
 
 
 def truncated(rng: Rng, shape: tuple[int, ...], eps: float, delta: float) -> np.ndarray:
@@ -262,8 +262,8 @@ def test_each_pure_level_is_a_level_with_a_delta() -> None:
                 growth = math.expm1(bound.epsilon) / math.expm1(0.4) if bound.epsilon else 1.0
                 assert bound.delta == pytest.approx(1e-9 * max(growth, 1.0), rel=1e-9)
             levels = {bound.theorem: bound.epsilon for bound in pure.bounds}
-            told = {bound.theorem: bound.epsilon for bound in actual.bounds}
-            assert told == pytest.approx(levels, rel=1e-9)
+            actual_levels = {bound.theorem: bound.epsilon for bound in actual.bounds}
+            assert actual_levels == pytest.approx(levels, rel=1e-9)
             if adversary == "informed" or joint.ndim == 1:
                 assert actual.best.delta == pytest.approx(1e-9, rel=1e-12)
 

@@ -133,12 +133,15 @@ def test_exact_bounds_agree_with_each_other_and_with_brute_force() -> None:
         silent += truth.attack is None
         report = population.leakage(eps, adversary=adversary)
         case = (population.spec(), eps, adversary, truth)
-        told = [bound for bound in report.bounds if bound.tight == "exact"]
-        for bound in told:
+        exact_bounds = [bound for bound in report.bounds if bound.tight == "exact"]
+        for bound in exact_bounds:
             exact += 1
             # the oracle's own levels are right up to 1e-9
             assert abs(bound.epsilon - level) <= 1e-9 * level + 2e-9, (bound, case)
-            assert abs(bound.epsilon - told[0].epsilon) <= 1e-9 * told[0].epsilon, (told, case)
+            assert abs(bound.epsilon - exact_bounds[0].epsilon) <= 1e-9 * exact_bounds[0].epsilon, (
+                exact_bounds,
+                case,
+            )
     assert exact > runs(400)
     assert silent > 0
 

@@ -336,7 +336,7 @@ def test_the_search_finds_the_best_of_all_paths():
 def test_what_is_implied_is_true():
     """From levels of random mechanisms on random finite laws: no implied level is exceeded."""
     rng = np.random.default_rng(77)
-    told = 0
+    implied_levels = 0
     notions = [key for key in CATALOGUE if key != "pufferfish"]
     for _ in range(runs(120)):
         case = model_for(rng, ())
@@ -354,8 +354,8 @@ def test_what_is_implied_is_true():
         for item in consequence.implied:
             truth = level(item.notion, case)
             assert truth <= item.level * (1 + 1e-9) + 1e-10, (given, item, law.tolist())
-            told += 1
-    assert told > runs(120)
+            implied_levels += 1
+    assert implied_levels > runs(120)
 
 
 def test_a_declared_need_brings_what_it_says():

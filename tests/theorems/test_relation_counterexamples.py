@@ -82,6 +82,6 @@ def test_levels_agree_with_the_definition():
     for third in (0, 1):
         given = three[:, :, third] / three[:, :, third].sum()
         assert given == pytest.approx(np.outer(given.sum(axis=1), given.sum(axis=0)))
-    differ = gallery.channel(2, lambda x: gallery.told(x[0] ^ x[1], 3.0))
+    differ = gallery.channel(2, lambda x: gallery.randomized(x[0] ^ x[1], 3.0))
     assert finite.leakage(gallery.fair(2), differ, "uninformed")[0] == pytest.approx(0.0, abs=1e-12)
     assert finite.leakage(gallery.fair(2), differ)[0] == pytest.approx(3.0)

@@ -178,16 +178,16 @@ def bound(relation: Relation, case: Case) -> float:
 @pytest.mark.parametrize("relation", RELATIONS, ids=lambda relation: relation.name)
 def test_no_model_violates_it(relation: Relation):
     rng = np.random.default_rng(700 + RELATIONS.index(relation))
-    told = 0
+    finite = 0
     for _ in range(runs(400 if relation.converts is None else 60)):
         case = model_for(rng, relation.hypotheses)
         claimed = bound(relation, case)
         if not math.isfinite(claimed):
             continue
-        told += 1
+        finite += 1
         truth = level(relation.conclusion, case)
         assert truth <= claimed * (1 + CLOSE) + 1e-11, (case[0].tolist(), case[1].tolist())
-    assert told > 0
+    assert finite > 0
 
 
 @pytest.mark.prove

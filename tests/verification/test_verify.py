@@ -203,8 +203,8 @@ def test_a_text_of_a_certificate_does_not_pass_for_the_line_on_its_signature(
     certificate = conversion_certificate(population, population.leakage(0.5))
     (tmp_path / "c.json").write_text(certificate.to_json(), encoding="utf-8")
     trusted = write_key(tmp_path / "k.key")
-    told = CliRunner().invoke(
+    result = CliRunner().invoke(
         app, ["verify", str(tmp_path / "c.json"), "--public-key", str(trusted)]
     )
-    assert told.exit_code == 1
-    assert "Signature: not signed" in told.stdout.splitlines()
+    assert result.exit_code == 1
+    assert "Signature: not signed" in result.stdout.splitlines()

@@ -36,8 +36,8 @@ def verify(
     else:
         lines = str(verification)
         typer.echo(lines)
-        told = any(line.startswith("Signature: ") for line in lines.splitlines())
-        if trusted and verification.signature == "not signed" and not told:
+        shown = any(line.startswith("Signature: ") for line in lines.splitlines())
+        if trusted and verification.signature == "not signed" and not shown:
             typer.echo("Signature: not signed")
     missing = bool(trusted) and verification.signature != "signed by a trusted key"
     if not verification or missing:

@@ -102,14 +102,14 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
 
 
 def command(
-    of: typer.Typer, example: str, name: str | None = None
+    group: typer.Typer, example: str, name: str | None = None
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Make a function a command of this name, or of its own; its help starts with the example."""
 
     def added(function: Callable[P, None]) -> Callable[P, None]:
         text = inspect.getdoc(function) or ""
         short = " ".join(text.split("\n\n", maxsplit=1)[0].split())
-        add = of.command(name, cls=_Command, help=_help(example, text), short_help=short)
+        add = group.command(name, cls=_Command, help=_help(example, text), short_help=short)
         return add(guarded(function))
 
     return added

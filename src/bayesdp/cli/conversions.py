@@ -155,8 +155,11 @@ def _pure_leakage(asked: _Asked, epsilon: float) -> None:
     offers = advice(asked.population, report)
     hint = zeros_hint(asked.population, report.best.theorem)
     if asked.as_json:
-        told = {"advice": [offer.to_dict() for offer in offers], **({"hint": hint} if hint else {})}
-        print_json(report.to_dict() | told)
+        remarks = {
+            "advice": [offer.to_dict() for offer in offers],
+            **({"hint": hint} if hint else {}),
+        }
+        print_json(report.to_dict() | remarks)
         return
     from bayesdp.report.levels import show_leakage
 

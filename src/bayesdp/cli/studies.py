@@ -191,10 +191,10 @@ def release(
 
     loaded = Study.load(study)
     _check_outputs(loaded, certificate, report)
-    told: list[str] = []
+    warnings: list[str] = []
 
     def warn(text: str) -> None:
-        told.append(text)
+        warnings.append(text)
         typer.echo(text, err=True)
 
     done = loaded.release(again=True, warn=warn)  # whoever types the command again means it
@@ -215,7 +215,7 @@ def release(
         for warning in release_warnings(done):
             typer.echo(warning, err=True)
         return
-    show_release(console(), done, loaded.spec.budget.notion, told)
+    show_release(console(), done, loaded.spec.budget.notion, warnings)
     if saved:
         typer.echo(f"Certificate: {saved}", err=True)
 

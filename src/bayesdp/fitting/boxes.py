@@ -60,7 +60,7 @@ def largest_laws(lower: Numbers, upper: Numbers, *, exchangeable: bool) -> Itera
     records, states = lower.ndim, lower.shape[0]
     low, high = lower * (1.0 - OUTWARD), upper * (1.0 + OUTWARD)
     kinds = _kinds(states, records - 1, exchangeable)
-    told: set[bytes] = set()
+    yielded: set[bytes] = set()
     for record in range(1 if exchangeable else records):
         for value, other in combinations(range(states), 2):
             for above, below in _sets(len(kinds), complements=records == 2):
@@ -70,8 +70,8 @@ def largest_laws(lower: Numbers, upper: Numbers, *, exchangeable: bool) -> Itera
                         for setting in kinds[kind]:
                             cell = (*setting[:record], at, *setting[record:])
                             weights[cell] = high[cell]
-                if weights.any() and weights.tobytes() not in told:
-                    told.add(weights.tobytes())
+                if weights.any() and weights.tobytes() not in yielded:
+                    yielded.add(weights.tobytes())
                     yield weights / weights.sum()
 
 

@@ -196,10 +196,10 @@ class Chains:
         keys = [f"series{i}" for i in range(len(self.series))]
         place = "time" if self.time is not None else "place"
 
-        def window(of: Any) -> Any:
+        def window(rows: Any) -> Any:
             if not in_order:
                 return ibis.window()
-            return ibis.window(group_by=[of[key] for key in keys], order_by=of[place])
+            return ibis.window(group_by=[rows[key] for key in keys], order_by=rows[place])
 
         kept = [*keys, place] if in_order else []
         coded = self._coded(rows, keys, window(rows), [*kept, *groups])

@@ -243,7 +243,9 @@ def default_among_factors(population: Population, default: int) -> bool | None:
     model = read_model(population)
     if all(_keeps(tie, table, model.possible, default) for tie, table in model.factors):
         return True
-    return False if _acyclic(model) else _multiplied(population, lambda of: keeps(of, default))
+    return (
+        False if _acyclic(model) else _multiplied(population, lambda joint: keeps(joint, default))
+    )
 
 
 def keeps(joint: dict[tuple[int, ...], Fraction], default: int) -> bool:

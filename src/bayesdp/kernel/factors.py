@@ -72,10 +72,10 @@ class _Tables:
         places = [place for _, place in free]
         key = (id(table), *places, *possible)
         if key not in self._made:
-            values = [sorted(of) for of in possible]
+            values = [sorted(allowed) for allowed in possible]
 
             def weight(chosen: Tie) -> Fraction:
-                at = [of[0] for of in values]
+                at = [options[0] for options in values]
                 for place, value in zip(places, chosen, strict=True):
                     at[place] = values[place][value]
                 return table.at(at)

@@ -181,8 +181,10 @@ def _check_failure(
         where,
     )
     for output, value in zip(released, releases.values(), strict=True):
-        same_one = output["type"] == "released" and _states_value(output, value)
-        require(same_one, "the outputs are not what was released until the program failed", where)
+        is_released = output["type"] == "released" and _states_value(output, value)
+        require(
+            is_released, "the outputs are not what was released until the program failed", where
+        )
 
 
 def _states_value(output: Mapping[str, Any], value: Any) -> bool:

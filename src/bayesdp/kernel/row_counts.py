@@ -148,9 +148,9 @@ class _Counts:
         structure = populations.structure(self.population)
         if structure not in ("clusters", "series"):
             return self.n
-        of = {"clusters": ("cluster", "member"), "series": ("series", "order")}[structure]
+        roles = {"clusters": ("cluster", "member"), "series": ("series", "order")}[structure]
         sets, groups, each = dict(part), self.n, group_size(self.population)
-        outer, inner = (self.roles.get(role) for role in of)
+        outer, inner = (self.roles.get(role) for role in roles)
         if outer is None and structure == "series":
             groups = 1
         elif outer is not None and self.levels(outer):

@@ -154,9 +154,9 @@ def _evidence(others: Counter[tuple[int, int]], ratios: Any, size: int) -> Ratio
     """For two values the most times that these factors make the first likelier than the second."""
     bounds: Ratios = {}
     for pair in permutations(range(size), 2):
-        of = [(ratios[key][pair], times) for key, times in others.items()]
-        unbounded = any(ratio is None for ratio, _ in of)
+        factors = [(ratios[key][pair], times) for key, times in others.items()]
+        unbounded = any(ratio is None for ratio, _ in factors)
         bounds[pair] = (
-            None if unbounded else prod((ball(r) ** times for r, times in of), start=arb(1))
+            None if unbounded else prod((ball(r) ** times for r, times in factors), start=arb(1))
         )
     return bounds

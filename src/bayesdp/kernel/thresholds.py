@@ -103,8 +103,8 @@ def _evidence_ratios(settings: list[list[int]], evidence: list[Ratios]) -> list[
         [
             _product(
                 [
-                    of[pair]
-                    for of, pair in zip(evidence, zip(z, w, strict=True), strict=True)
+                    ratios[pair]
+                    for ratios, pair in zip(evidence, zip(z, w, strict=True), strict=True)
                     if pair[0] != pair[1]
                 ]
             )
@@ -126,7 +126,7 @@ def _changes(free: list[int], above: list[list[int]], below: list[list[int]]) ->
     for place, member in enumerate(free):
         highs, lows = ({setting[place] for setting in part} for part in (above, below))
         changes.append([(member, v, w) for v in highs for w in lows if v != w])
-    return [of for of in changes if of]
+    return [part for part in changes if part]
 
 
 Order = tuple[int, Fraction]
@@ -166,7 +166,9 @@ class _Pair:
     ) -> None:
         self.first, self.second = [*map(ball, first)], [*map(ball, second)]
         self.most = apart
-        self.least = [[arb(0) if of is None else 1 / of for of in bounds] for bounds in apart]
+        self.least = [
+            [arb(0) if bound is None else 1 / bound for bound in bounds] for bounds in apart
+        ]
         alive = [[z for z, weight in enumerate(row) if weight] for row in (first, second)]
         self.order = {
             z: _order(first[z], second[z])
@@ -228,8 +230,9 @@ class _Pair:
             for z in falling[:cut]:
                 watched()
                 up, down = (
-                    of[z] + sum((of[w] * self.least[z][w] for w in falling[cut:]), arb(0)) / cut
-                    for of in (row, other)
+                    weights[z]
+                    + sum((weights[w] * self.least[z][w] for w in falling[cut:]), arb(0)) / cut
+                    for weights in (row, other)
                 )
                 worst = worst.max(up / down) if worst is not None and down > 0 else None
             best = _least(best, worst)

@@ -223,14 +223,14 @@ class FieldMessages(RisingMessages):
     def _kinds(self) -> Ints:
         """A message of each kind that there is: the same step, order of values and degree."""
         steps = self.steps
-        told = (steps.high, steps.low, steps.least, steps.most, self._fewer, self._orders)
+        parts = (steps.high, steps.low, steps.least, steps.most, self._fewer, self._orders)
         key = np.zeros(self.size, dtype=np.uint64)
-        for part in told:
+        for part in parts:
             key *= np.uint64(0x9E3779B97F4A7C15)
             key += np.asarray(part, dtype=np.float64).view(np.uint64)
             key ^= key >> np.uint64(29)
         places, kind = np.unique(key, return_index=True, return_inverse=True)[1:]
-        alike = all(np.array_equal(part, part[places[kind]]) for part in told)
+        alike = all(np.array_equal(part, part[places[kind]]) for part in parts)
         kinds: Ints = places if alike else np.arange(self.size)  # where two kinds have one key
         return kinds
 

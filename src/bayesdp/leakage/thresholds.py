@@ -239,8 +239,10 @@ class _Pair:
             for z in falling[:cut]:
                 shares = [-self.apart[z][w] - math.log(cut) for w in lower]
                 up, down = (
-                    _log_sum([of[z], *(of[w] + s for w, s in zip(lower, shares, strict=True))])
-                    for of in (row, other)
+                    _log_sum(
+                        [weights[z], *(weights[w] + s for w, s in zip(lower, shares, strict=True))]
+                    )
+                    for weights in (row, other)
                 )
                 quotients.append(_quotient(up, down))
             best = min(best, max(quotients))

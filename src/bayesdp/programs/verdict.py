@@ -111,9 +111,9 @@ def _kind(verdict: ProgramVerdict) -> str:
     if verdict.kind == "any" or verdict.interval is None:
         return "any (a population converts its cost as that of any mechanism)."
     low, high = (decimal(end) for end in verdict.interval)
-    of = f"'{verdict.column}'" if verdict.column else "the records"  # that are one number each
+    summed = f"'{verdict.column}'" if verdict.column else "the records"  # that are one number each
     return (
-        f"lipschitz (every release adds Laplace noise to a multiple of the sum of {of}, "
+        f"lipschitz (every release adds Laplace noise to a multiple of the sum of {summed}, "
         f"clipped to [{low}, {high}])."
     )
 

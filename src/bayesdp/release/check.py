@@ -55,10 +55,10 @@ class Check:
     def warnings(self) -> list[str]:
         """Warnings about what the study's author may not have meant."""
         study = self.plan.study
-        told = [*wide_warnings(study), *_about_estimates(study.population)]
+        warnings = [*wide_warnings(study), *_about_estimates(study.population)]
         best = self.plan.report.best.theorem if self.plan.report is not None else "none"
-        told += filter(None, [zeros_hint(study.population, best)])
-        return [*told, *useless(self.plan)]
+        warnings += filter(None, [zeros_hint(study.population, best)])
+        return [*warnings, *useless(self.plan)]
 
     @property
     def inaccurate(self) -> list[str]:

@@ -215,14 +215,14 @@ def _with(study: StudySpec, population: Population, n: int | str | None = None) 
     )
 
 
-def _shared(sizes: dict[str, int] | None, n: int, of: int) -> dict[str, int] | None:
-    """The sizes of groups of `n` records, in the proportions that they have `of` so many."""
+def _shared(sizes: dict[str, int] | None, n: int, records: int) -> dict[str, int] | None:
+    """The sizes of groups of `n` records, in the proportions of those of `records`."""
     if sizes is None:
         return None
-    total = sum(sizes.values()) * n // of
-    kept = {name: size * n // of for name, size in sizes.items()}
+    total = sum(sizes.values()) * n // records
+    kept = {name: size * n // records for name, size in sizes.items()}
     left = total - sum(kept.values())
-    largest = sorted(sizes, key=lambda name: sizes[name] * n % of, reverse=True)
+    largest = sorted(sizes, key=lambda name: sizes[name] * n % records, reverse=True)
     return {name: size + (name in largest[:left]) for name, size in kept.items()}
 
 

@@ -105,8 +105,8 @@ class Shape:
         unit = ""
         if self.column is not None and self.cells is None and self.column.unit:
             unit = f"{self.column.unit} "
-        of = {"mean": "the mean", "sum": "the total", "proportion": "the share"}
-        return f"{unit}of {of.get(self.spec.kind, 'the count')}"
+        noun_of = {"mean": "the mean", "sum": "the total", "proportion": "the share"}
+        return f"{unit}of {noun_of.get(self.spec.kind, 'the count')}"
 
     def words_of_rows(self) -> str:
         """The rows that a number of the query is over, in words."""

@@ -261,14 +261,14 @@ def _autoregressive(spec: Spec, groups: Grouping) -> list[str]:
 
 
 def _panel(spec: Spec, groups: Grouping) -> list[str]:
-    of = f"the same '{groups.series}'" if groups.series else "the same member"
+    whose = f"the same '{groups.series}'" if groups.series else "the same member"
     said = [
         f"{groups.members} belong together: at most {number(spec.get('series'))} members over at "
         f"most {number(spec.get('length'))} steps.",
         f"The odds of any two values of a record change {_change(spec, 'own_previous')} with the "
-        f"record of {of} one step before or after, {_change(spec, 'others_previous')} with another "
-        f"member's record then, and {_change(spec, 'others_now')} with another member's record at "
-        "the same step.",
+        f"record of {whose} one step before or after, {_change(spec, 'others_previous')} with "
+        f"another member's record then, and {_change(spec, 'others_now')} with another "
+        "member's record at the same step.",
     ]
     if spec.get("shared_previous") is not None:
         said.append(

@@ -153,9 +153,9 @@ def _laws(fitted: ChainFit | PrivateFit, context: tuple[int, ...]) -> list[str]:
     for state in range(len(fitted.states)):
         place: Any = (*context, state)
         share = float(fitted.transition[place])
-        told = "never seen" if math.isnan(share) else f"{share:.4f}"
+        cell = "never seen" if math.isnan(share) else f"{share:.4f}"
         if fitted.bounds is not None:
             low, high = fitted.bounds.lower[place], fitted.bounds.upper[place]
-            told += f" ({float(low)!r} to {float(high)!r})"
-        cells.append(told)
+            cell += f" ({float(low)!r} to {float(high)!r})"
+        cells.append(cell)
     return cells

@@ -184,8 +184,8 @@ def _holds_for(promise: Promise) -> str:
     if spec is None or not dependence.leaves_open(spec):
         return text + "described below."
     listed = dependence.members(spec)
-    of = f"one of the {len(listed)} descriptions" if listed else "one of the descriptions"
-    return text + f"{of} below says. Somebody who is unsure which is right may learn more."
+    which = f"one of the {len(listed)} descriptions" if listed else "one of the descriptions"
+    return text + f"{which} below says. Somebody who is unsure which is right may learn more."
 
 
 def _strength(level: LevelAtDelta) -> tuple[str, ...]:

@@ -106,8 +106,8 @@ def one_record(promise: Promise) -> str:
 def _one_row(promise: Promise) -> str:
     """The words that a record is a row, and which step of which series."""
     groups = dependence.grouping(promise.columns)
-    of = f" of one '{groups.series}'" if groups.series else ""
-    step = f": one '{groups.order}'{of}" if groups.order else ""
+    of_series = f" of one '{groups.series}'" if groups.series else ""
+    step = f": one '{groups.order}'{of_series}" if groups.order else ""
     return f"One record is one row of the table{step}"
 
 

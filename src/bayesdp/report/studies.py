@@ -286,11 +286,11 @@ def _unit(query: PlannedQuery) -> str:
 
 
 def show_release(
-    console: Console, release: Release, notion: str, told: Collection[str] = ()
+    console: Console, release: Release, notion: str, printed_before: Collection[str] = ()
 ) -> None:
     """Print the released numbers, what programs returned, and the cost; `notion` is its level's.
 
-    `told` are remarks that were printed before.
+    `printed_before` are remarks that were printed before.
     """
     show_answers(console, release.programs)
     if release.results:
@@ -309,7 +309,7 @@ def show_release(
     if release.delta > 0.0:
         say(console, delta_sentence(release.level, release.delta))
     for warning in (*release_warnings(release), *release.remarks):
-        if warning not in told:
+        if warning not in printed_before:
             say(console, warning)
 
 

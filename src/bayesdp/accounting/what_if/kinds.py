@@ -50,8 +50,8 @@ class SecretsCondition:
                 'differ, or are not stated ("column" and "interval" of each).'
             )
         inside = "" if self.interval is None else f" [{self.interval[0]:g}, {self.interval[1]:g}]"
-        of = "" if self.column is None else f" of '{self.column}'"
-        return f"Levels hold for secrets inside the clipping interval{inside}{of} only."
+        of_column = "" if self.column is None else f" of '{self.column}'"
+        return f"Levels hold for secrets inside the clipping interval{inside}{of_column} only."
 
     def to_dict(self) -> dict[str, Any]:
         """The condition as plain data for JSON."""

@@ -87,11 +87,12 @@ class Scope:
             allow(distinct, "cross", "two cells of a cross have one name", node)
             return ValueKind("label", 1, labels)
         if node.op == "moments":
-            of = self.row(node.args[0])
+            entries = self.row(node.args[0])
             require(
-                of.name == "vector" and node.args[0].op == "tuple", "moments are not of a tuple"
+                entries.name == "vector" and node.args[0].op == "tuple",
+                "moments are not of a tuple",
             )
-            size = of.size * (of.size + 1) // 2
+            size = entries.size * (entries.size + 1) // 2
             require(size <= MOST_ENTRIES, f"moments of more than {MOST_ENTRIES} entries")
             return ValueKind("vector", size)
         return self._operation(node, [self.row(arg) for arg in node.args])
@@ -101,9 +102,9 @@ class Scope:
         return self.context.program.columns[str(name)]
 
     def _onehot(self, node: Node) -> ValueKind:
-        of, size = self.row(node.args[0]), node.data[0]
+        kind, size = self.row(node.args[0]), node.data[0]
         assert isinstance(size, Fraction)
-        if of.name == "number":
+        if kind.name == "number":
             place = self.context.range(node.args[0])
             allow(
                 whole_row(node.args[0], self.context),
@@ -120,8 +121,8 @@ class Scope:
             )
         else:
             require(
-                _places(of) == size,
-                f"a one-hot vector of {size} entries, of a category of {_places(of)} labels",
+                _places(kind) == size,
+                f"a one-hot vector of {size} entries, of a category of {_places(kind)} labels",
             )
         return ValueKind("vector", int(size))
 

@@ -165,31 +165,31 @@ def _point(value: object) -> Range:
     return Range(Fraction(value), Fraction(value))
 
 
-def _entry(node: Node, op: str, of: list[Range]) -> Range:
+def _entry(node: Node, op: str, args: list[Range]) -> Range:
     if op == "neg":
-        return _minus(of[0])
+        return _minus(args[0])
     if op == "abs":
-        inside = of[0].low <= 0 <= of[0].high
-        ends: list[End] = [max(end, -end) for end in (of[0].low, of[0].high)]
+        inside = args[0].low <= 0 <= args[0].high
+        ends: list[End] = [max(end, -end) for end in (args[0].low, args[0].high)]
         return Range(ZERO if inside else min(ends), max(ends))
     if op == "add":
-        return Range(_sum(of[0].low, of[1].low), _sum(of[0].high, of[1].high))
+        return Range(_sum(args[0].low, args[1].low), _sum(args[0].high, args[1].high))
     if op == "sub":
-        return Range(_sum(of[0].low, -of[1].high), _sum(of[0].high, -of[1].low))
+        return Range(_sum(args[0].low, -args[1].high), _sum(args[0].high, -args[1].low))
     if op == "mul":
-        return _squared(of[0]) if node.args[0] == node.args[1] else _times(of[0], of[1])
+        return _squared(args[0]) if node.args[0] == node.args[1] else _times(args[0], args[1])
     if op == "div":
-        return _times(of[0], _inverse(of[1]))
-    lows, highs = [place.low for place in of], [place.high for place in of]
+        return _times(args[0], _inverse(args[1]))
+    lows, highs = [place.low for place in args], [place.high for place in args]
     if op in ("min", "max"):
         return Range(min(lows), min(highs)) if op == "min" else Range(max(lows), max(highs))
     if op == "clip":
-        value, low, high = of
+        value, low, high = args
         return Range(
             min(max(value.low, low.low), high.low), min(max(value.high, low.high), high.high)
         )
     if op == "if":
-        return Range(min(of[1].low, of[2].low), max(of[1].high, of[2].high))
+        return Range(min(args[1].low, args[2].low), max(args[1].high, args[2].high))
     raise RefusedError("no-number", f"'{op}' is not a number", node)
 
 

@@ -253,13 +253,13 @@ def _exponential(release: Release, stated: ReleaseNode, setting: Setting) -> Rel
             score.op == "score" and place is not None, "the score is not one of these candidates"
         )
         assert place is not None
-        inner, of = bound_variable(score, place, setting), score.args[0]
-        require(inner.scope.private(of) in (NUMBER, TRUTH), "a score is one number")
-        inner.enough_for(stated.sensitivity.value, of, "l1", inner.context, "the sensitivity")
-        inner.enough_for(scale, of, "l1", inner.context, "the asserted sensitivity")
+        inner, scored = bound_variable(score, place, setting), score.args[0]
+        require(inner.scope.private(scored) in (NUMBER, TRUTH), "a score is one number")
+        inner.enough_for(stated.sensitivity.value, scored, "l1", inner.context, "the sensitivity")
+        inner.enough_for(scale, scored, "l1", inner.context, "the asserted sensitivity")
         if stated.entering is not None:
             away = inner.context.entering()
-            inner.enough_for(share, of, "l1", away, "the cost of entering", epsilon)
+            inner.enough_for(share, scored, "l1", away, "the cost of entering", epsilon)
     pair = None if stated.entering is None else (stated.entering, Fraction(0))
     return ReleaseCost((epsilon, Fraction(0)), pair, ANY_KIND)
 

@@ -253,10 +253,10 @@ def _entrywise(args: list[RowValue], combine: Callable[..., Fraction]) -> RowVal
 
 
 def _item(node: Node, args: list[RowValue]) -> RowValue:
-    place, of = node.data[0], args[0]
+    place, entries = node.data[0], args[0]
     assert isinstance(place, Fraction)
-    assert isinstance(of, tuple)
-    return of[int(place)]
+    assert isinstance(entries, tuple)
+    return entries[int(place)]
 
 
 def _numbers(args: list[RowValue]) -> Iterator[Fraction]:

@@ -279,6 +279,6 @@ def _weights(table: WeightTable, values: list[list[int]], place: int) -> list[li
     """For each value of the member at `place` the weights, by what the other member may be."""
     rows: dict[int, list[Fraction]] = {value: [] for value in values[place]}
     for setting, weight in table.cells():
-        if all(value in of for value, of in zip(setting, values, strict=True)):
+        if all(value in allowed for value, allowed in zip(setting, values, strict=True)):
             rows[setting[place]].append(weight)
     return list(rows.values())

@@ -77,14 +77,14 @@ def _reversed(tree: Forest, node: int, laws: list[list[arb]]) -> list[list[arb]]
     ]
 
 
-def _passed(rows: list[list[arb]], onto: list[arb], of: list[arb], cost: Matrix) -> Matrix:
+def _passed(rows: list[list[arb]], onto: list[arb], own: list[arb], cost: Matrix) -> Matrix:
     """`C` for each pair of values; 1 for impossible ones, which no law gives any weight.
 
-    `onto` is the law of the record passed on to, `of` that of the one with the costs.
+    `onto` is the law of the record passed on to, `own` that of the one with the costs.
     """
     size = len(onto)
     passed = _filled(size, arb(1))
-    states = [v for v, weight in enumerate(of) if not weight.is_zero()]
+    states = [v for v, weight in enumerate(own) if not weight.is_zero()]
     inner = [[cost[v][w] for w in states] for v in states]
     laws = [[row[v] for v in states] for row in rows]
     values = [u for u, weight in enumerate(onto) if not weight.is_zero()]

@@ -158,13 +158,13 @@ class Derivation(Walk):
         place = candidates_of(candidates, setting.scope)
         if place is None:
             raise Rejected("type", "Numbers are wanted as candidates here.", candidates)
-        inner, of = bound_variable(score, place, setting), score.args[0]
-        inner.scope.private(of)
+        inner, scored = bound_variable(score, place, setting), score.args[0]
+        inner.scope.private(scored)
         epsilon = _option(release, "epsilon")
-        bound = _least(inner, of, "l1", inner.context)
+        bound = _least(inner, scored, "l1", inner.context)
         self._check_asserted(release, bound.value, setting)
         scale = dict(release.options).get("sensitivity", bound.value)
-        entering = _share(inner, of, "l1", scale, epsilon)
+        entering = _share(inner, scored, "l1", scale, epsilon)
         return _step(epsilon, "score", bound.value, bound.by, entering)
 
     def per_record_exponential(self, release: Release, setting: Setting) -> dict[str, Any]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 COUNTEREXAMPLE, NOTHING_FOUND = "COUNTEREXAMPLE", "NOTHING FOUND"
 MEASURED = {
     "law": "the epsilon of everything that is released",
-    "sensitivity": "how far the value moves (squared where the noise is Gaussian)",
+    "sensitivity": "how far the value moves (squared release the noise is Gaussian)",
     "lipschitz": "how far the value moves for so far a move of the column",
     "distance": "the distance of the two posteriors",
     "answer": "the epsilon of one record's answer",
@@ -64,12 +64,14 @@ def _selection(findings: Findings) -> str:
 
 
 def _shown(finding: CheckedObligation) -> list[str]:
-    of = f" of '{finding.release}'" if finding.release else ""
+    release = f" of '{finding.release}'" if finding.release else ""
     if finding.obligation in BROKEN:
-        lines = [f"Wrong{of}: {BROKEN[finding.obligation]}."]
+        lines = [f"Wrong{release}: {BROKEN[finding.obligation]}."]
     else:
         claimed, true = _numbers(finding)
-        lines = [f"Wrong{of}: {MEASURED[finding.obligation]} is {true}, claimed at most {claimed}."]
+        lines = [
+            f"Wrong{release}: {MEASURED[finding.obligation]} is {true}, claimed at most {claimed}."
+        ]
     witness = finding.witness
     if witness is None:
         return lines

@@ -32,8 +32,8 @@ def exact_samples(posterior: Distribution, k: int, names: Sequence[str]) -> Samp
     """Independent draws of a posterior that is known."""
     draws = posterior.samples(k)
     table = draws.reshape(k, -1)
-    of = {name: {"ess": float(k), "r_hat": 1.0} for name in names}
-    return Samples(posterior.family, tuple(names), np.array(table), of, posterior.notes)
+    numbers = {name: {"ess": float(k), "r_hat": 1.0} for name in names}
+    return Samples(posterior.family, tuple(names), np.array(table), numbers, posterior.notes)
 
 
 def split_r_hat(chains: Floats) -> float:

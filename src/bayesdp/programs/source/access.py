@@ -69,12 +69,12 @@ def misplaced_lambda(node: ast.Lambda, context: Context) -> LoweredValue:
 
 def attribute(node: ast.Attribute, context: Context) -> LoweredValue:
     """A column of a row, or the size of data."""
-    of = context.value(node.value)
-    if isinstance(of, RecordVariable):
-        return column_of(of, node.attr, node)
-    if isinstance(of, Data) and node.attr == "size":
-        return size_of(of, node, context)
-    if isinstance(of, Data):
+    owner = context.value(node.value)
+    if isinstance(owner, RecordVariable):
+        return column_of(owner, node.attr, node)
+    if isinstance(owner, Data) and node.attr == "size":
+        return size_of(owner, node, context)
+    if isinstance(owner, Data):
         raise refuse(
             "attribute",
             node,
@@ -84,38 +84,38 @@ def attribute(node: ast.Attribute, context: Context) -> LoweredValue:
     raise refuse(
         "attribute",
         node,
-        f"'.{node.attr}' of {described(of)} is not part of the language.",
+        f"'.{node.attr}' of {described(owner)} is not part of the language.",
         RESULT
-        if isinstance(of, ModelObject) and of.kind in ("released-posterior", "samples")
+        if isinstance(owner, ModelObject) and owner.kind in ("released-posterior", "samples")
         else ATTRIBUTES,
     )
 
 
 def entry(node: ast.Subscript, context: Context) -> LoweredValue:
     """An entry of a tuple or vector."""
-    of = context.value(node.value)
-    if isinstance(of, Data | RecordVariable):
+    owner = context.value(node.value)
+    if isinstance(owner, Data | RecordVariable):
         raise refuse(
             "private-output",
             node,
-            f"{described(of).capitalize()} has no entries: one record is never taken out.",
+            f"{described(owner).capitalize()} has no entries: one record is never taken out.",
             "Records are reached by sum, count and generators, columns by row.height.",
         )
     place_in = _index(node.slice, context)
-    if isinstance(of, Items):
-        if not -len(of.items) <= place_in < len(of.items):
-            raise refuse("type", node, f"There are {len(of.items)} entries.", "")
-        return of.items[place_in]
-    if isinstance(of, Scalar) and of.type.kind == "vector":
-        items = of.type.items
+    if isinstance(owner, Items):
+        if not -len(owner.items) <= place_in < len(owner.items):
+            raise refuse("type", node, f"There are {len(owner.items)} entries.", "")
+        return owner.items[place_in]
+    if isinstance(owner, Scalar) and owner.type.kind == "vector":
+        items = owner.type.items
         if not -len(items) <= place_in < len(items):
             raise refuse("type", node, f"The vector has {len(items)} entries.", "")
         taken = place_in % len(items)
-        if of.expr.op == "tuple":
-            return replace(of, expr=of.expr.args[taken], type=items[taken])
-        expr = Expr("item", (of.expr,), (Fraction(taken),), place(node))
-        return replace(of, expr=expr, type=items[taken])
-    raise refuse("type", node, f"{described(of).capitalize()} has no entries.".strip())
+        if owner.expr.op == "tuple":
+            return replace(owner, expr=owner.expr.args[taken], type=items[taken])
+        expr = Expr("item", (owner.expr,), (Fraction(taken),), place(node))
+        return replace(owner, expr=expr, type=items[taken])
+    raise refuse("type", node, f"{described(owner).capitalize()} has no entries.".strip())
 
 
 def _index(node: ast.expr, context: Context) -> int:

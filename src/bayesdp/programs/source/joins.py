@@ -50,8 +50,8 @@ def _shown(value: LoweredValue) -> str:
         size = len(value.type.items)
         return "a text" if is_word(value) else f"a vector of {size}" if size else "a number"
     if isinstance(value, ModelObject) and value.kind == "prior":
-        of = f" of {len(value.about)} numbers" if value.family == "dirichlet" else ""
-        return f"a {value.family} prior{of}"
+        length = f" of {len(value.about)} numbers" if value.family == "dirichlet" else ""
+        return f"a {value.family} prior{length}"
     if isinstance(value, ModelObject) and value.kind == "released-posterior":
         return f"a released {value.family} posterior"
     return described(value)

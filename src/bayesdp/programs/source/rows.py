@@ -103,10 +103,10 @@ def summed(data: Data, mapped: Expr, kind: Type, node: ast.AST, context: Context
     """The sum of a row value over data."""
     total = Expr("sum", (data_expr(data, mapped, node),), (), place(node))
     level: DataLevel = "public" if is_public_data(data, mapped, context) else "private"
-    of = whole_or_real(kind)
+    type_ = whole_or_real(kind)
     if kind.kind == "vector":
-        of = Type("vector", items=tuple(whole_or_real(entry) for entry in kind.items))
-    return Scalar(level, total, of)
+        type_ = Type("vector", items=tuple(whole_or_real(entry) for entry in kind.items))
+    return Scalar(level, total, type_)
 
 
 def check_all_rows(data: Data, node: ast.AST, context: Context) -> None:

@@ -218,8 +218,12 @@ def indicators(count: int) -> Type:
 def described(value: LoweredValue) -> str:
     """A value in words, for messages."""
     if isinstance(value, Scalar):
-        of = {"static": "a literal", "public": "a public value", "row": "a value of one record"}
-        return of.get(value.level, "a private value")
+        by_level = {
+            "static": "a literal",
+            "public": "a public value",
+            "row": "a value of one record",
+        }
+        return by_level.get(value.level, "a private value")
     if isinstance(value, Items):
         return "a tuple"
     if isinstance(value, RecordVariable):

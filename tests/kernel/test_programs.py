@@ -224,7 +224,7 @@ def test_moments(d: int) -> None:
 
 def test_gaussian_noise() -> None:
     sigma, delta = Fraction(373063, 100000), Fraction(1, 10**5)
-    actual = noise.exactly(sigma, 1, Fraction(1))
+    actual = noise.discrete_delta(sigma, 1, Fraction(1))
     assert float(actual.mid()) == pytest.approx(1.03457e-5, rel=1e-4)
     assert not noise.delta_at_most(sigma, Fraction(1), Fraction(1), delta, True)
     assert noise.delta_at_most(Fraction(39, 10), Fraction(1), Fraction(1), delta, True)
@@ -236,7 +236,7 @@ def test_gaussian_noise() -> None:
         for shift in (1, 3):
             pairs = zip(weights[shift:], weights[:-shift], strict=True)
             direct = sum(max(a - math.exp(0.7) * b, 0.0) for b, a in pairs) / total
-            mine = noise.exactly(wide, shift, Fraction(7, 10))
+            mine = noise.discrete_delta(wide, shift, Fraction(7, 10))
             assert float(mine.mid()) == pytest.approx(direct, rel=1e-6, abs=1e-12)
             assert float(mine.upper()) >= direct * (1 - 1e-9)
 

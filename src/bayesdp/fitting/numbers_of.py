@@ -55,7 +55,7 @@ def _complete_rows(
                 )
     values = [reading.value for reading in readings.values()]
     if time is not None:
-        values.append(_times(table, time))
+        values.append(_times_as_numbers(table, time))
     chosen = table.expression.select(**{f"c{i}": value for i, value in enumerate(values)})
     rows = table.rows(chosen)
     complete = [row for row in rows if None not in row]
@@ -63,7 +63,7 @@ def _complete_rows(
     return arrays, len(rows) - len(complete)
 
 
-def _times(table: Table, time: Column) -> Any:
+def _times_as_numbers(table: Table, time: Column) -> Any:
     """The times as numbers. Raises `InputError` for cells that are neither empty nor a time."""
     require_column(table, time.name, "time")
     for finding in offset_findings(table, time):

@@ -49,8 +49,8 @@ def read_conversion(
     """
     population = stated_population(step.evidence.population)
     of_family = step.rule == "family"
-    described = population.members if of_family and isinstance(population, Family) else ()
-    agree(len(step.members), len(described), "number of members' steps", step.rule)
+    members = population.members if of_family and isinstance(population, Family) else ()
+    agree(len(step.members), len(members), "number of members' steps", step.rule)
     return Conversion(
         step.rule,
         population,

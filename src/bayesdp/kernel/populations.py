@@ -98,7 +98,7 @@ def _largest_component(population: Population) -> int:
     return max(map(len, tied.groups()), default=1)
 
 
-def described(population: Population) -> int:
+def records_described(population: Population) -> int:
     """How many records a model of all records of the table describes."""
     if isinstance(population, populations.Unknown | gaussian.GaussianPrecision):
         return group_size(population)

@@ -350,7 +350,12 @@ class _Release:
         if claim.notion == "bdp":
             assert isinstance(step, Conversion)
             agree(claim.adversary, step.conclusion.adversary, "adversary", "claim")
-            agree(_plain(claim.secrets), _plain(self.secrets(step, spends)), "secrets", "claim")
+            agree(
+                _as_stated(claim.secrets),
+                _as_stated(self.secrets(step, spends)),
+                "secrets",
+                "claim",
+            )
 
     def check_public_blocks(self, spends: Sequence[Spent]) -> None:
         """The columns by which spends are divided are named, and nobody protects them."""
@@ -393,7 +398,7 @@ class _Release:
         agree(state.level, step.conclusion.epsilon, "level", name)
         reason = f"level: {state.level!r} is stated, the total is {state.total!r}"
         require(state.level <= state.total, reason, name)
-        agree(_plain(state.secrets), _plain(self.secrets(step, together)), "secrets", name)
+        agree(_as_stated(state.secrets), _as_stated(self.secrets(step, together)), "secrets", name)
 
 
 def sensitivity_of(step: NoiseStep) -> int:
@@ -404,7 +409,7 @@ def sensitivity_of(step: NoiseStep) -> int:
     return evidence.sensitivity_squared
 
 
-def _plain(secrets: Secrets) -> dict[str, Any]:
+def _as_stated(secrets: Secrets) -> dict[str, Any]:
     """As it stands on the certificate."""
     return secrets.model_dump(exclude_none=True)
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError, require
-from bayesdp.kernel.populations import MOST_RECORDS, described, group_size
+from bayesdp.kernel.populations import MOST_RECORDS, group_size, records_described
 from bayesdp.statements import (
     StatementError,
     chains,
@@ -307,7 +307,7 @@ def _check_size(stated: ReleaseCertificate, population: Population, declared: Co
         return
     members = _members(population)
     if structure == "all records":
-        require(n <= max(map(described, members)), "more records than described", "n")
+        require(n <= max(map(records_described, members)), "more records than described", "n")
         return
     positions = _positions(order)
     size = max(

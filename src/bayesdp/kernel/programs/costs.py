@@ -48,13 +48,13 @@ Kinds = list[tuple[str, str | None, tuple[Fraction, Fraction] | None]]
 class CommandsCost:
     """The cost of commands, and where a record only enters or leaves; the names that they add.
 
-    `made` is their part of the derivation as plain data, where it is made on the way.
+    `node` is their part of the derivation as plain data; of a release `None` where it was read.
     """
 
     cost: FractionPair
     entering: FractionPair | None
     names: Mapping[str, ValueKind]
-    made: Any
+    node: dict[str, Any] | None
 
 
 def added(pairs: Sequence[FractionPair]) -> FractionPair:
@@ -112,8 +112,8 @@ class Walk:
             spent.append(done)
         known = _known_costs(spent)
         entering = None if known is None else added(known)
-        made = {"sequence": [spend.made for spend in spent]}
-        return CommandsCost(added([spend.cost for spend in spent]), entering, new, made)
+        plain = {"sequence": [spend.node for spend in spent]}
+        return CommandsCost(added([spend.cost for spend in spent]), entering, new, plain)
 
     def scope(self, names: Mapping[str, ValueKind]) -> Scope:
         """What may be read where these names have values."""
@@ -146,16 +146,16 @@ class Walk:
 
     def release(self, release: Release, node: ReleaseNode | None, scope: Scope) -> CommandsCost:
         """The cost of a release. A proposed node is read in the way of a certificate's."""
-        setting, made = replace(self.setting, scope=scope), None
+        setting, plain = replace(self.setting, scope=scope), None
         if node is None:
-            made = self.proposed(release, setting)
+            plain = self.proposed(release, setting)
             with as_invalid():
-                node = read_node(made)
+                node = read_node(plain)
         cost = release_cost(release, node, setting)
         self.kinds.append(cost.kind)
         kind = self._kind(release, scope)
         self._note(release.name, (ANY,) * kind.size)
-        return CommandsCost(cost.cost, cost.entering, {release.name: kind}, made)
+        return CommandsCost(cost.cost, cost.entering, {release.name: kind}, plain)
 
     def _note(self, name: str, places: tuple[Range, ...]) -> None:
         """Note where a value lies: in the hull of both, if both sides of a branch give its name."""
@@ -185,9 +185,9 @@ class Walk:
         ]
         known = _known_costs(spent)
         entering = None if known is None else dearest(known)
-        made = {"branch": [spend.made for spend in spent]}
+        plain = {"branch": [spend.node for spend in spent]}
         return CommandsCost(
-            dearest([spend.cost for spend in spent]), entering, _either(spent), made
+            dearest([spend.cost for spend in spent]), entering, _either(spent), plain
         )
 
     def side(
@@ -216,7 +216,7 @@ class Walk:
         disagree = "the partition is public, and its column is not, or the other way round"
         allow(known_public, "public-parts", disagree, command, "parts")
         confined = all(_confined(part, command.column, label) for label, part in command.parts)
-        made = {"column": command.column, "public": command.public, "confined": confined}
+        plain = {"column": command.column, "public": command.public, "confined": confined}
         nodes: Sequence[SequenceNode | None] = [None] * len(command.parts)
         if stated is not None:
             require(
@@ -237,7 +237,7 @@ class Walk:
         for (_, part), under in zip(command.parts, nodes, strict=True):
             spent.append(self.sequence(part, under, {**names, **new}))
             new |= spent[-1].names
-        tree = {"parts": {**made, "of": [spend.made for spend in spent]}}
+        tree = {"parts": {**plain, "of": [spend.node for spend in spent]}}
         cost, entering = self._together(spent, confined, command)
         return CommandsCost(cost, entering, new, tree)
 

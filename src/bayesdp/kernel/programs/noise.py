@@ -31,7 +31,7 @@ def delta_at_most(
     shift = isqrt(squared.numerator // squared.denominator)
     if not whole or squared.denominator > 1 or shift == 0 or sigma * 30 + shift > MOST_TERMS:
         return False
-    return bool(exactly(sigma, shift, epsilon) <= ball(delta))
+    return bool(discrete_delta(sigma, shift, epsilon) <= ball(delta))
 
 
 def louder(rho: Fraction, shift: int, epsilon: Fraction, delta: Fraction) -> bool:
@@ -49,7 +49,7 @@ def louder(rho: Fraction, shift: int, epsilon: Fraction, delta: Fraction) -> boo
     sigma = Fraction(isqrt(int(shift * shift * SCALED**2 / (2 * rho)))) / SCALED * LESS
     if sigma * 30 + shift > MOST_TERMS / 3:
         return True
-    return sigma > 0 and bool(exactly(sigma, shift, epsilon) <= ball(delta))
+    return sigma > 0 and bool(discrete_delta(sigma, shift, epsilon) <= ball(delta))
 
 
 def _smooth(ratio: arb, epsilon: Fraction) -> arb:
@@ -62,7 +62,7 @@ def _smooth(ratio: arb, epsilon: Fraction) -> arb:
     return tail(middle - ratio / 2) - ball(epsilon).exp() * tail(middle + ratio / 2)
 
 
-def exactly(sigma: Fraction, shift: int, epsilon: Fraction) -> arb:
+def discrete_delta(sigma: Fraction, shift: int, epsilon: Fraction) -> arb:
     """Not below the delta of the discrete Gaussian for shifts of 1 to `shift` (the largest counts).
 
     With `w(k) = exp(-k^2 / (2 sigma^2))`, W their sum and k0 the first k from which the density

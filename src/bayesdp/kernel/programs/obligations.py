@@ -35,7 +35,7 @@ class Problem:
     def __init__(self, context: AdjacencyContext) -> None:
         self.context = context
         self.sorts: dict[str, str] = {}
-        self.said: list[FormulaTree] = []
+        self.assertions: list[FormulaTree] = []
         self.variables: dict[tuple[str, ...], str] = {}
 
     def variable(self, key: tuple[str, ...], place: Range, sort: str = "Real") -> str:
@@ -45,14 +45,14 @@ class Problem:
         name = self.variables[key] = f"v{len(self.variables)}"
         self.sorts[name] = sort
         if isinstance(place.low, Fraction):
-            self.said.append((">=", name, numeral(place.low)))
+            self.assertions.append((">=", name, numeral(place.low)))
         if isinstance(place.high, Fraction):
-            self.said.append(("<=", name, numeral(place.high)))
+            self.assertions.append(("<=", name, numeral(place.high)))
         return name
 
     def requires(self) -> None:
         """All preconditions of the program."""
-        self.said += [
+        self.assertions += [
             self.term(precondition, "public", "") for precondition in self.context.program.requires
         ]
 
@@ -93,7 +93,7 @@ class Problem:
         new = key not in self.variables
         symbol = self.variable(key, Range(column.low, column.high))
         if new and column.kind != "real":
-            self.said.append(("is_int", symbol))
+            self.assertions.append(("is_int", symbol))
         return ("=", symbol, "1.0") if column.kind == "bool" else symbol
 
     def _labels(self, node: Node) -> tuple[str, ...] | None:
@@ -142,13 +142,13 @@ class Problem:
 
     def tree(self) -> tuple[dict[str, str], frozenset[FormulaTree]]:
         """What is compared: the declarations, and the set of assertions."""
-        return self.sorts, frozenset(self.said)
+        return self.sorts, frozenset(self.assertions)
 
     def text(self) -> str:
         """The whole problem in SMT-LIB."""
         declared = [f"(declare-const {name} {sort})" for name, sort in self.sorts.items()]
         return "\n".join(
-            [*declared, *(f"(assert {written(assertion)})" for assertion in self.said)]
+            [*declared, *(f"(assert {written(assertion)})" for assertion in self.assertions)]
         )
 
 
@@ -189,8 +189,8 @@ def never_widens(fold: Node, context: AdjacencyContext) -> Problem:
     a, b = problem.variable(("a",), Range()), problem.variable(("b",), Range())
     x, y = problem.term(step, "row", a), problem.term(step, "row", b)
     gap: FormulaTree = ("-", a, b)
-    problem.said.append((">=", a, b))
-    problem.said.append(("or", (">", ("-", x, y), gap), (">", ("-", y, x), gap)))
+    problem.assertions.append((">=", a, b))
+    problem.assertions.append(("or", (">", ("-", x, y), gap), (">", ("-", y, x), gap)))
     return problem
 
 
@@ -200,7 +200,7 @@ def moves_at_most(fold: Node, bound: Fraction, context: AdjacencyContext) -> Pro
     problem.requires()
     a = problem.variable(("a",), Range())
     x, y = problem.term(step, "row", a), problem.term(step, "other", a)
-    problem.said.append((">", ("-", x, y), numeral(bound)))
+    problem.assertions.append((">", ("-", x, y), numeral(bound)))
     return problem
 
 
@@ -210,7 +210,7 @@ def moves_at_most(fold: Node, bound: Fraction, context: AdjacencyContext) -> Pro
 def read_text(text: str) -> tuple[dict[str, str], frozenset[FormulaTree]]:
     """Declarations and assertions of a text; `InvalidError` for anything else in it."""
     sorts: dict[str, str] = {}
-    said: set[FormulaTree] = set()
+    assertions: set[FormulaTree] = set()
     for command in _trees(text):
         require(
             isinstance(command, tuple) and len(command) > 1,
@@ -224,8 +224,8 @@ def read_text(text: str) -> tuple[dict[str, str], frozenset[FormulaTree]]:
             sorts[str(command[1])] = str(command[2])
         else:
             require(command[0] == "assert" and len(command) == 2, "an obligation asserts nothing")
-            said.add(command[1])
-    return sorts, frozenset(said)
+            assertions.add(command[1])
+    return sorts, frozenset(assertions)
 
 
 def _trees(text: str) -> Iterable[FormulaTree]:

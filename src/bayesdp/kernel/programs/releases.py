@@ -48,8 +48,8 @@ def release_cost(release: Release, stated: ReleaseNode, setting: Setting) -> Rel
         if release.op not in RULES:
             raise UnknownError(f"no rule for the release {release.op!r}")
         _check_options(release, setting.scope)
-        words = stated.sensitivity.by.removeprefix("sum of ").split(", ")
-        known = all(word.removeprefix("sum of ") in SENSITIVITY_RULES for word in words)
+        rules = stated.sensitivity.by.removeprefix("sum of ").split(", ")
+        known = all(rule.removeprefix("sum of ") in SENSITIVITY_RULES for rule in rules)
         require(known, f"the sensitivity is by {stated.sensitivity.by!r}, which is not a rule")
         # Noise is scaled by it, and what it scales by can be seen: `100 * db.size` where that is
         # private would be released with the noise.
@@ -70,9 +70,11 @@ def release_cost(release: Release, stated: ReleaseNode, setting: Setting) -> Rel
 
 
 def _check_options(release: Release, scope: Scope) -> None:
-    many, needed, possible = _DECLARED[release.op]
+    count, needed, possible = _DECLARED[release.op]
     given = set(dict(release.options))
-    require(len(release.args) == many, f"it has {len(release.args)} arguments, and {many} are due")
+    require(
+        len(release.args) == count, f"it has {len(release.args)} arguments, and {count} are due"
+    )
     require(
         needed <= given <= needed | possible,
         f"its options are {sorted(given)}, and {sorted(needed)} are due",

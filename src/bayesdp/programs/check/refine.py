@@ -96,7 +96,7 @@ class Refinements:
         claim = "the asserted sensitivity is enough"
         problem = self._problem()
         left, right = (problem.term(side, "public", "") for side in (asserted, derived))
-        problem.said.append(("<", left, right))
+        problem.assertions.append(("<", left, right))
         answer = ask(problem.text(), "unsat")
         if answer.holds:
             self.obligations.append(

@@ -88,7 +88,7 @@ def _derived(
     _declared(program, epsilon, delta)
     check_end(core, walk, spent)
     kind, column, interval = one_kind(walk.kinds)
-    assert isinstance(spent.made, dict)
+    assert isinstance(spent.node, dict)
     return ProgramVerdict(
         "ACCEPTED",
         epsilon,
@@ -96,7 +96,7 @@ def _derived(
         "lipschitz" if kind == "lipschitz" else "any",
         column,
         interval,
-        derivation=spent.made,
+        derivation=spent.node,
         obligations=tuple(refinements.obligations),
         solvers=refinements.solvers,
         n=n,

@@ -154,12 +154,12 @@ class Machine:
         amount = self.private.amount(expr)
         if not calibration.sensitivity:
             self.added[release.name] = EXACT
-            return self._kept(release, amount.totals, "laplace", 0.0)
+            return self._noted(release, amount.totals, "laplace", 0.0)
         steps = calibration.steps(amount)
         scale = calibration.laplace(steps.unit, steps.slack)
         noisy = tuple(int(number) for number in self.samplers.laplace(steps.whole, scale))
         self.added[release.name] = Spread("laplace", scale, steps.unit)
-        return self._kept(release, steps.value(noisy), "laplace", in_units(scale, steps.unit))
+        return self._noted(release, steps.value(noisy), "laplace", in_units(scale, steps.unit))
 
     def gaussian(self, release: Release, node: Mapping[str, Any]) -> Any:
         """The value with discrete Gaussian noise on every entry."""
@@ -169,11 +169,11 @@ class Machine:
         amount = self.private.amount(expr)
         if not squared:
             self.added[release.name] = EXACT
-            return self._kept(release, amount.totals, "gaussian", 0.0)
+            return self._noted(release, amount.totals, "gaussian", 0.0)
         steps, scale = noisy_steps(release, node, squared, amount, self.values)
         noisy = tuple(int(number) for number in self.samplers.gaussian(steps.whole, scale))
         self.added[release.name] = Spread("gaussian", scale, steps.unit)
-        return self._kept(release, steps.value(noisy), "gaussian", in_units(scale, steps.unit))
+        return self._noted(release, steps.value(noisy), "gaussian", in_units(scale, steps.unit))
 
     def _now(self, expr: Expr, norm: Norm) -> Fraction:
         """The sensitivity at the values that public names have now.
@@ -187,7 +187,9 @@ class Machine:
             return Fraction(0)
         return now if now is not None else Fraction(0)
 
-    def _kept(self, release: Release, values: tuple[Fraction, ...], kind: str, scale: float) -> Any:
+    def _noted(
+        self, release: Release, values: tuple[Fraction, ...], kind: str, scale: float
+    ) -> Any:
         """The released number or vector; what is publicly known of it is noted."""
         expr = release.args[0]
         size: int | None = None

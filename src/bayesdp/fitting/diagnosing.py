@@ -34,7 +34,7 @@ OTHER_MODEL = 'declare clusters in which anything is possible (model = "clusters
 
 
 def _check(name: str, p_value: float, fits: str, speaks: str) -> FitCheck:
-    """One of two beginnings, the p-value, and the rest of the sentence that it begins."""
+    """The check in a sentence, `fits` or `speaks` (against), with the p-value before its colon."""
     good = p_value >= SIGNIFICANT
     begin, _, rest = (fits if good else speaks).partition(": ")
     said = f"{begin} ({p_words(p_value)})" + (f": {rest}" if rest else "")

@@ -51,7 +51,7 @@ class OrdersFit:
 
 
 def _without_consequence(sentence: str) -> str:
-    """Without the consequence: the family has a member of that order."""
+    """The sentence up to its colon: what follows it does not, as the family has both orders."""
     return sentence.partition(": ")[0].removesuffix(".") + "; the family has both."
 
 

@@ -18,7 +18,7 @@ OfMember = Callable[[Conversion, Any, conversions.Conversion], arb]
 
 
 def bounded(conversion: Conversion, of_member: OfMember | None = None) -> arb:
-    """The rule's bound: of the level, or of the divergence of order `alpha` that a secret makes.
+    """The rule's bound on the level, or on the Rényi divergence of order `alpha` of two secrets.
 
     `of_member` derives the level of one step under a family's, which is the rule's only premise.
 

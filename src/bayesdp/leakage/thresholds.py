@@ -278,7 +278,10 @@ def _log_sum(logs: list[float]) -> float:
 
 
 def _needed(made: list[ThresholdStep]) -> list[ThresholdStep]:
-    """Those that may pass something on, without those of which another one is above in all."""
+    """The thresholds that may raise a message, without those whose bounds another one contains.
+
+    Only thresholds of the same changes are compared.
+    """
     kept: dict[tuple[int, int, Changes], list[ThresholdStep]] = {}  # of one member
     for threshold in made:
         if not threshold.most > threshold.least:

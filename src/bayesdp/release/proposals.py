@@ -71,7 +71,7 @@ class Proposal:
 
 
 def _listed(words: Iterable[str]) -> str:
-    """The first three of them, and how many more there are."""
+    """The first three entries, and how many more there are."""
     listed = list(words)
     more = len(listed) - _SHOWN_QUERIES
     return "; ".join([*listed[:_SHOWN_QUERIES], *([f"and {more} more"] if more > 0 else [])])

@@ -178,9 +178,9 @@ class Theorem(ABC, Generic[P]):
         return 0.0
 
     def renyi(self, question: Question, cost: Cost, alpha: float) -> UpperBound | None:
-        """A bound, rounded up, on the Rényi divergence of order `alpha` that a secret makes.
+        """A bound, rounded up, on the Rényi divergence of order `alpha` between two secrets.
 
-        It is between the laws of all outputs for two secrets, given what the adversary knows, or
+        It is between the laws of all outputs for each of them, given what the adversary knows, or
         between laws of which these are mixtures with the same weights (theory 2.5): linear in the
         costs, `alpha` times what zCDP costs add to. `None` where the theorem has no such form. Call
         only where `refusal` is `None`.

@@ -46,7 +46,7 @@ def bound(conversion: Conversion) -> arb:
 
 
 def _largest_influence(population: Population, details: Mapping[str, Any]) -> arb:
-    """`max_i sum_j S_ij / S_ii`; the cross ratios of all factors of two records multiply."""
+    """`max_i sum_j S_ij / S_ii`; the cross ratios of all factors of two records are multiplied."""
     model = read_model(population)
     ratios: dict[frozenset[int], arb | None] = {}
     ratios_of: dict[Any, list[tuple[int, int, arb | None]]] = {}

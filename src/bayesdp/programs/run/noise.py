@@ -127,7 +127,7 @@ class NoiseCalibration:
 
     @property
     def _coarsest(self) -> Fraction:
-        """No step is made larger than twice this for the noise's sake: see theory 8.5, slack."""
+        """Half of the coarsest step that is used for the noise's sake: see theory 8.5, slack."""
         return min(self.least, self.sensitivity * Fraction(1, 2 ** (RESOLUTION + 1)))
 
     def grid(self, lattice: Fraction, slack: Fraction) -> tuple[Fraction, Fraction]:

@@ -29,7 +29,7 @@ from bayesdp.notions import (
     Notion,
     Secrets,
 )
-from bayesdp.numbers import float_above
+from bayesdp.numbers import UpperBound, float_above
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,17 +364,19 @@ class Reading:
         return columns | {"interval": list(self.interval)}
 
 
-LevelFunction = Callable[[Reading, Sequence[Spend]], float]
+LevelFunction = Callable[[Reading, Sequence[Spend]], UpperBound]
 """The level, in nats and rounded up, that spends of one data set reach under a reading.
 
 It is asked about no spends at all, too, and must not fall when a spend is added or scaled up.
 """
 
 
-def _most_paid(spends: Sequence[Spend], part: str) -> float:
+def _most_paid(spends: Sequence[Spend], part: str) -> UpperBound:
     """The most that one record pays of this part, rounded up."""
     try:
-        return float_above(heaviest(spends, lambda spend: Fraction(getattr(spend, part))))
+        return UpperBound(
+            float_above(heaviest(spends, lambda spend: Fraction(getattr(spend, part))))
+        )
     except OverflowError:
         raise LedgerError(
             "spends",

@@ -17,7 +17,7 @@ from itertools import product
 import numpy as np
 
 from bayesdp.arrays import Floats
-from bayesdp.numbers import UNIT, down, float_above, up
+from bayesdp.numbers import UNIT, UpperBound, down, float_above, up
 
 MOST_RADIUS = 5
 """The largest box has 11 x 11 records."""
@@ -34,7 +34,7 @@ _NEARLY = 1.002
 class Susceptibility:
     """An upper bound on the largest susceptibility, and the radius of the box that shows it."""
 
-    value: float
+    value: UpperBound
     radius: int
 
 
@@ -91,7 +91,7 @@ class _Box:
         columns = range(middle[1] if self.cut_columns else 0, (self.columns + 1) // 2)
         return product(rows, columns)
 
-    def bound(self, unequal: float) -> float:
+    def bound(self, unequal: float) -> UpperBound:
         """`max_i S_i / (1 - phi_i)`, infinite if some `phi_i` isn't below 1; rounded up.
 
         `unequal` is the weight of neighbours that differ, `e^(-2 J)`, where equal ones weigh 1.
@@ -106,9 +106,9 @@ class _Box:
             edges = [sums[:, [0, -1]]] * self.cut_rows + [sums[[0, -1]]] * self.cut_columns
             left = 1.0 - up(tanh * math.fsum(float(edge.sum()) for edge in edges), 4 * len(sums))
             if left <= 0.0:
-                return math.inf
+                return UpperBound(math.inf)
             worst = max(worst, up(up(float(sums.sum()), sums.size) / down(left, 1), 1))
-        return worst
+        return UpperBound(worst)
 
 
 class _Sweep:

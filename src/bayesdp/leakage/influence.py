@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bayesdp.arrays import Floats, Ints
-from bayesdp.numbers import UNIT
+from bayesdp.numbers import UNIT, UpperBound
 from bayesdp.populations.factors import FactorGraph, FactorGroup, live_cells
 from bayesdp.populations.precision import dominating_vector
 
@@ -102,7 +102,7 @@ def _uneven(group: FactorGroup) -> float:
     return 0.0 if bool(np.all(flat == flat[:, :1])) else 160.0 * UNIT
 
 
-def influence_factor(kappa: Any) -> tuple[float, dict[str, Any]] | None:
+def influence_factor(kappa: Any) -> tuple[UpperBound, dict[str, Any]] | None:
     """The factor of the DP cost for a matrix of influences, rounded up, with its evidence.
 
     The evidence holds the `row_sums` of `(I - kappa)^-1`, or numbers above them.
@@ -120,7 +120,7 @@ def influence_factor(kappa: Any) -> tuple[float, dict[str, Any]] | None:
     kappa = sparse.csr_array(kappa)
     records = int(kappa.shape[0])
     if kappa.nnz == 0:
-        return 1.0, {"records": records, "row_sums": np.ones(records)}
+        return UpperBound(1.0), {"records": records, "row_sums": np.ones(records)}
     if _radius_reaches_one(kappa):
         return None
     if records <= LARGEST_DENSE:
@@ -131,13 +131,13 @@ def influence_factor(kappa: Any) -> tuple[float, dict[str, Any]] | None:
             evidence: dict[str, Any] = {"records": records, "record": record, "row_sums": sums}
             if records <= 200:
                 evidence["vector"] = sums.tolist()
-            return float(factors[record]), evidence
+            return UpperBound(factors[record]), evidence
     vector = dominating_vector(sparse.csr_array(sparse.eye_array(records) - kappa))
     if vector is None:
         return None
     factors = vector / _returns(kappa) * (1.0 + 8.0 * UNIT)
     record = int(np.argmax(factors))
-    return float(factors[record]), {"records": records, "record": record, "row_sums": vector}
+    return UpperBound(factors[record]), {"records": records, "record": record, "row_sums": vector}
 
 
 def _radius_reaches_one(kappa: sparse.csr_array) -> bool:

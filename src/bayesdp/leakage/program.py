@@ -26,7 +26,7 @@ from bayesdp.arrays import Floats, Ints
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.domain import Domain
 from bayesdp.leakage.lipschitz import quiet_solver, threshold_value
-from bayesdp.numbers import UNIT
+from bayesdp.numbers import UNIT, UpperBound, up
 
 _ROUNDS = 4
 """The most times that a linear program is solved anew; each solution is certified."""
@@ -42,10 +42,11 @@ _BLOCK = 4_000_000
 class DualSolution:
     """A certified bound, the ratio that `k` attains, and the flows that prove the bound.
 
-    `flows` holds one number for each edge of the domain; `multiplier` is `lam`.
+    `flows` holds one number for each edge of the domain; `multiplier` is `lam`. `upper` is rounded
+    up; `attained` is what `k` has up to rounding.
     """
 
-    upper: float
+    upper: UpperBound
     attained: float
     heights: Ints
     flows: Floats
@@ -117,7 +118,7 @@ def by_program(
 
 def prove(
     p: Floats, q: Floats, domain: Domain, dp_epsilon: float, flows: Floats, level: float
-) -> tuple[float, float]:
+) -> tuple[UpperBound, float]:
     """The best bound that flows prove for some `lam` near `level`, rounded up, and that `lam`."""
     tails, heads = domain.edges
     leaving = np.bincount(tails, flows, domain.cells)
@@ -138,7 +139,7 @@ def prove(
         paid = candidate + float((left[due] * price[due]).sum()) * (1.0 + domain.cells * UNIT)
         if paid < best:
             best, multiplier = paid, candidate
-    return best, multiplier
+    return UpperBound(up(best, 1)), multiplier
 
 
 _STEPS = (1e-14, 1e-13, 1e-12, 1e-11, 1e-10)

@@ -183,7 +183,7 @@ class FiniteWorstCase:
 
 @dataclass
 class _Best:
-    """The largest ratios so far."""
+    """The largest ratios so far, up to the rounding that is allowed for at the end."""
 
     upper: float
     attained: float

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from bayesdp.errors import InputError
+from bayesdp.numbers import UpperBound
 from bayesdp.statements.assumptions import ADVERSARY_WORDS, ROUNDING
 
 Notion = Literal["dp", "bdp"]
@@ -147,13 +148,13 @@ class Cost:
         return cls(lipschitz=dp_epsilon, rho_lipschitz=rho)
 
     @property
-    def dp_epsilon(self) -> float:
+    def dp_epsilon(self) -> UpperBound:
         """The DP sum, rounded up."""
         columns = [spent.dp_epsilon for spent in self.by_column]
         return _sum_up((self.any, self.lipschitz, *columns))
 
     @property
-    def rho(self) -> float:
+    def rho(self) -> UpperBound:
         """The zCDP sum of the Gaussian mechanisms, rounded up; it comes on top of `dp_epsilon`."""
         columns = [spent.rho for spent in self.by_column]
         return _sum_up((self.rho_any, self.rho_lipschitz, *columns))
@@ -164,7 +165,7 @@ class Cost:
         return self.dp_epsilon == 0.0 and self.rho == 0.0
 
 
-def _sum_up(parts: tuple[float, ...]) -> float:
+def _sum_up(parts: tuple[float, ...]) -> UpperBound:
     above = [part for part in parts if part > 0.0]
     total = math.fsum(above)
-    return total if len(above) < 2 else math.nextafter(total, math.inf)
+    return UpperBound(total if len(above) < 2 else math.nextafter(total, math.inf))

@@ -151,12 +151,12 @@ class Plan:
         )
 
     @property
-    def dp_epsilon(self) -> float:
+    def dp_epsilon(self) -> UpperBound:
         """The pure DP sum of the study, rounded up."""
         return total_cost(self.spends).dp_epsilon
 
     @property
-    def dp_rho(self) -> float:
+    def dp_rho(self) -> UpperBound:
         """The sum of the study's costs in zCDP, rounded up; 0 without Gaussian noise."""
         return total_cost(self.spends).rho
 

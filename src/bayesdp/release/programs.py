@@ -19,7 +19,7 @@ from bayesdp import kernel
 from bayesdp.accounting.spend import Spend
 from bayesdp.certificate import Step
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.numbers import float_above
+from bayesdp.numbers import UpperBound, float_above, sum_above
 from bayesdp.release.program_fields import agreed, fields_read
 from bayesdp.release.program_files import ProgramFile, ProgramRefusedError, file_and_name
 from bayesdp.release.program_outputs import output_units
@@ -70,14 +70,14 @@ class PlannedProgram:
         return cost_words(self.dp_epsilon, self.dp_rho)
 
     @property
-    def dp_epsilon(self) -> float:
+    def dp_epsilon(self) -> UpperBound:
         """The cost of its releases that are pure, rounded up."""
-        return sum(spend.dp_epsilon for spend in self.spends)
+        return UpperBound(sum_above(*(spend.dp_epsilon for spend in self.spends)))
 
     @property
-    def dp_rho(self) -> float:
+    def dp_rho(self) -> UpperBound:
         """The cost of its Gaussian releases in zCDP, rounded up."""
-        return sum(spend.rho for spend in self.spends)
+        return UpperBound(sum_above(*(spend.rho for spend in self.spends)))
 
     @property
     def kind(self) -> str:

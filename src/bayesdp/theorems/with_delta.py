@@ -198,17 +198,16 @@ def _by_divergence(
     except OutOfTimeError:
         return Refused(theorem.name, out_of_time(question))
     proof = {"counted": counted, "way": "renyi", "alpha": best.alpha}
-    epsilon, delta_of_best = UpperBound(best.epsilon), UpperBound(best.delta)
-    return Bound(theorem.name, epsilon, "upper", theorem.source, evidence, delta_of_best, proof)
+    return Bound(theorem.name, best.epsilon, "upper", theorem.source, evidence, best.delta, proof)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class _LevelAtDelta:
     """A level at a `delta`, and the Rényi order `alpha` that shows it; lower levels are less."""
 
-    epsilon: float
+    epsilon: UpperBound
     alpha: float
-    delta: float
+    delta: UpperBound
 
 
 def _levels(
@@ -217,18 +216,20 @@ def _levels(
     """The levels that the Rényi divergences `tau` show: of the best order, or of all `orders`."""
     if orders is None:
         best = least_epsilon(tau, delta)
-        return [_LevelAtDelta(best.epsilon, best.alpha, delta)]
+        return [_LevelAtDelta(UpperBound(best.epsilon), best.alpha, UpperBound(delta))]
     return [
         _LevelAtDelta(
-            up(tau(order.alpha) + reserve(order.alpha, order.delta), 1), order.alpha, order.delta
+            UpperBound(up(tau(order.alpha) + reserve(order.alpha, order.delta), 1)),
+            order.alpha,
+            UpperBound(order.delta),
         )
         for order in orders
     ]
 
 
-def dp_level(cost: Cost, alpha: float, dp_delta: float) -> float:
+def dp_level(cost: Cost, alpha: float, dp_delta: float) -> UpperBound:
     """The DP epsilon of everything at `dp_delta` by one Rényi order, rounded up."""
-    return up(group_renyi(1, cost, alpha) + reserve(alpha, dp_delta), 1)
+    return UpperBound(up(group_renyi(1, cost, alpha) + reserve(alpha, dp_delta), 1))
 
 
 def dp_bounds(
@@ -239,11 +240,11 @@ def dp_bounds(
     return [
         Bound(
             APPROXIMATE_DP,
-            UpperBound(level.epsilon),
+            level.epsilon,
             "upper",
             SOURCE,
             {},
-            UpperBound(level.delta),
+            level.delta,
             {"counted": counted, "way": "renyi", "alpha": level.alpha},
         )
         for level in _levels(lambda alpha: group_renyi(1, cost, alpha), delta, orders)

@@ -11,7 +11,10 @@ from bayesdp.notions.catalogue import NotionKey
 from bayesdp.numbers import times_above, up
 
 Map = Callable[[float, int], float]
-"""From the premise's level and a group's size to the conclusion's level. Monotone in both."""
+"""From the premise's level and a group's size to the conclusion's level.
+
+Monotone in both, and rounded up: of an upper bound it makes an upper bound.
+"""
 
 
 @dataclass(frozen=True, slots=True)

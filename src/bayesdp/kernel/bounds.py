@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any
 
 from flint import arb
 
@@ -12,8 +11,9 @@ from bayesdp.kernel.arithmetic import InvalidError, UnknownError, ball, require
 from bayesdp.kernel.described import check_numbers
 from bayesdp.kernel.judgement import DIVERGENCE_RULES, GAUSSIAN_RULES, MODELS, Conversion
 from bayesdp.statements import conversions
+from bayesdp.statements.populations import Population
 
-OfMember = Callable[[Conversion, Any, conversions.Conversion], arb]
+OfMember = Callable[[Conversion, Population, conversions.Conversion], arb]
 """The level of a family's member, derived from its step under the family's."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from bayesdp.kernel.arithmetic import exact
 from bayesdp.kernel.blocks import heaviest
@@ -13,6 +13,9 @@ from bayesdp.statements import conversions
 from bayesdp.statements.gaussian import GaussianVectors
 from bayesdp.statements.populations import Population
 from bayesdp.statements.spends import Spend
+
+SecretsInterval = list[float] | dict[str, list[float]] | None
+"""Where secrets must lie, in one interval or one for each column; `None` is anywhere."""
 
 
 class Column(NamedTuple):
@@ -134,7 +137,7 @@ def compose(
     population: Population | None,
     covers: Sequence[str],
     interval: tuple[Fraction, Fraction] | None = None,
-) -> tuple[Cost, Any]:
+) -> tuple[Cost, SecretsInterval]:
     """What one record pays by kind at most, and where the Lipschitz part needs secrets to be.
 
     `interval` is where secrets lie. A Lipschitz spend counts as such only under a Gaussian
@@ -188,7 +191,7 @@ def _contains(
 
 def _by_column(
     spends: Sequence[Spent], population: GaussianVectors, covers: Sequence[str]
-) -> tuple[Cost, Any]:
+) -> tuple[Cost, SecretsInterval]:
     groups: dict[tuple[str, float, float], list[Spent]] = {}
     others: list[Spent] = []
     for priced in spends:

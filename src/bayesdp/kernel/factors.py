@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from itertools import combinations, product
-from typing import Any
 
 from bayesdp.kernel.arithmetic import watched
 from bayesdp.kernel.graphs import Model, WeightTable, possible_values
@@ -54,8 +53,8 @@ class _Tables:
     """
 
     def __init__(self) -> None:
-        self._same: dict[Any, WeightTable] = {}
-        self._made: dict[Any, tuple[WeightTable, Any]] = {}
+        self._same: dict[Hashable, WeightTable] = {}
+        self._made: dict[Hashable, tuple[WeightTable, WeightTable]] = {}
 
     def _of(self, sizes: Sequence[int], weight: Callable[[Tie], Fraction]) -> WeightTable:
         watched()

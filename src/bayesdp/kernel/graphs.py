@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
@@ -145,7 +145,7 @@ def possible_values(
     tables = {id(table): table for _, table in factors}
     excluding = {key for key, table in tables.items() if min(table.weights) == 0}
     zeros = [(tie, table) for tie, table in factors if id(table) in excluding]
-    values_left: dict[tuple[Any, ...], list[frozenset[int]]] = {}
+    values_left: dict[Hashable, list[frozenset[int]]] = {}
     changed = True
     while changed:
         changed = False
@@ -166,12 +166,12 @@ def possible_values(
 
 def merged(model: Model) -> Model:
     """The same law with one factor for each record and each pair, and what is possible by those."""
-    products: dict[Any, WeightTable] = {}
+    products: dict[Hashable, WeightTable] = {}
     factors: dict[tuple[int, ...], WeightTable] = {}
     for tie, table in model.factors:
         if len(tie) > 2:
             return model
-        key: Any = (id(table), tie != tuple(sorted(tie)))
+        key: tuple[int, int] = (id(table), tie != tuple(sorted(tie)))
         if key not in products:
             products[key] = _transposed(table) if key[1] else table
         own, members = products[key], tuple(sorted(tie))

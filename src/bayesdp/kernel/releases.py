@@ -13,6 +13,7 @@ from bayesdp.kernel.arithmetic import UnknownError, agree, at_least, ball, exact
 from bayesdp.kernel.blocks import check_block
 from bayesdp.kernel.composition import (
     Cost,
+    SecretsInterval,
     Spent,
     as_zcdp,
     close,
@@ -268,7 +269,7 @@ class _Release:
 
     # -- what it means --------------------------------------------------------------------
 
-    def cost(self, spends: Sequence[Spent], secrets: str) -> tuple[Cost, Any]:
+    def cost(self, spends: Sequence[Spent], secrets: str) -> tuple[Cost, SecretsInterval]:
         """The sum of the spends, and the interval of secrets that it needs.
 
         Raises `InvalidError` if a spend reads a column that is neither covered nor independent.

@@ -9,11 +9,10 @@ their members; or one number for all messages that are alike.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from itertools import permutations
 from math import prod
-from typing import Any
 
 from flint import arb
 
@@ -55,7 +54,7 @@ class StateFields:
         self.alike = [frozenset(factors.items()) for factors in self.beside]
         self.numbers: list[dict[Change, int]] = []
         self.member: list[list[tuple[int, int]]] = [[] for _ in self.component]
-        number_of: dict[Any, int] = {}
+        number_of: dict[Hashable, int] = {}
         sizes: dict[int, int] = {}
         for factor, (tie, table) in enumerate(self.several):
             numbers = {}
@@ -112,7 +111,7 @@ class StateFields:
             for _, table in self.model.factors
             for place in range(len(table.sizes))
         }
-        kinds: dict[Any, list[ThresholdStep]] = {}
+        kinds: dict[Hashable, list[ThresholdStep]] = {}
         steps = []
         for number, (tie, table) in enumerate(self.several):
             kind = (id(table), *(self.alike[record] for record in tie))
@@ -130,7 +129,7 @@ class StateFields:
     def level(self) -> arb:
         """`eps` and the messages into a record, never more than `eps` for all of its component."""
         levels = [ball(self.epsilon)]
-        seen: set[Any] = set()
+        seen: set[Hashable] = set()
         for record, size in enumerate(self.component):
             kind = (size, self.alike[record]) if self.shared else record
             if kind not in seen:
@@ -150,13 +149,15 @@ def _changes(table: WeightTable) -> list[Change]:
     ]
 
 
-def _evidence(others: Counter[tuple[int, int]], ratios: Any, size: int) -> Ratios:
+def _evidence(
+    others: Counter[tuple[int, int]],
+    ratios: Mapping[tuple[int, int], Mapping[tuple[int, int], Fraction | None]],
+    size: int,
+) -> Ratios:
     """For two values the most times that these factors make the first likelier than the second."""
     bounds: Ratios = {}
     for pair in permutations(range(size), 2):
         factors = [(ratios[key][pair], times) for key, times in others.items()]
-        unbounded = any(ratio is None for ratio, _ in factors)
-        bounds[pair] = (
-            None if unbounded else prod((ball(r) ** times for r, times in factors), start=arb(1))
-        )
+        finite = [ball(ratio) ** times for ratio, times in factors if ratio is not None]
+        bounds[pair] = prod(finite, start=arb(1)) if len(finite) == len(factors) else None
     return bounds

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations, product
-from typing import Any
 
 from flint import arb
 
@@ -196,7 +195,7 @@ class _Pair:
         )
         return _step(most, inverse, gap if means == 0 else _least(gap, means))
 
-    def _odds(self, row: list[Any], above: list[int], below: list[int]) -> Bound:
+    def _odds(self, row: list[arb], above: list[int], below: list[int]) -> Bound:
         """The largest odds of the settings above against those below, by the weights of `row`.
 
         Each of them against all below, and each below against all above: the smaller of both.
@@ -217,7 +216,7 @@ class _Pair:
                 by_below += row[w] / reached
         return _least(by_above, 1 / by_below if by_below > 0 else None)
 
-    def _mean(self, row: list[Any], other: list[Any], falling: list[int]) -> Bound:
+    def _mean(self, row: list[arb], other: list[arb], falling: list[int]) -> Bound:
         """The largest quotient of both rows' sums here, for any evidence: `M_A` of the theorem.
 
         The lower settings, in equal shares, are added to each of the higher ones.

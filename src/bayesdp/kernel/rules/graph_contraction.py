@@ -10,9 +10,8 @@ or more members and each member, factors in the order of their members, or one n
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from fractions import Fraction
-from typing import Any
 
 from flint import arb
 
@@ -104,7 +103,7 @@ class _Messages:
         self.ratio: list[Fraction | None] = []
         self.others: list[list[int]] = []
         self.into: list[list[int]] = [[] for _ in range(model.records)]
-        ratios_of: dict[Any, list[Fraction | None]] = {}
+        ratios_of: dict[Hashable, list[Fraction | None]] = {}
         tied = (factor for factor in model.factors if len(factor[0]) > 1)
         for tie, table in sorted(tied, key=lambda factor: factor[0]):
             key = (id(table), *(model.possible[record] for record in tie))

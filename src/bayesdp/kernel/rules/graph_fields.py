@@ -19,7 +19,7 @@ number for each order of values.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -166,7 +166,7 @@ class _Fields:
         self.component = [component[record] for record in place]
         self.degree = [0] * len(place)
         self.messages: list[_Message] = []
-        steps: dict[Any, tuple[Step, Step]] = {}
+        steps: dict[Hashable, tuple[Step, Step]] = {}
         for (first, second), (into_first, into_second) in pairs:
             for source, target, pull in ((first, second, into_second), (second, first, into_first)):
                 key = (id(pull), kind[target])
@@ -249,7 +249,7 @@ def _pulls(
 
     And a number for each record, the same for records whose odds are made of the same factors.
     """
-    pull_of: dict[Any, _Pull] = {}
+    pull_of: dict[Hashable, _Pull] = {}
     factor_keys: list[list[Any]] = [[] for _ in odds]
     pairs = []
     for tie, table in model.factors:
@@ -267,7 +267,7 @@ def _pulls(
                 total.add(end)
         if len(pulls) == 2 and pulls[0].rises is not None:
             pairs.append((tie, pulls))
-    kinds: dict[Any, int] = {}
+    kinds: dict[Hashable, int] = {}
     return pairs, [kinds.setdefault(tuple(sorted(keys)), len(kinds)) for keys in factor_keys]
 
 

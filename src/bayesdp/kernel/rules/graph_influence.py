@@ -8,7 +8,7 @@ symmetric, so `S` is as in `walks`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -49,7 +49,7 @@ def _largest_influence(population: Population, details: Mapping[str, Any]) -> ar
     """`max_i sum_j S_ij / S_ii`; the cross ratios of all factors of two records are multiplied."""
     model = read_model(population)
     ratios: dict[frozenset[int], arb | None] = {}
-    ratios_of: dict[Any, list[tuple[int, int, arb | None]]] = {}
+    ratios_of: dict[Hashable, list[tuple[int, int, arb | None]]] = {}
     for tie, table in model.factors:
         key = (id(table), *(model.possible[record] for record in tie))
         if key not in ratios_of:
@@ -102,7 +102,7 @@ def _pair_ratio(
 
     Infinite (`None`) unless, for each setting, all possible pairs of values have weight, or none.
     """
-    given: dict[Any, dict[int, dict[int, Fraction]]] = {}
+    given: dict[Hashable, dict[int, dict[int, Fraction]]] = {}
     for setting, weight in live_cells(tie, table, model.possible):
         rest = tuple(v for k, v in enumerate(setting) if k not in (first, second))
         rows = given.setdefault(rest, {})

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import permutations, product
-from typing import Any
 
 from flint import arb
 
@@ -85,7 +85,7 @@ def _tuples(conversion: Conversion, chain: MarkovChain) -> arb:
     return worst.log()
 
 
-def _target(law: list[Any], digits: list[tuple[int, ...]], value: int) -> BallRow:
+def _target(law: list[Fraction], digits: list[tuple[int, ...]], value: int) -> BallRow:
     """The law of the tuple that starts at the target, given the target's value."""
     weights = [w if digit[0] == value else 0 * w for w, digit in zip(law, digits, strict=True)]
     total = sum(weights)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, contracted, require
@@ -54,7 +52,7 @@ def bound(conversion: Conversion) -> arb:
     return epsilon + step.min(at_once)
 
 
-def _single(ratios: list[arb], epsilon: arb, block: arb, guess: Any) -> list[arb]:
+def _single(ratios: list[arb], epsilon: arb, block: arb, guess: object) -> list[arb]:
     """`ln E_j` for each age."""
     order = len(ratios)
     newest = contracted(order * epsilon + block, ratios[0])
@@ -68,7 +66,7 @@ def _single(ratios: list[arb], epsilon: arb, block: arb, guess: Any) -> list[arb
     return reach
 
 
-def _fixed(ratios: list[arb], epsilon: arb, guess: Any) -> arb | None:
+def _fixed(ratios: list[arb], epsilon: arb, guess: object) -> arb | None:
     """`E >= sum_j ln f(e^(eps + E); R_j)`, in logarithms; `None` where no guess is given."""
     if guess is None:
         return None

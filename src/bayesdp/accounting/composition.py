@@ -77,7 +77,7 @@ def dp_bound(reading: Reading, spends: Sequence[Spend], *, fixed: bool = False) 
     delta, and `LedgerError` where the costs don't add up.
     """
     cost = total_cost(spends)
-    pure = Bound(APPROXIMATE_DP, cost.dp_epsilon, "upper", "theory 2.2")
+    pure = Bound(APPROXIMATE_DP, UpperBound(cost.dp_epsilon), "upper", "theory 2.2")
     if cost.rho > 0.0 and reading.delta == 0.0:
         raise Refusal(f"{reading.words()}: {NO_PURE_LEVEL}")
     if reading.delta == 0.0 or not spends:

@@ -371,12 +371,10 @@ It is asked about no spends at all, too, and must not fall when a spend is added
 """
 
 
-def _most_paid(spends: Sequence[Spend], part: str) -> UpperBound:
+def _most_paid(spends: Sequence[Spend], part: str) -> float:
     """The most that one record pays of this part, rounded up."""
     try:
-        return UpperBound(
-            float_above(heaviest(spends, lambda spend: Fraction(getattr(spend, part))))
-        )
+        return float_above(heaviest(spends, lambda spend: Fraction(getattr(spend, part))))
     except OverflowError:
         raise LedgerError(
             "spends",

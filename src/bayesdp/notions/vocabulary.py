@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from bayesdp.errors import InputError
-from bayesdp.numbers import UpperBound
 from bayesdp.statements.assumptions import ADVERSARY_WORDS, ROUNDING
 
 Notion = Literal["dp", "bdp"]
@@ -148,13 +147,13 @@ class Cost:
         return cls(lipschitz=dp_epsilon, rho_lipschitz=rho)
 
     @property
-    def dp_epsilon(self) -> UpperBound:
-        """The DP sum, rounded up."""
+    def dp_epsilon(self) -> float:
+        """The DP sum, rounded up. A plain number: it is the cost that engines are asked about."""
         columns = [spent.dp_epsilon for spent in self.by_column]
         return _sum_up((self.any, self.lipschitz, *columns))
 
     @property
-    def rho(self) -> UpperBound:
+    def rho(self) -> float:
         """The zCDP sum of the Gaussian mechanisms, rounded up; it comes on top of `dp_epsilon`."""
         columns = [spent.rho for spent in self.by_column]
         return _sum_up((self.rho_any, self.rho_lipschitz, *columns))
@@ -165,7 +164,7 @@ class Cost:
         return self.dp_epsilon == 0.0 and self.rho == 0.0
 
 
-def _sum_up(parts: tuple[float, ...]) -> UpperBound:
+def _sum_up(parts: tuple[float, ...]) -> float:
     above = [part for part in parts if part > 0.0]
     total = math.fsum(above)
-    return UpperBound(total if len(above) < 2 else math.nextafter(total, math.inf))
+    return total if len(above) < 2 else math.nextafter(total, math.inf)

@@ -153,12 +153,12 @@ class Plan:
     @property
     def dp_epsilon(self) -> UpperBound:
         """The pure DP sum of the study, rounded up."""
-        return total_cost(self.spends).dp_epsilon
+        return UpperBound(total_cost(self.spends).dp_epsilon)
 
     @property
     def dp_rho(self) -> UpperBound:
         """The sum of the study's costs in zCDP, rounded up; 0 without Gaussian noise."""
-        return total_cost(self.spends).rho
+        return UpperBound(total_cost(self.spends).rho)
 
     @property
     def dp_level(self) -> UpperBound:

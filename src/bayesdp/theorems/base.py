@@ -138,7 +138,7 @@ class Theorem(ABC, Generic[P]):
     def bound(self, question: Question, cost: Cost) -> Bound:
         """The level. Call only where `refusal` is `None`."""
         if self._by_definition(question):
-            return self._bound(cost.dp_epsilon)
+            return self._bound(UpperBound(cost.dp_epsilon))
         return self.level(self._population(question), question, cost)
 
     def expected_seconds(self, question: Question) -> float:

@@ -65,7 +65,7 @@ class ClusterSize(Theorem[Population]):
         """`m eps`, without any hypothesis: every population has a largest group."""
         size = question.group_size
         if question.informed:
-            return self._bound(cost.dp_epsilon, size=size)
+            return self._bound(UpperBound(cost.dp_epsilon), size=size)
         nothing_else = isinstance(population, Clusters | Unknown)
         evidence = {"note": IMPOSSIBLE} if isinstance(population, Unknown) else {}
         level = UpperBound(times_above(size, cost.dp_epsilon))

@@ -36,7 +36,7 @@ class IndependentRecords(Theorem[Independent]):
 
     def level(self, population: Independent, question: Question, cost: Cost) -> Bound:
         """The DP cost itself."""
-        return self._bound(cost.dp_epsilon)
+        return self._bound(UpperBound(cost.dp_epsilon))
 
     def renyi(self, question: Question, cost: Cost, alpha: float) -> UpperBound | None:
         """The mechanisms' own cost: the law of the unknown records doesn't depend on the secret."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from bayesdp.notions import Bound, Cost
-from bayesdp.numbers import NOT_NEGATIVE, LowerBound
+from bayesdp.numbers import NOT_NEGATIVE, LowerBound, UpperBound
 from bayesdp.populations import MarkovChain, Population
 from bayesdp.theorems.base import Question, tightness
 from bayesdp.theorems.secret import has_secret
@@ -54,7 +54,7 @@ def bound(question: Question, cost: Cost, mechanism: str) -> Bound:
     Call only where `refusal` is `None`.
     An adversary who knows all other records learns that much, if two values remain possible.
     """
-    epsilon, attained = cost.dp_epsilon, NOT_NEGATIVE
+    epsilon, attained = UpperBound(cost.dp_epsilon), NOT_NEGATIVE
     if question.adversary != "uninformed" and has_secret(question.population, "informed"):
         attained = LowerBound(epsilon)
     tight = tightness(epsilon, attained)

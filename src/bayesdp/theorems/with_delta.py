@@ -227,9 +227,9 @@ def _levels(
     ]
 
 
-def dp_level(cost: Cost, alpha: float, dp_delta: float) -> UpperBound:
+def dp_level(cost: Cost, alpha: float, dp_delta: float) -> float:
     """The DP epsilon of everything at `dp_delta` by one Rényi order, rounded up."""
-    return UpperBound(up(group_renyi(1, cost, alpha) + reserve(alpha, dp_delta), 1))
+    return up(group_renyi(1, cost, alpha) + reserve(alpha, dp_delta), 1)
 
 
 def dp_bounds(

@@ -57,6 +57,18 @@ def test_a_proof_that_takes_too_long_is_unknown(monkeypatch: pytest.MonkeyPatch)
     assert "busy for too long" in verdict.reason
 
 
+@pytest.mark.parametrize(
+    ("error", "verdict"),
+    [(MemoryError(), "UNKNOWN"), (RecursionError(), "UNKNOWN"), (AttributeError("x"), "INVALID")],
+)
+def test_what_the_machine_lacks_is_no_fault_of_a_certificate(
+    error: Exception, verdict: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(certificates, "_assuming", Mock(side_effect=error))
+    answer = kernel.check({})
+    assert (answer.verdict, answer.step) == (verdict, "content")
+
+
 def tied(correlation: float) -> list[list[float]]:
     """The covariance of 16 numbers, of which the first two are correlated."""
     rows = np.eye(16)

@@ -295,8 +295,7 @@ def _fitted(counted: _Counted, read: States, confidence: float | None) -> Finite
     if clusters == 0:
         raise UnsupportedError(
             "cluster",
-            f"no cluster of {records} records is complete",
-            expected="clusters with a state for each record",
+            expected=f"clusters with a state for each of {records} records: none is complete",
             remedy="Look at the columns of clusters and roles, and at the states.",
             shown=False,
         )

@@ -57,14 +57,17 @@ def _check(document: Mapping[str, Any]) -> Verdict:
         return Verdict("INVALID", (), error.step or "content", error.reason)
     except RecursionError:
         return Verdict("UNKNOWN", (), "content", "it is nested too deeply")
+    except MemoryError:
+        return Verdict("UNKNOWN", (), "content", "it needs more memory than there is")
     except _MALFORMED as error:
-        # Whatever is malformed makes a certificate invalid, and never the kernel fail.
+        # The document has another form than the rules read. INVALID is the safe side: a mistake of
+        # the kernel's own would be called so too.
         return Verdict("INVALID", (), "content", f"malformed: {error!r}")
 
 
 _MALFORMED = (
     LookupError, TypeError, ValueError, ArithmeticError, AttributeError, AssertionError,
-    SyntaxError, MemoryError,
+    SyntaxError,
 )  # fmt: skip
 
 

@@ -127,7 +127,9 @@ def _check_query(query: ProgramQuery, program: Program, where: str) -> None:
     require(_FILE.fullmatch(file) is not None, "the program is not named by a file name", where)
     for name, argument in query.parameters.items():
         fixed = name in program.parameters and _is_value(argument, program.parameters[name])
-        require(fixed, f"another argument {name!r} than its cost is for", where)
+        due = program.parameters.get(name)
+        reason = f"the argument {name!r} is {argument!r}, and the cost is that of {due!r}"
+        require(fixed, reason, where)
 
 
 def _is_value(given: float | str, value: object) -> bool:

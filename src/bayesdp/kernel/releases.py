@@ -276,7 +276,11 @@ class _Release:
         """
         for priced in spends:
             unspoken = set(priced.spend.reads) - set(self.covers) - set(self.independent)
-            require(not unspoken, f"nothing is said of {sorted(unspoken)}", priced.spend.query)
+            require(
+                not unspoken,
+                f"the population says nothing of {sorted(unspoken)}",
+                priced.spend.query,
+            )
         return compose(spends, self.population, self.covers, self.interval(secrets))
 
     def interval(self, secrets: str) -> tuple[Fraction, Fraction] | None:
@@ -340,7 +344,8 @@ class _Release:
         claim, budget = self.claim, self.root.evidence
         kept_to = self.body.data_set.total
         require(budget.total <= kept_to, "it may spend more than the ledger allows", "release")
-        require(kept_to <= MOST_ALLOWED, "a total that limits nothing", "data_set")
+        reason = f"a total above {MOST_ALLOWED} nats limits nothing"
+        require(kept_to <= MOST_ALLOWED, reason, "data_set")
         at_least(claim.epsilon, level, "claim: epsilon")
         reason = f"epsilon: {claim.epsilon!r} is claimed, the budget is {budget.total!r}"
         require(claim.epsilon <= budget.total, reason, "claim")

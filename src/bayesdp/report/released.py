@@ -55,7 +55,6 @@ def figure(shown: Release | Stress) -> Figure:
     if not shown.results:
         raise InputError(
             "shown",
-            repr(shown),
             expected="a release with numbers that have an error",
             remedy="What its programs returned is in to_pandas().",
             shown=False,

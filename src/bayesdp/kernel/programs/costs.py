@@ -90,7 +90,7 @@ class Walk:
 
     def proposed(self, release: Release, setting: Setting) -> dict[str, Any]:
         """The node of a release as plain data, where the derivation has none."""
-        raise InvalidError("a release without a step", f"release {release.name}")
+        raise InvalidError("the derivation has no step for this release", f"release {release.name}")
 
     def sequence(
         self, commands: Sequence[Command], node: SequenceNode | None, names: Mapping[str, ValueKind]

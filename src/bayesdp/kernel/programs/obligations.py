@@ -218,7 +218,8 @@ def read_text(text: str) -> tuple[dict[str, str], frozenset[FormulaTree]]:
         )
         if command[0] == "declare-const":
             require(
-                len(command) == 3 and all(isinstance(word, str) for word in command), "declared"
+                len(command) == 3 and all(isinstance(word, str) for word in command),
+                "a declaration is not a name with a sort",
             )
             require(command[1] not in sorts, "an obligation declares a name twice")
             sorts[str(command[1])] = str(command[2])

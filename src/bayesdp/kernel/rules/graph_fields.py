@@ -154,9 +154,9 @@ class _Fields:
 
     def __init__(self, model: Model, component: list[int], epsilon: Fraction) -> None:
         few = all(len(values) < 3 for values in model.possible)
-        require(few, "it speaks of records with two possible values")
+        require(few, "records have three or more possible values, and there is no witness")
         short = all(len(tie) < 3 for tie, _ in model.factors)
-        require(short, "it speaks of factors of two records")
+        require(short, "a factor has three or more records, and there is no witness")
         self.epsilon = epsilon
         odds = [(_Odds(), _Odds()) for _ in component]
         pairs, kind = _pulls(model, odds)

@@ -88,7 +88,7 @@ def _load(
     except _BadCells as error:
         return None, [error.finding]
     if program.adjacency == "replace-one" and table.num_rows == 0:
-        raise TableError("table", "the table", expected="at least one row", shown=False)
+        raise TableError("table", expected="at least one row", shown=False)
     columns: dict[str, CellValues] = {}
     findings: list[Finding] = []
     for name, kind in program.record:

@@ -193,7 +193,7 @@ def test_no_input_crashes(junk: Any, path: str) -> None:
 
 
 @pytest.mark.skipif(importlib.util.find_spec("pyagrum") is None, reason="pyAgrum isn't installed")
-@pytest.mark.parametrize("check", ["reading", "doing"])
+@pytest.mark.parametrize("check", ["reading", "doing", "rounding"])
 def test_pyagrum(check: str) -> None:
     """In a process of its own: its import raises warnings, which are errors in tests."""
     root = Path(__file__).parents[2]

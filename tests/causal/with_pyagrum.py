@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 from bayesdp.causal import CausalModel
 from bayesdp.errors import InputError
+from bayesdp.populations import Network
 from tests.causal.models import relatives
 
 
@@ -60,6 +62,30 @@ def reading(gum: Any) -> None:
         CausalModel.from_pyagrum(network, data=["record_a"], latent=["record_a"])
 
 
+def rounding(gum: Any) -> None:
+    """Rounded tables are rescaled, and said to be, from a file too; others are refused."""
+    network = gum.fastBN("gene{a|b|c}->x")
+    network.cpt("gene").fillWith([0.3333] * 3)
+    for gene in range(3):
+        network.cpt("x")[{"gene": gene}] = [0.1, 0.9]
+    note = "probabilities that summed to 1 within 0.0001 were rescaled"
+    model = CausalModel.from_pyagrum(network, data=["x"])
+    assert model.source == model.population().source == note
+    assert model.nodes[1].table[0] == (0.1, 0.9)
+    with tempfile.TemporaryDirectory() as folder:
+        bif = {"file": f"{folder}/genes.bif", "reader": "pyagrum"}
+        gum.saveBN(network, bif["file"])
+        read = Network(bif=bif)
+        assert read.source == f"the network in genes.bif; {note}"
+        assert read.nodes[1].table[0] == (0.1, 0.9)
+        network.cpt("x")[{"gene": 2}] = [0.5, 0.4]
+        gum.saveBN(network, bif["file"])
+        with pytest.raises(InputError, match=r"\(genes\.bif, x\)\[2\] is .*They sum to 0\.9\."):
+            Network(bif=bif)
+    with pytest.raises(InputError, match=r"nodes\[1\]\.table\[2\] is .*They sum to 0\.9\."):
+        CausalModel.from_pyagrum(network, data=["x"])
+
+
 def doing(gum: Any) -> None:
     """Its do-calculus on the network with the output as a node: a third route to `do`."""
     model = relatives(3, 0.2, 0.6)
@@ -93,4 +119,6 @@ def doing(gum: Any) -> None:
 
 
 if __name__ == "__main__":
-    {"reading": reading, "doing": doing}[sys.argv[1]](importlib.import_module("pyagrum"))
+    {"reading": reading, "doing": doing, "rounding": rounding}[sys.argv[1]](
+        importlib.import_module("pyagrum")
+    )

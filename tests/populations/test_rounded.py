@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bayesdp.causal import CausalModel
 from bayesdp.errors import InputError
 from bayesdp.populations import Family, Finite, MarkovChain, Network, Tree
 from bayesdp.populations.base import Population, Rescaling
@@ -100,6 +101,9 @@ THIRDS = [0.3333, 0.3333, 0.3333]
         ),
         lambda: Network(nodes=[{"name": "a", "states": 3, "table": THIRDS}]),
         lambda: Family(members=[chain(THIRDS)]).members[0],
+        lambda: CausalModel(
+            nodes=[{"name": "a", "role": "data", "states": 3, "table": THIRDS}]
+        ).population(),
     ],
 )
 def test_each_model_says_it(population: Any) -> None:

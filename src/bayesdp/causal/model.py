@@ -22,7 +22,7 @@ from bayesdp.causal.elimination import EliminationFactor, factor, marginal
 from bayesdp.causal.mechanism import Compiled, compiled, mechanism_of
 from bayesdp.errors import InputError, UnsupportedError, did_you_mean
 from bayesdp.populations import Finite
-from bayesdp.populations.base import explain_validation
+from bayesdp.populations.base import Rescaling, explain_validation
 from bayesdp.populations.directed import check_node_keys, first_on_cycle, read_rows
 from bayesdp.populations.files import read_json, read_toml
 from bayesdp.populations.finite import MOST_CELLS as MOST_LAW_CELLS
@@ -72,7 +72,7 @@ class CausalModel(BaseModel):
     the output: that is the hypothesis of the theorem that DP bounds the effect of setting a data
     point (theory 5.3). `mechanism`, optional, is what is published: `{"channel": ...}`,
     `{"count": ..., "epsilon": ...}` or `{"sum": ..., "epsilon": ...}`. Rows sum to 1
-    up to rounding and are rescaled. Raises `InputError` naming the key, the value and the remedy.
+    up to rounding and are rescaled, which `source` then says. Raises `InputError` naming the key, the value and the remedy.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -131,11 +131,13 @@ class CausalModel(BaseModel):
                 )
             place[node.name] = position
             _check_states(node, f"{key}.states")
-        checked = tuple(
-            node.model_copy(update={"table": self._table(node, place, f"model.nodes[{position}]")})
-            for position, node in enumerate(self.nodes)
-        )
-        object.__setattr__(self, "nodes", checked)
+        rescaling = Rescaling()
+        checked = []
+        for position, node in enumerate(self.nodes):
+            table = self._table(node, place, f"model.nodes[{position}]", rescaling)
+            checked.append(node.model_copy(update={"table": table}))
+        object.__setattr__(self, "nodes", tuple(checked))
+        object.__setattr__(self, "source", rescaling.noted(self.source))
         self._check_cycles(place)
         if not self.data:
             raise InputError(
@@ -146,7 +148,9 @@ class CausalModel(BaseModel):
             self.compiled()
         return self
 
-    def _table(self, node: CausalNode, place: dict[str, int], key: str) -> Any:
+    def _table(
+        self, node: CausalNode, place: dict[str, int], key: str, rescaling: Rescaling
+    ) -> Any:
         for number, parent in enumerate(node.parents):
             where = f"{key}.parents[{number}]"
             if parent == OUTPUT and OUTPUT not in place:
@@ -167,7 +171,8 @@ class CausalModel(BaseModel):
                 _refuse_edge(where, parent, node)
         sizes = [self.nodes[place[parent]].size for parent in node.parents]
         tolist = getattr(node.table, "tolist", None)
-        return read_rows(tolist() if tolist else node.table, sizes, node.size, f"{key}.table")
+        table = tolist() if tolist else node.table
+        return read_rows(table, sizes, node.size, f"{key}.table", rescaling)
 
     def _check_cycles(self, place: dict[str, int]) -> None:
         stuck = first_on_cycle([[place[parent] for parent in node.parents] for node in self.nodes])

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.populations.base import Rescaling
-from bayesdp.populations.directed import pyagrum_node
+from bayesdp.populations.directed import pyagrum_node, read_rows
 from bayesdp.populations.files import NUMBER
 
 MOST_BYTES = 50_000_000
@@ -307,4 +307,10 @@ def _by_pyagrum(path: Path, key: str, rescaling: Rescaling) -> list[Any]:
             key, str(path), expected=f"a network that pyAgrum reads ({error})"
         ) from None
     names = [network.variable(node).name() for node in sorted(network.nodes())]
-    return [pyagrum_node(network, name, rescaling) for name in names]
+    nodes = [pyagrum_node(network, name) for name in names]
+    values = {node["name"]: len(node["states"]) for node in nodes}
+    for node in nodes:
+        sizes = [values[parent] for parent in node["parents"]]
+        place = f"{key} ({path.name}, {node['name']})"
+        node["table"] = read_rows(node["table"], sizes, values[node["name"]], place, rescaling)
+    return nodes

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from bayesdp.errors import InputError, check_keys
-from bayesdp.populations.base import PROBABILITY_TOLERANCE, Population, Rescaling
+from bayesdp.populations.base import Population, Rescaling
 from bayesdp.populations.files import NamedFile, named_file, read_json
 from bayesdp.statements.tables import parents_first
 
@@ -66,14 +66,12 @@ def check_node_keys(nodes: Any, known: Sequence[str], key: str = _KEY) -> None:
         check_keys(f"{key}[{position}]", node if isinstance(node, dict) else (), known)
 
 
-def read_rows(
-    table: Any, sizes: list[int], width: int, key: str, rescaling: Rescaling | None = None
-) -> Any:
+def read_rows(table: Any, sizes: list[int], width: int, key: str, rescaling: Rescaling) -> Any:
     """A node's nested table, one axis for each parent, with every row checked and rescaled.
 
-    `sizes` are the parents' numbers of values, `width` the node's own. Raises `InputError`.
+    `sizes` are the parents' numbers of values, `width` the node's own; `rescaling` notes by how
+    much. Raises `InputError`.
     """
-    rescaling = rescaling or Rescaling()
     wanted = sizes[0] if sizes else width
     if not isinstance(table, list | tuple) or len(table) != wanted:
         rows = "tables, one for each value of a parent" if sizes else "probabilities"
@@ -96,23 +94,28 @@ def first_on_cycle(parents: Sequence[Sequence[int]]) -> int | None:
     return next((node for node in range(len(parents)) if node not in ordered), None)
 
 
-def pyagrum_node(network: Any, name: str, rescaling: Rescaling | None = None) -> dict[str, Any]:
-    """The node `name` of a pyAgrum network as plain data; tables may be in single precision.
+def pyagrum_node(network: Any, name: str) -> dict[str, Any]:
+    """The node `name` of a pyAgrum network as plain data. Its rows are not checked.
 
-    Rows are rescaled, and `rescaling` notes by how much, if it is given.
+    pyAgrum keeps numbers of files in single precision: they are taken as they were written.
     """
     table = network.cpt(name)
     axes = list(table.names)
     parents = [axis for axis in axes if axis != name]
     # The axes of the array are in the reverse order of `names`.
     order = [len(axes) - 1 - axes.index(axis) for axis in (*parents, name)]
-    values = table.toarray().transpose(order)
-    off = float(abs(values.sum(axis=-1) - 1.0).max())
-    if rescaling is not None and off > PROBABILITY_TOLERANCE:
-        rescaling.largest = max(rescaling.largest, off)
     return {
         "name": name,
         "states": list(network.variable(name).labels()),
         "parents": parents,
-        "table": (values / values.sum(axis=-1, keepdims=True)).tolist(),
+        "table": _as_written(table.toarray().transpose(order)),
     }
+
+
+def _as_written(values: Any) -> Any:
+    """The numbers of an array as nested lists, each of single precision as its shortest decimal."""
+    import numpy as np
+
+    single = values.astype(np.float32)
+    written = np.array([float(str(value)) for value in single.ravel()]).reshape(values.shape)
+    return np.where(single == values, written, values).tolist()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bayesdp.errors import InputError
-from bayesdp.populations import load
+from bayesdp.populations import load, parse
 from bayesdp.populations.files import MOST_DIGITS, read_json, read_toml
 
 TWICE = '{"model": "clusters", "size": 9, "size": 2}'
@@ -43,3 +44,39 @@ def test_populations_are_read_so(tmp_path: Path) -> None:
         load(str(file))
     with pytest.raises(InputError, match="digits"):
         load(f'{{"model": "clusters", "size": {"1" * 400}}}')
+
+
+CHAIN = '{"model": "markov", "transition": [[0.9, 0.1], [0.2, 0.8]], "length": 5}'
+NODES = '[{"name": "a", "states": 2, "table": [0.5, 0.5]}]'
+BIF = "variable a { type discrete [2] { u, v }; }\nprobability (a) { table 0.5, 0.5; }\n"
+MATRIX = "%%MatrixMarket matrix array real general\n1 1\n2.0\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "spec"),
+    [
+        ("chain.json", CHAIN, "chain.json"),
+        ("chain.toml", 'model = "clusters"\nsize = 3\n', "chain.toml"),
+        ("nodes.json", NODES, {"model": "network", "nodes": "nodes.json"}),
+        ("net.bif", BIF, {"model": "network", "bif": "net.bif"}),
+        ("q.mtx", MATRIX, {"model": "gaussian", "precision": "q.mtx"}),
+    ],
+)
+def test_a_byte_order_mark_is_no_part_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, spec: Any
+) -> None:
+    """Editors and spreadsheets put one before what they save."""
+    monkeypatch.chdir(tmp_path)
+    read = []
+    for encoding in ("utf-8", "utf-8-sig"):
+        Path(name).write_text(text, encoding=encoding)
+        population = load(spec) if isinstance(spec, str) else parse(spec)
+        read.append({key: value for key, value in population.spec().items() if key != "source"})
+        read[-1].pop("precision", None)  # which names the digest of the file
+    assert read[0] == read[1]
+
+
+def test_other_encodings_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "chain.json").write_text(CHAIN, encoding="utf-16")
+    with pytest.raises(InputError, match="a readable UTF-8 file"):
+        load(str(tmp_path / "chain.json"))

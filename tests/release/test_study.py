@@ -17,6 +17,7 @@ from bayesdp.certificate import content_of, digest
 from bayesdp.errors import BudgetExceededError, InputError, TableError, TableMismatchError
 from bayesdp.release import Study
 from bayesdp.release.plan import make_plan
+from bayesdp.release.reading import read_toml
 from bayesdp.tables.sums import run
 from tests.golden.cases import PEOPLE, PEOPLE_CSV
 
@@ -313,3 +314,8 @@ def test_numbers_among_states_are_summed(
 def test_what_is_not_a_number_has_no_sum(column: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a column of numbers|a private column"):
         of_numbers(tmp_path / "ledger.db", kind="sum", column=column)
+
+
+def test_a_study_that_was_saved_with_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text('[data]\nsource = "a.csv"\n', encoding="utf-8-sig")
+    assert read_toml(tmp_path / "study.toml") == {"data": {"source": "a.csv"}}

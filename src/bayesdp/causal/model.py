@@ -24,7 +24,7 @@ from bayesdp.errors import InputError, UnsupportedError, did_you_mean
 from bayesdp.populations import Finite
 from bayesdp.populations.base import Rescaling, explain_validation
 from bayesdp.populations.directed import check_node_keys, first_on_cycle, read_rows
-from bayesdp.populations.files import read_json, read_toml
+from bayesdp.populations.files import ENCODING, read_json, read_toml
 from bayesdp.populations.finite import MOST_CELLS as MOST_LAW_CELLS
 
 Role = Literal["latent", "attribute", "data"]
@@ -72,7 +72,8 @@ class CausalModel(BaseModel):
     the output: that is the hypothesis of the theorem that DP bounds the effect of setting a data
     point (theory 5.3). `mechanism`, optional, is what is published: `{"channel": ...}`,
     `{"count": ..., "epsilon": ...}` or `{"sum": ..., "epsilon": ...}`. Rows sum to 1
-    up to rounding and are rescaled, which `source` then says. Raises `InputError` naming the key, the value and the remedy.
+    up to rounding and are rescaled, which `source` then says. Raises `InputError` naming the key,
+    the value and the remedy.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -311,7 +312,7 @@ def _read(text: str) -> dict[str, Any]:
     inline = text.lstrip().startswith("{")
     key = "MODEL" if inline else text
     try:
-        content = text if inline else Path(text).read_text(encoding="utf-8")
+        content = text if inline else Path(text).read_text(encoding=ENCODING)
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise InputError(
             "MODEL", text, expected=f"inline JSON or a readable UTF-8 file ({error})"

@@ -19,7 +19,7 @@ from bayesdp.leakage.tensor import (
 from bayesdp.notions import Adversary
 from bayesdp.numbers import UpperBound, plain_number
 from bayesdp.populations import Finite, Network, Population, Tree
-from bayesdp.populations.files import read_json
+from bayesdp.populations.files import ENCODING, read_json
 from bayesdp.populations.joint import NoJointError, joint_of, sizes_of
 
 MOST_CELLS = 2**24
@@ -98,7 +98,7 @@ def read_channel(path: Path) -> Any:
     """The nested array in a mechanism's file: `{"channel": [...]}`; `InputError` for others."""
     key = "--mechanism"
     try:
-        content = read_json(path.read_text(encoding="utf-8"))
+        content = read_json(path.read_text(encoding=ENCODING))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(key, str(path), expected=f"a readable file ({error})") from None
     except (ValueError, RecursionError) as error:

@@ -17,7 +17,7 @@ from bayesdp.errors import InputError
 from bayesdp.populations.base import Population
 from bayesdp.populations.clusters import Clusters, Unknown
 from bayesdp.populations.family import Family
-from bayesdp.populations.files import read_json, read_toml, search_in
+from bayesdp.populations.files import ENCODING, read_json, read_toml, search_in
 from bayesdp.populations.finite import Finite
 from bayesdp.populations.gaussian import Autoregressive, Gaussian
 from bayesdp.populations.graph import Graph
@@ -80,7 +80,7 @@ def load(text: str) -> Population:
         return parse(spec)
     path = Path(text)
     try:
-        content = path.read_text(encoding="utf-8")
+        content = path.read_text(encoding=ENCODING)
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise InputError(
             "POP", text, expected=f"inline JSON or a readable UTF-8 file ({error})"

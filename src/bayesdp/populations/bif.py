@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.populations.base import Rescaling
 from bayesdp.populations.directed import pyagrum_node, read_rows
-from bayesdp.populations.files import NUMBER
+from bayesdp.populations.files import ENCODING, NUMBER
 
 MOST_BYTES = 50_000_000
 MOST_CELLS = 5_000_000
@@ -74,7 +74,7 @@ def read_bif(
                 expected=f"a file of at most {MOST_BYTES} bytes",
                 remedy="Merge states, or leave out nodes that no other depends on.",
             )
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding=ENCODING)
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(key, str(path), expected=f"a readable UTF-8 file ({error})") from None
     return _Reader(text, f"{key} ({path.name}", rescaling).network()

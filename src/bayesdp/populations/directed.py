@@ -8,7 +8,7 @@ from typing import Any
 
 from bayesdp.errors import InputError, check_keys
 from bayesdp.populations.base import Population, Rescaling
-from bayesdp.populations.files import NamedFile, named_file, read_json
+from bayesdp.populations.files import ENCODING, NamedFile, named_file, read_json
 from bayesdp.statements.tables import parents_first
 
 _KEY = "population.nodes"
@@ -47,7 +47,7 @@ class OfNodes(Population):
 def _nodes_in(file: NamedFile) -> list[Any]:
     expected = "a JSON file of nodes, which are a list"
     try:
-        nodes = read_json(file.content.decode("utf-8"))
+        nodes = read_json(file.content.decode(ENCODING))
     except (ValueError, RecursionError) as error:
         raise InputError(_KEY, file.name, expected=f"{expected} ({error})") from None
     if not isinstance(nodes, list):

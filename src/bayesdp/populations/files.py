@@ -17,6 +17,9 @@ from typing import Any
 
 from bayesdp.errors import InputError, check_keys
 
+ENCODING = "utf-8-sig"
+"""UTF-8, with or without the byte order mark that some programs write before a text."""
+
 MOST_PARTS = 100
 """The most parts of a dotted key."""
 MOST_DIGITS = 300

@@ -7,6 +7,7 @@ A population in which these records are not related would have too low a level.
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import io
 import math
@@ -49,6 +50,7 @@ def read_matrix(content: bytes, name: str, key: str) -> Any:
     try:
         for suffix, unpack in _UNPACK.items():
             content = unpack(content) if name.lower().endswith(suffix) else content
+        content = content.removeprefix(codecs.BOM_UTF8)
         _check_lines(content, name, key)
         return mmread(io.BytesIO(content))
     except (ValueError, OverflowError, OSError, EOFError, zlib.error) as error:

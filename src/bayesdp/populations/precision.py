@@ -9,14 +9,12 @@ then `Qc` and `Q` are positive definite, `|Q^-1| <= Qc^-1` entry by entry, and t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.numbers import LowerBound
-from bayesdp.populations.files import find
+from bayesdp.populations.files import NamedFile, named_file
 from bayesdp.populations.matrix_market import read_matrix
 
 if TYPE_CHECKING:
@@ -189,8 +187,9 @@ def read_precision(raw: object) -> Precision:
 
     if isinstance(raw, Precision):
         return raw
-    if isinstance(raw, str | Path | Mapping):
-        return _from_file(raw)
+    file = named_file(raw, _KEY, "a Matrix Market file")
+    if file is not None:
+        return _from_file(file)
     if issparse(raw):
         return _checked(raw, None, None)
     return _checked(_dense(raw), None, None)
@@ -216,31 +215,10 @@ def _dense(raw: object) -> Any:
     return matrix
 
 
-def _from_file(raw: str | Path | Mapping[str, Any]) -> Precision:
-    wanted: object = None
-    name: object = raw
-    if isinstance(raw, Mapping):
-        if not {"file"} <= set(raw) <= {"file", "sha256"}:
-            raise InputError(_KEY, dict(raw), expected="{ file = PATH, sha256 = DIGEST }")
-        name, wanted = raw["file"], raw.get("sha256")
-    if not isinstance(name, str | Path):
-        raise InputError(f"{_KEY}.file", name, expected="the path of a Matrix Market file")
-    path = find(str(name), _KEY)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(_KEY, str(name), expected=f"a readable file ({error})") from None
-    digest = hashlib.sha256(content).hexdigest()
-    if wanted is not None and wanted != digest:
-        raise InputError(
-            f"{_KEY}.sha256",
-            digest,
-            expected=f"{wanted}, the digest with which the file was declared",
-            remedy="The file has changed since: another file is another population.",
-        )
-    matrix = read_matrix(content, str(name), _KEY)
-    _require_each_entry_once(matrix, str(name))
-    return _checked(matrix, digest, str(name))
+def _from_file(file: NamedFile) -> Precision:
+    matrix = read_matrix(file.content, file.name, _KEY)
+    _require_each_entry_once(matrix, file.name)
+    return _checked(matrix, file.sha256, file.name)
 
 
 def _require_each_entry_once(matrix: Any, name: str) -> None:

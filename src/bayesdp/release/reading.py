@@ -27,7 +27,7 @@ from bayesdp.errors import (
 )
 from bayesdp.populations import Population, parse
 from bayesdp.populations.base import explain_validation
-from bayesdp.populations.files import parse_toml, search_in
+from bayesdp.populations.files import ENCODING, parse_toml, search_in
 from bayesdp.populations.registry import parse_below
 from bayesdp.release.consistency import consistent
 from bayesdp.release.program_files import check_program_keys, named, read_programs
@@ -45,7 +45,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     Raises `InputError` for a file that can't be read or is not TOML.
     """
     try:
-        raw = parse_toml(path.read_text(encoding="utf-8"))
+        raw = parse_toml(path.read_text(encoding=ENCODING))
     except UnicodeDecodeError:
         raise InputError("STUDY", str(path), expected="a text file in UTF-8") from None
     except (OSError, ValueError) as error:

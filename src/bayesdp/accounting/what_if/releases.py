@@ -20,7 +20,7 @@ from bayesdp.accounting.what_if.blocks import (
 from bayesdp.accounting.what_if.kinds import Lipschitz, parse_lipschitz
 from bayesdp.errors import InputError, check_keys
 from bayesdp.notions import ZCDP, ApproxDP, Kind, PureDP
-from bayesdp.populations.files import read_json
+from bayesdp.populations.files import ENCODING, read_json
 
 _DOCUMENT_KEYS = ("population", "releases", "adversary", "source")
 _COSTS = ("dp_epsilon", "rho", "bdp_epsilon")
@@ -129,7 +129,7 @@ def read_releases(path: Path) -> Mapping[str, Any]:
     Raises `InputError` for a file that can't be read, or holds something else.
     """
     try:
-        content = read_json(path.read_text(encoding="utf-8"))
+        content = read_json(path.read_text(encoding=ENCODING))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError("FILE", str(path), expected=f"a readable file ({error})") from None
     except (ValueError, RecursionError) as error:

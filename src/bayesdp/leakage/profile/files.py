@@ -9,7 +9,7 @@ from typing import Any
 
 from bayesdp.errors import InputError, check_keys
 from bayesdp.populations import Population, parse
-from bayesdp.populations.files import read_json, search_in
+from bayesdp.populations.files import ENCODING, read_json, search_in
 
 KEYS = ("population", "channel", "mechanism", "pufferfish", "source")
 _SHAPE = '{"population": {...}, "channel": [...]}'
@@ -31,7 +31,7 @@ def read_model(path: Path) -> ModelFile:
     `"pufferfish": {"secrets": [...], "pairs": [...]}` where secrets are declared.
     """
     try:
-        content = read_json(path.read_text(encoding="utf-8"))
+        content = read_json(path.read_text(encoding=ENCODING))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError("MODEL", str(path), expected=f"a readable file ({error})") from None
     except (ValueError, RecursionError) as error:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.kernel.stated import stated_population
 from bayesdp.populations import Graph, load, parse
 from bayesdp.populations.edges import Edges
 
@@ -170,6 +171,11 @@ def test_wrong_files_of_edges_are_refused(tmp_path, content, message):
         b"from,to\r0,1\r1,2\r4,5\r",
         b"index,box\r\n0,1\r\n1,2\r\n4,5\r\n",
         b"# from,to_2\n0,1\n1,2\n4,5\n",
+        b"\xef\xbb\xbffrom;to\r\n0;1\r\n1;2\r\n4;5\r\n",
+        b"0;1\n1; 2\n 4 ;5\n",
+        b'"0";"1"\n1;2\n4;5\n',
+        b"0\t1\n1\t2\n4\t5\n",
+        b'"from, person"\tto\n0\t1\n1\t2\n4\t5\n',
     ],
 )
 def test_no_first_pair_is_lost_as_a_header(tmp_path, content):
@@ -180,9 +186,51 @@ def test_no_first_pair_is_lost_as_a_header(tmp_path, content):
 
 def test_the_level_of_a_triangle_counts_all_three_pairs(tmp_path):
     """1.150, by the linear programs over its joint law; .992 with two of the three pairs."""
-    (tmp_path / "edges.csv").write_bytes(b"\xef\xbb\xbf0,1\n1,2\n0,2\n")
-    triangle = Graph(records=3, edges=str(tmp_path / "edges.csv"), table=[[3, 1], [1, 3]])
-    assert triangle.leakage(0.5).best.epsilon == pytest.approx(1.14995639, abs=1e-7)
+    neighbours = b"record;neighbour\r\n0;1\r\n0;2\r\n1;0\r\n1;2\r\n2;0\r\n2;1\r\n"
+    for content, both_ways in ((b"\xef\xbb\xbf0,1\n1,2\n0,2\n", False), (neighbours, True)):
+        (tmp_path / "edges.csv").write_bytes(content)
+        edges = {"file": str(tmp_path / "edges.csv"), "both_ways": both_ways}
+        triangle = Graph(records=3, edges=edges, table=[[3, 1], [1, 3]])
+        assert triangle.leakage(0.5).best.epsilon == pytest.approx(1.14995639, abs=1e-7)
+        assert parse(triangle.spec()) == triangle
+        assert stated_population(triangle.spec()).edges.both_ways == both_ways
+
+
+NEIGHBOURS = "0,1\n1,0\n1,2\n2,1\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "change", "message"),
+    [
+        (NEIGHBOURS + "0,1\n", {}, r"is \[0, 1\].*once in each order.*lines 1, 2 and 5 of"),
+        ("0,1\n1,0\n\n1,2\n1,2\n", {}, r"is \[1, 2\].*\(lines 4 and 5 of"),
+        ("0,1\n2,1\n1,0\n", {}, r"is \[1, 2\].*\(line 2 of .*in both orders, or each pair once"),
+        (NEIGHBOURS + "2,2\n", {}, r"two different records \(line 5 of"),
+        (NEIGHBOURS + "7,2\n2,7\n", {}, r"is \[2, 7\].*from 0 to 5 \(lines 5 and 6 of"),
+        (NEIGHBOURS, {"table": [[2, 1], [3, 2]]}, "a symmetric table.*which record comes first"),
+        (NEIGHBOURS, {"both_ways": 1}, r"edges\.both_ways is 1: expected true or false"),
+        (NEIGHBOURS, {"both_way": True}, r"edges\.both_way: .*Did you mean 'both_ways'"),
+        (NEIGHBOURS, {"both_ways": False}, r"\(lines 1 and 2 of .*both_ways = true \}"),
+    ],
+)
+def test_pairs_that_are_not_listed_both_ways(tmp_path, content, change, message):
+    (tmp_path / "edges.csv").write_text(content)
+    edges = {"file": str(tmp_path / "edges.csv"), "both_ways": True} | change
+    table = edges.pop("table", ISING)
+    with pytest.raises(InputError, match=message):
+        Graph(records=6, edges=edges, table=table)
+
+
+def test_rows_of_parquet_files_are_named(tmp_path):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    name = str(tmp_path / "edges.parquet")
+    parquet.write_table(pa.table({"a": [0, 4, 1], "b": [1, 5, 0]}), name)
+    with pytest.raises(InputError, match=r"is \[1, 0\].*\(rows 1 and 3 of"):
+        Graph(records=6, edges=name, table=ISING)
+    with pytest.raises(InputError, match=r"is \[4, 5\].*from 0 to 4 \(row 2 of"):
+        Graph(records=5, edges=name, table=ISING)
 
 
 @pytest.mark.parametrize("pairs", [[[0, 1], [1, 2], [1, 0]], [[0, 1], [0, 1]]])
@@ -215,6 +263,11 @@ LIKE_NUMBERS = [
         *((f"{first}\n1,2\n4,5\n", 1) for first in LIKE_NUMBERS),
         ("from,to\r0,1\r1,x\r", 3),
         ("0,1\r\n1,2\r\n4,x\r\n", 3),
+        ("0;1\n1,2\n", 2),
+        ("a,b\n0;1\n", 2),
+        ("a;b\n0,1;2\n", 2),
+        ("0 1\n1 2\n", 1),
+        ("0,1\n1,2,4\n", 2),
         (f"{'a' * 200_000},b\n0,1\n", 1),
         ("a\0,b\n0,x\n", 2),
     ],

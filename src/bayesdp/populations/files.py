@@ -65,17 +65,17 @@ class NamedFile:
     sha256: str
 
 
-def named_file(given: Any, key: str, what: str) -> NamedFile | None:
+def named_file(given: Any, key: str, what: str, *options: str) -> NamedFile | None:
     """The file, where its path or `{ file, sha256 }` is given; `None` for anything else.
 
-    Errors: `InputError` at `key` for a file that can't be read, and for another digest than the
-    one that is given.
+    `options` are keys that may stand beside these two, for others to read. Errors: `InputError` at
+    `key` for a file that can't be read, and for another digest than the one that is given.
     """
     if isinstance(given, str | Path):
         return _read_named(str(given), None, key)
     if not isinstance(given, Mapping):
         return None
-    check_keys(key, given, ("file", "sha256"))
+    check_keys(key, given, ("file", "sha256", *options))
     if not isinstance(given.get("file"), str):
         raise InputError(f"{key}.file", given.get("file"), expected=f"the path of {what}")
     return _read_named(given["file"], given.get("sha256"), key)

@@ -47,10 +47,11 @@ class Graph(Population):
     One of three forms. `factors`: a list of `between` (record numbers from 0) and `table` (nested,
     one axis a record, any non-negative weights). `edges`: a Parquet or CSV file of two integer
     columns (or `{ file, sha256 }`, or in Python an integer array of shape `(edges, 2)`), with one
-    `table` shared by all pairs. `grid = [rows, columns]`: neighbours share one `table`, whose first
-    axis is the left or upper record. `states` is the number of values, one number or one for each
-    record; with a shared table it may be left out. Not checked: that the weights leave some
-    database possible where tables have zeros.
+    `table` shared by all pairs; `{ file, both_ways = true }` is a file that lists each pair in both
+    orders, and then the table is symmetric. `grid = [rows, columns]`: neighbours share one `table`,
+    whose first axis is the left or upper record. `states` is the number of values, one number or
+    one for each record; with a shared table it may be left out. Not checked: that the weights leave
+    some database possible where tables have zeros.
     """
 
     model: Literal["graph"] = "graph"
@@ -215,6 +216,14 @@ class Graph(Population):
             )
         if self.edges is not None:
             self.edges.require_within(self.records)
+            if self.edges.both_ways and self.table != tuple(zip(*self.table, strict=True)):
+                raise InputError(
+                    "population.table",
+                    self.table,
+                    expected="a symmetric table, since the pairs are listed both ways: nothing "
+                    "says which record comes first",
+                    remedy="Or list each pair once, the record of the first axis first.",
+                )
 
     @property
     def common_states(self) -> int | None:

@@ -97,12 +97,19 @@ class _SharedTable(Declared):
 RecordPair = Annotated[tuple[Place, Place], Sequence]
 
 
+class PairsInFile(InFile):
+    """Pairs that stand in a file, each of them once, or once in each order (`both_ways`)."""
+
+    both_ways: bool = False
+
+
 class GraphEdges(_SharedTable):
     """Pairs of records that share one table."""
 
     records: Count
     edges: Annotated[
-        Annotated[tuple[RecordPair, ...], Sequence, Tag("list")] | Annotated[InFile, Tag("single")],
+        Annotated[tuple[RecordPair, ...], Sequence, Tag("list")]
+        | Annotated[PairsInFile, Tag("single")],
         Discriminator(listed),
     ]
 

@@ -363,6 +363,28 @@ def test_the_message_says_how_odd_names_are_written(text: str) -> None:
         Predicate.parse(text, TABLE)
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("body height > 1", "body height"),
+        ("'body height' > 1", "body height"),
+        ("class == 1", "class"),
+        ("hh.size.all == 2", "hh.size.all"),
+        ("1 <= hh.size < 3", "hh.size"),
+        ("2019 == 1 or `body height` > 1", "2019"),
+        ("`class` == 1 and hh.size in [1]", "hh.size"),
+    ],
+)
+def test_the_message_writes_the_declared_name_that_is_meant(text: str, name: str) -> None:
+    columns = ("body height", "class", "hh.size", "hh.size.all", "2019", "size", "height", "x")
+    declared = parse_columns({column: {"bounds": [0, 9]} for column in columns})
+    with pytest.raises(InputError, match=f"Write `{re.escape(name)}`: a name that is not a plain"):
+        Predicate.parse(text, declared)
+    for other in ("classes of 3 > 1", "x y > 1"):
+        with pytest.raises(InputError, match="stands between backticks: `body height`"):
+            Predicate.parse(other, declared)
+
+
 def test_no_word_of_a_condition_stands_for_a_name_by_chance() -> None:
     assert columns_of(parse("`a b` > 1 and name0 > 2")) == {"a b", "name0"}
     tree = parse("`a b` in ['name0', 'name_'] or `name0` == 'name__1'")

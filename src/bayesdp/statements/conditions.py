@@ -76,7 +76,8 @@ _OTHERWISE = {
     "||": "or",
 }
 """Operators of other languages, none of which can stand in a condition, and what to write."""
-_BACKTICKS = "A column whose name is not a plain word stands between backticks: `body height`."
+BACKTICKS = "A column whose name is not a plain word stands between backticks: `body height`."
+"""The remedy for a text that may hold such a name without them."""
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2})?")
 
 
@@ -121,7 +122,7 @@ def _spelling(text: str) -> str:
     for other, right in _OTHERWISE.items():
         if other in text:
             return f"Write {right} instead of {other}."
-    return "Write == to compare." if _EQUALS.search(text) else _BACKTICKS
+    return "Write == to compare." if _EQUALS.search(text) else BACKTICKS
 
 
 class ConditionError(ValueError):
@@ -296,10 +297,11 @@ class _Parser:
         return parts[0] if len(parts) == 1 else Joined("and", parts)
 
     def pair(self, left: ast.expr, operator: str, right: ast.expr) -> Comparison:
+        shown = f"{self.spelt(left)} {operator} {self.spelt(right)}"
         if not isinstance(left, ast.Name) and operator in _MIRRORED:
             left, operator, right = right, _MIRRORED[operator], left
         if not isinstance(left, ast.Name):
-            self.refuse(self.spelt(left), "a column on one side of each comparison", _BACKTICKS)
+            self.refuse(shown, "a column on one side of each comparison", BACKTICKS)
         name = self.name(left)
         if operator in ("in", "not in"):
             if not isinstance(right, ast.List | ast.Tuple | ast.Set) or not right.elts:
@@ -344,14 +346,18 @@ def _days(time: str) -> int | float:
     return int(days) if days.is_integer() else days
 
 
+def is_plain_word(name: str) -> bool:
+    """Whether a column of this name may stand in a condition without backticks."""
+    return name.isidentifier() and name.isascii() and not iskeyword(name)
+
+
 def text_of(tree: ConditionTree) -> str:
     """The text of a condition, as `parse` reads it."""
     if isinstance(tree, Joined):
         if tree.how == "not":
             return f"not ({text_of(tree.parts[0])})"
         return f" {tree.how} ".join(f"({text_of(part)})" for part in tree.parts)
-    plain = tree.column.isidentifier() and tree.column.isascii()
-    name = tree.column if plain and not iskeyword(tree.column) else f"`{tree.column}`"
+    name = tree.column if is_plain_word(tree.column) else f"`{tree.column}`"
     values = ", ".join(map(repr, tree.values))
     return f"{name} {tree.operator} " + (f"[{values}]" if "in" in tree.operator else values)
 

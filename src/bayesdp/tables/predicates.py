@@ -15,7 +15,8 @@ Public name: `Predicate`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,8 @@ class Predicate:
             remedy = error.remedy
             if error.choices is not None:
                 remedy = did_you_mean(str(error.shown), error.choices)
+            elif remedy == conditions.BACKTICKS:
+                remedy = _with_backticks(text, columns) or remedy
             raise InputError(key, error.shown, expected=error.expected, remedy=remedy) from None
         counted = any(columns[name].is_date for name in reads) and tree != written
         return cls(
@@ -78,6 +81,19 @@ class Predicate:
     def holds(self, row: Mapping[str, Any]) -> bool:
         """Whether the predicate holds for a row of plain Python values (the tests' reference)."""
         return holds(self._tree, row)
+
+
+def _with_backticks(text: str, names: Iterable[str]) -> str:
+    """The remedy for the longest of these names that needs backticks and stands there without."""
+    bare = _QUOTED.sub("", text)
+    for name in sorted(names, key=len, reverse=True):
+        stands = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", bare)
+        if stands and not conditions.is_plain_word(name):
+            return f"Write `{name}`: a name that is not a plain word stands between backticks."
+    return ""
+
+
+_QUOTED = re.compile("`[^`]*`")
 
 
 def _operand(column: Column) -> conditions.Operand:

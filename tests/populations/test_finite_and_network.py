@@ -234,10 +234,18 @@ def test_nodes_are_read_from_a_file(tmp_path, monkeypatch, model, nodes):
         (json.dumps({"nodes": TWO}).encode(), r"n\.json.*It has no keys beside them"),
         (b"[]", r"population\.nodes is \[\].*in the file .*n\.json"),
         (json.dumps([TWO[0], TWO[1] | {"tabel": 1}]).encode(), r"nodes\[1\]\.tabel.*n\.json"),
-        (json.dumps([TWO[1]]).encode(), r"nodes\[0\]\.parents\[0\].*in the file .*n\.json"),
+        (json.dumps([TWO[1]]).encode(), r"nodes\[0\]\.parents\[0\].*in line 1 of .*n\.json"),
         (
             json.dumps([TWO[0] | {"table": [1, 1]}]).encode(),
             r"nodes\[0\]\.table.*sum to 2.*n\.json",
+        ),
+        (
+            b'\n[{"name": "mother",\n "states": 2, "table": [0.8,\n\n 0.2]}, \n {}, {}]',
+            r"nodes\[1\]\.name.*begins in line 6 of",
+        ),
+        (
+            b"[%s\r\n,[]]" % json.dumps(TWO[0]).encode(),
+            r"nodes\[1\] is \[\].*begins in line 2 of .*n\.json",
         ),
     ],
 )

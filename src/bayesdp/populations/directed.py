@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
@@ -39,7 +41,7 @@ class OfNodes(Population):
                 wrong.key,
                 wrong.value,
                 expected=wrong.expected,
-                remedy=f"{wrong.remedy} It is in the file {file.name}.".lstrip(),
+                remedy=f"{wrong.remedy} {_place(wrong.key, file)}".lstrip(),
                 shown=wrong.shown,
             ) from None
 
@@ -55,6 +57,29 @@ def _nodes_in(file: NamedFile) -> list[Any]:
             _KEY, file.name, expected=expected, remedy="It has no keys beside them: [...] alone."
         )
     return nodes
+
+
+def _place(key: str, file: NamedFile) -> str:
+    """Where in the file the node stands that an error is about, in words."""
+    node = _NODE.match(key)
+    if node is None:
+        return f"It is in the file {file.name}."
+    text, decoder = file.content.decode(ENCODING), json.JSONDecoder()
+    start = _after_spaces(text, text.index("[") + 1)
+    for _ in range(int(node[1])):
+        start = _after_spaces(text, decoder.raw_decode(text, start)[1])
+    line = text.count("\n", 0, start) + 1
+    return f"The node begins in line {line} of {file.name}."
+
+
+_NODE = re.compile(r"population\.nodes\[([0-9]+)\]")
+
+
+def _after_spaces(text: str, place: int) -> int:
+    """Where the next thing stands that is neither a space nor a comma."""
+    while text[place] in " \t\r\n,":
+        place += 1
+    return place
 
 
 def check_node_keys(nodes: Any, known: Sequence[str], key: str = _KEY) -> None:

@@ -72,6 +72,11 @@ def rounding(gum: Any) -> None:
     model = CausalModel.from_pyagrum(network, data=["x"])
     assert model.source == model.population().source == note
     assert model.nodes[1].table[0] == (0.1, 0.9)
+    network.cpt("gene").fillWith([1 / 7, 2 / 7, 4 / 7])
+    model = CausalModel.from_pyagrum(network, data=["x"])
+    assert model.source == ""
+    assert model.nodes[0].table == (1 / 7, 2 / 7, 4 / 7)
+    network.cpt("gene").fillWith([0.3333] * 3)
     with tempfile.TemporaryDirectory() as folder:
         bif = {"file": f"{folder}/genes.bif", "reader": "pyagrum"}
         gum.saveBN(network, bif["file"])

@@ -166,7 +166,7 @@ class CausalModel(BaseModel):
                     where,
                     parent,
                     expected="the name of another node, once",
-                    remedy=did_you_mean(parent, place),
+                    remedy="" if parent in place else did_you_mean(parent, place),
                 )
             if self.nodes[place[parent]].role == "data":
                 _refuse_edge(where, parent, node)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import hashlib
 import re
@@ -247,7 +246,7 @@ class _Csv:
 
     def __init__(self, file: NamedFile) -> None:
         self.name = file.name
-        self.content = file.content.removeprefix(codecs.BOM_UTF8)
+        self.content = file.content
         line_end = re.search(rb"[\r\n]", self.content)
         self.first_end = line_end.start() if line_end else len(self.content)
         first = self._text(self.content[: self.first_end])

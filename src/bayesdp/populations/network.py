@@ -131,7 +131,7 @@ class Network(OfNodes):
                     f"{key}.parents[{number}]",
                     parent,
                     expected="the name of another node, once",
-                    remedy=did_you_mean(parent, list(place)[:10_000]),
+                    remedy="" if parent in place else did_you_mean(parent, list(place)[:10_000]),
                 )
         sizes = [self.nodes[place[parent]].size for parent in node.parents]
         tolist = getattr(node.table, "tolist", None)

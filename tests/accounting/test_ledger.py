@@ -10,15 +10,18 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta, timezone
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta, timezone
 from fractions import Fraction
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from rich.console import Console
 
 from bayesdp.accounting import Ledger, Reading, Spend, total_cost
 from bayesdp.accounting.analysts import login_name
+from bayesdp.accounting.blocks import Block
 from bayesdp.accounting.rounded import keeps, left_words, up_words
 from bayesdp.errors import BudgetExceededError, InputError, LedgerError, UnsupportedError
 from bayesdp.numbers import float_above
@@ -522,6 +525,62 @@ def test_each_release_and_each_refused_attempt_has_its_analyst(
         "Ada L.: 1 release, DP cost 0.75; 1 attempt refused, which asked for DP cost 0.5." in lines
     )
     assert "grace: 1 release, DP cost 0.25; 1 attempt refused." in lines
+
+
+def test_analysts_of_disjoint_blocks_have_spent_less_together(tmp_path: Path) -> None:
+    book = ledger(tmp_path / "l.db")
+    book.ensure("d", "row", DP)
+    north, south = (Block("region", (name,)) for name in ("north", "south"))
+    for analyst, block in (("Ada", north), ("Ada", south), ("Bo", south), ("Bo", None)):
+        asked = replace(spend(0.25), block=block)
+        book.debit("d", "row", [asked], study="s.toml", request={}, analyst=analyst)
+    (dataset,) = book.show()
+    assert [row["dp_epsilon"] for row in dataset["analysts"]] == [0.25, 0.5]
+    assert dataset["spent"] == 0.75
+
+    def lines(**only: str) -> str:
+        shown = io.StringIO()
+        show_ledger(Console(file=shown, width=100), *book.entries(**only))
+        return " ".join(shown.getvalue().split())
+
+    assert "Together: DP cost 0.75." in lines()
+    book.debit("d", "row", [replace(spend(0.25), block=north)], study="", request={}, analyst="Cy")
+    assert "Together: DP cost 0.75, which is less than the sum of the analysts' costs" in lines()
+    assert "Together" not in lines(analyst="Bo")
+    assert "<td>Cy</td><td>1</td><td>0.25</td><td>0</td>" in book._repr_html_()
+
+
+def test_entries_are_chosen_by_their_time(tmp_path: Path) -> None:
+    noon = [datetime(2026, 11, 1, 12, tzinfo=UTC)]
+    book = ledger(tmp_path / "l.db", clock=lambda: noon[-1])
+    book.ensure("d", "row", DP)
+    for day in (1, 30):
+        noon.append(datetime(2026, 11, day, 12, tzinfo=UTC))
+        book.debit("d", "row", [spend(0.25)], study="s.toml", request={}, analyst="Ada")
+    noon.append(datetime(2026, 12, 1, 12, tzinfo=UTC))
+    book.refused("d", "s.toml", "table", analyst="Bo")
+
+    def counted(**only: object) -> tuple[int, int]:
+        return len(book.show(**only)[0]["releases"]), len(book.refusals(**only))
+
+    assert counted() == (2, 1)
+    assert counted(since="2026-11-02", until="2026-11-30") == (1, 0)
+    assert counted(since=date(2026, 11, 1), until=date(2026, 12, 1)) == (2, 1)
+    assert counted(until="2026-11-30T13:00:00+02:00") == (1, 0)
+    assert counted(until=datetime(2026, 11, 30, 12)) == (2, 0)
+    assert counted(analyst="Bo") == (0, 1)
+    assert counted(dataset="d", since="20261201") == (0, 1)
+    assert book.show(until="2026-11-01")[0]["spent"] == 0.5  # of all releases
+    for only, key in (
+        ({"since": "soon"}, "since"),
+        ({"until": 20261130}, "until"),
+        ({"until": pd.NaT}, "until"),
+        ({"since": "2026-11-02", "until": "2026-11-01"}, "until"),
+        ({"analyst": "Cy"}, "analyst"),
+        ({"dataset": "e"}, "dataset"),
+    ):
+        with pytest.raises(InputError, match=f"^{key} is"):
+            book.show(**only)
 
 
 def test_an_older_ledger_has_no_costs_of_refused_attempts(tmp_path: Path) -> None:

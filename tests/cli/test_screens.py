@@ -142,6 +142,8 @@ def test_the_ledger_shows_the_entries_that_are_asked_for(monkeypatch: pytest.Mon
     assert lines("--data-set", "others") == lines("--analyst", "Bo") == ["others.toml"]
     assert lines("--since", "2020-01-01", "--analyst", "Ada L.") == ["people.toml"] * 2
     assert lines("--since", "2999-01-01T00:00:00+01:00") == []
+    assert lines("--until", "2020-01-01") == []
+    assert lines("--until", "2999-01-01", "--analyst", "Bo") == ["others.toml"]
     first = document("ledger", "show")["datasets"][1]["releases"][0]["time"]
     later = document("ledger", "show", "--since", first, "--data-set", "people")["datasets"]
     assert len(later[0]["releases"]) == 2
@@ -155,10 +157,13 @@ def test_the_ledger_shows_the_entries_that_are_asked_for(monkeypatch: pytest.Mon
     said = run("ledger", "show", "--analyst", "Bo", "--since", "2020-01-01").stdout
     only = "those by 'Bo' and since 2020-01-01T00:00:00+00:00; tables count all releases."
     assert only in " ".join(said.split())
+    said = run("ledger", "show", "--until", "2020-01-31").stdout
+    assert "only those until 2020-01-31T23:59:59+00:00; tables" in " ".join(said.split())
     for option, value, remedy in (
         ("--data-set", "peple", "Did you mean 'people'?"),
         ("--analyst", "Cy", "Known: Ada L., Bo."),
         ("--since", "yesterday", "such as 2026-11-01"),
+        ("--until", "2026-13-01", "such as 2026-11-01"),
     ):
         error = run("ledger", "show", option, value, status=2).stderr
         assert error.startswith(f"Error: {option} is '{value}'")
@@ -276,7 +281,7 @@ def test_the_ledger_says_who_released_what_at_which_cost_and_who_was_refused(
     ]
     said = " ".join(lines)
     assert "Ada L.: 1 release, DP cost 0.633334; 1 attempt refused, which asked for" in said
-    assert "Sums are of DP costs." in said
+    assert "Together: DP cost 0.966667. These are DP costs, each that of an analyst" in said
     assert lines[-1] == "Refused once because of what is in the table: people"
     shown = document("ledger", "show")
     (dataset,) = shown["datasets"]

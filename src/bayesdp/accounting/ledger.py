@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, NewType
+from typing import Any, Literal, NewType, Unpack
 
 from sqlalchemy import Connection, and_, func, select
 
@@ -34,6 +34,7 @@ from bayesdp.accounting.account import (
 )
 from bayesdp.accounting.analysts import by_analyst, checked_analyst
 from bayesdp.accounting.canonical import canonical_json, plain_text
+from bayesdp.accounting.chosen import Selection, chosen
 from bayesdp.accounting.lookalikes import require_new_name
 from bayesdp.accounting.rounded import STEPS, keeps, left, left_words, scaled, spent, up_words
 from bayesdp.accounting.shown import spent_html
@@ -148,14 +149,13 @@ class Ledger:
         row = row | {"reason": reason, "time": self._now()}
         schema.insert_refusal(connection, row, total_cost(spends) if spends else None)
 
-    def refusals(self) -> list[dict[str, Any]]:
+    def refusals(self, **only: Unpack[Selection]) -> list[dict[str, Any]]:
         """Every such refusal, oldest first: `dataset`, `analyst`, `study`, `reason`, `time`.
 
         With `dp_epsilon` and `dp_rho`, the cost that the release would have had; `None` where that
-        is not known.
+        is not known. `only` chooses some of them, as in `show`.
         """
-        with self._file.reading() as connection:
-            return schema.refusals_in(connection)
+        return self.entries(**only)[1]
 
     def debit(
         self,
@@ -253,16 +253,21 @@ class Ledger:
             account = self._account(connection, dataset, before=before)
             return [] if account is None else list(account.spends)
 
-    def show(self) -> list[dict[str, Any]]:
+    def show(self, **only: Unpack[Selection]) -> list[dict[str, Any]]:
         """Every data set as plain data, in the order of their names.
+
+        `only` chooses a `dataset`, or the releases and refused attempts of an `analyst`, or those
+        `since` and `until` a time: a date (that whole day) or a time, as a text such as
+        `"2026-11-01"` or as Python has it, in UTC where it has no offset. What is spent and left
+        counts all releases even so. Raises `InputError` for a name that is not in the ledger, and
+        for a time that is none.
 
         `spent` is the sum of pure DP costs and `spent_rho` that of zCDP costs, rounded up;
         `counted` says in words how many releases they are of, and since when. A
         reading has its `level` now, its `total` and what is `left` (rounded down). A release is
         `debited` until its result is stored, then `released`. `analysts` are as in `by_analyst`.
         """
-        with self._file.reading() as connection:
-            return [self._dataset(connection, name) for name in schema.names_in(connection)]
+        return self.entries(**only)[0]
 
     def preview(
         self,
@@ -426,6 +431,15 @@ class Ledger:
             else:
                 fits = middle
         return fits / STEPS
+
+    def entries(
+        self, **only: Unpack[Selection]
+    ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """The data sets as in `show` and the refused attempts, as they were at one moment."""
+        with self._file.reading() as connection:
+            datasets = [self._dataset(connection, name) for name in schema.names_in(connection)]
+            refusals = schema.refusals_in(connection)
+        return chosen(datasets, refusals, **only)
 
     def _dataset(self, connection: Connection, dataset: str) -> dict[str, Any]:
         account = self._account(connection, dataset)

@@ -1,8 +1,8 @@
-"""A ledger in a notebook: by data set, what was spent, what is left, and each release."""
+"""A ledger in a notebook: by data set, what was spent and is left, each release and analyst."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bayesdp import notebook
@@ -31,8 +31,11 @@ Datasets = Iterable[Mapping[str, Any]]
 
 
 def spent_html(datasets: Datasets) -> str:
-    """Two tables for each data set: its budget, and its releases in the order of time."""
-    parts = [part for dataset in datasets for part in (_budget(dataset), _releases(dataset))]
+    """For each data set its budget, its releases in the order of time, and its analysts."""
+    parts = [
+        _budget(dataset) + _releases(dataset) + _analysts(dataset["analysts"])
+        for dataset in datasets
+    ]
     return "".join(parts) or notebook.paragraph("The ledger is empty: nothing was released.")
 
 
@@ -78,3 +81,21 @@ def _releases(dataset: Mapping[str, Any]) -> str:
     ]
     columns = ("time", "status", "analyst", "study", "DP cost", "level", "release")
     return notebook.table(f"Releases of {dataset['dataset']}", columns, rows)
+
+
+def _analysts(analysts: Sequence[Mapping[str, Any]]) -> str:
+    rows = [
+        (
+            row["analyst"],
+            row["releases"],
+            spent(Cost(any=row["dp_epsilon"], rho_any=row["dp_rho"])),
+            row["refused"],
+        )
+        for row in analysts
+    ]
+    title = (
+        "Analysts. A cost is that of somebody's own releases; the costs of several may add up to "
+        "more than was spent, as of releases about disjoint groups of records the dearest counts."
+    )
+    columns = ("analyst", "releases", "DP cost of these releases", "refused attempts")
+    return notebook.table(title, columns, rows)

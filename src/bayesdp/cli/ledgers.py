@@ -15,7 +15,7 @@ from bayesdp.cli.common import (
     positive_seconds,
     print_json,
 )
-from bayesdp.errors import InputError, UnknownNameError
+from bayesdp.errors import InputError
 
 ledger_app = group("ledger", "bayesdp ledger show", "The durable budget.")
 
@@ -45,12 +45,16 @@ def ledger_show(
             help="Only releases and attempts since then: 2026-11-01, or a time; UTC unless said.",
         ),
     ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Only those until then; a date is the end of that day."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """What is spent and what is left, by data set, and who released what when."""
     from functools import partial
 
-    from bayesdp.accounting.chosen import chosen, since_time
+    from bayesdp.accounting.chosen import time_of
     from bayesdp.accounting.composition import level
     from bayesdp.accounting.ledger import Ledger
 
@@ -64,13 +68,14 @@ def ledger_show(
             remedy="It stands beside the study, or where its budget.ledger says: name it, as in "
             "--ledger FOLDER/ledger.db. The first release of a study makes it.",
         )
-    earliest = None if since is None else since_time(since, "--since")
     try:
-        datasets, refusals = chosen(
-            kept.show(), kept.refusals(), dataset=data_set, analyst=analyst, since=earliest
+        datasets, refusals = kept.entries(
+            dataset=data_set, analyst=analyst, since=since, until=until
         )
-    except UnknownNameError as error:
-        raise error.at("--data-set" if error.key == "dataset" else "--analyst") from None
+    except InputError as error:
+        options = {"dataset": "--data-set", "analyst": "--analyst"}
+        options |= {"since": "--since", "until": "--until"}
+        raise (error.at(options[error.key]) if error.key in options else error) from None
     if as_json:
         print_json({"datasets": datasets, "refusals": refusals})
         return
@@ -79,7 +84,11 @@ def ledger_show(
     asked = {
         f"of '{data_set}'": data_set,
         f"by '{analyst}'": analyst,
-        f"since {earliest and earliest.isoformat(timespec='seconds')}": earliest,
+        **{
+            f"{key} {time_of(text, key).isoformat(timespec='seconds')}": text
+            for key, text in (("since", since), ("until", until))
+            if text is not None
+        },
     }
     only = " and ".join(words for words, value in asked.items() if value is not None)
     show_ledger(console(), datasets, refusals, only=only)

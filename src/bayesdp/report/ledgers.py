@@ -12,6 +12,7 @@ from bayesdp.accounting.analysts import by_analyst
 from bayesdp.accounting.rounded import left_words
 from bayesdp.accounting.shown import level_of
 from bayesdp.accounting.spend import Spend, total_cost
+from bayesdp.notions import Cost
 from bayesdp.report.layout import item, say, show_table
 from bayesdp.report.numbers import budget_words, level_words
 from bayesdp.report.words import at_delta, cost_words
@@ -92,12 +93,8 @@ def _show_attempts(
     analysts = by_analyst(releases, refusals)
     for analyst in analysts:
         say(console, _sum_of(analyst))
-    if analysts and not_dp:
-        say(
-            console,
-            "Sums are of DP costs. What a level counts is the DP cost of all analysts together, "
-            "which the table above converts for each population.",
-        )
+    for sentence in _of_all_analysts(analysts, releases, not_dp):
+        say(console, sentence)
     count = sum(refusal["reason"] == "table" for refusal in refusals)
     if count:
         times = "once" if count == 1 else f"{count} times"
@@ -126,8 +123,39 @@ def _sum_of(analyst: Mapping[str, Any]) -> str:
         words += f"; {counted(refused, 'attempt', 'attempts')} refused"
     if analyst["refused_dp_epsilon"] is not None:
         asked = cost_words(analyst["refused_dp_epsilon"], analyst["refused_dp_rho"])
-        words += f", which asked for DP cost {asked}"
+        each = " together" if refused > 1 else ""
+        words += f", which asked for DP cost {asked}{each}"
     return f"{words}."
+
+
+def _of_all_analysts(
+    analysts: Sequence[Mapping[str, Any]], releases: Sequence[Mapping[str, Any]], not_dp: bool
+) -> list[str]:
+    """What the analysts have spent together, and what a level has to do with it."""
+    sentences = []
+    if sum(analyst["releases"] > 0 for analyst in analysts) > 1:
+        spends = [Spend.from_dict(spend) for row in releases for spend in row["spends"]]
+        together = total_cost(spends)
+        words = f"Together: DP cost {cost_words(together.dp_epsilon, together.rho)}"
+        if _is_less(together, analysts):
+            words += (
+                ", which is less than the sum of the analysts' costs: of releases about disjoint "
+                "groups of records the dearest counts"
+            )
+        sentences.append(f"{words}.")
+    if analysts and not_dp:
+        sentences.append(
+            "These are DP costs, each that of an analyst's own releases. A level is of the DP cost "
+            "of all analysts together: the table above converts it for each population."
+        )
+    return sentences
+
+
+def _is_less(together: Cost, analysts: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether all pay less together than the sum of their costs, by more than rounding."""
+    summed = sum(row["dp_epsilon"] for row in analysts), sum(row["dp_rho"] for row in analysts)
+    parts = zip((together.dp_epsilon, together.rho), summed, strict=True)
+    return any(part < of_all * (1.0 - 1e-9) for part, of_all in parts)
 
 
 def _line(entry: Mapping[str, Any], status: str, detail: str) -> str:

@@ -286,3 +286,35 @@ def test_what_is_missing_or_quoted_is_told(tmp_path: Path) -> None:
 )
 def test_a_cost_is_said_with_all_its_parts(pure: float, rho: float, words: str) -> None:
     assert cost_words(pure, rho) == words
+
+
+def test_all_that_depends_on_cells_is_one_kind_of_refusal(tmp_path: Path) -> None:
+    """Not even the kind of the error tells what was found; `inspect` does, with the remedy."""
+    height = TABLE["height"]
+    tables = {
+        "wrong-type": TABLE.assign(height=list("abcdef")),
+        "mixed-cells": TABLE.assign(height=pd.Series([1.0, "a", 2, 3, 4, 5], dtype=object)),
+        "missing": TABLE.assign(height=height.where(height > 130)),
+        "n": TABLE.iloc[:5],
+        "empty": TABLE.iloc[:0],
+    }
+    refused = []
+    for code, table in tables.items():
+        made = study(tmp_path, MEAN)
+        made._table = table
+        (finding,) = made.inspect()
+        assert finding.code == code
+        with pytest.raises(bdp.TableMismatchError) as caught:
+            made.release()
+        refused.append((type(caught.value), str(caught.value), vars(caught.value)))
+        assert caught.value.__context__ is None
+    assert refused[0][0] is bdp.TableMismatchError
+    assert refused[0][1].endswith("call study.inspect().")
+    assert all(refusal == refused[0] for refusal in refused)
+    assert len(made.ledger().refusals()) == len(tables)
+    made._table = TABLE.convert_dtypes().assign(height=pd.to_datetime(["2020-01-01"] * 6))
+    for look in (made.inspect, made.release):  # what a column is stored as depends on no cell
+        with pytest.raises(
+            bdp.errors.TableError, match=r"height is 'timestamp.*a column of numbers"
+        ):
+            look()

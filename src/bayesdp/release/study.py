@@ -8,13 +8,13 @@ only then shows it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from bayesdp.accounting.account import Preview
 from bayesdp.accounting.composition import level
@@ -28,6 +28,7 @@ from bayesdp.errors import (
     TableError,
     TableMismatchError,
 )
+from bayesdp.fitting.noisy_counts import PublicWindows
 from bayesdp.populations import Population
 from bayesdp.release.check import Check
 from bayesdp.release.derivation import derive, fits_total, provable_plan, within_total
@@ -57,9 +58,11 @@ from bayesdp.release.sweep import Sweep, spending, sweep
 from bayesdp.release.usefulness import useless
 from bayesdp.release.wide import clusters_of_one
 from bayesdp.tables.checks import Finding, count_records, inspect
-from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError, counted
+from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError, counted, mismatch
 from bayesdp.tables.source import Table, check_source, open_table
 from bayesdp.tables.sums import Totals, run
+
+T = TypeVar("T")
 
 
 class Study:
@@ -281,7 +284,8 @@ class Study:
             table = self._open()
         except UnreadableCellsError as error:
             return [error.finding]
-        with self._naming_inspect():
+
+        def look() -> list[Finding]:
             structure = structure_of(self.spec)
             findings = inspect(table, self.spec.columns, structure, queries)
             if not findings:
@@ -289,6 +293,9 @@ class Study:
                 for sentence in averages_of_nothing(plan.queries, totals):
                     findings.append(Finding("empty-group", sentence))
                 findings += other_group_sizes(plan.queries, totals)
+            return findings
+
+        findings = self._naming_inspect(look)
         for program in plan.programs if not findings else ():
             findings += program_findings(program, table, self.spec.columns)
         return findings
@@ -330,8 +337,12 @@ class Study:
             require_new(identity, ledger)
         who = self.spec.data.dataset, self.name
         analyst = self.spec.budget.analyst
-        with self._naming_inspect(), refusals_noted(ledger, *who, analyst) as asked:
-            plan, exact = self._exact(ledger, asked)
+
+        def price_and_sum() -> tuple[Plan, ExactValues]:
+            with refusals_noted(ledger, *who, analyst) as asked:
+                return self._exact(ledger, asked)
+
+        plan, exact = self._naming_inspect(price_and_sum)
         # The kernel must prove the levels before anything is spent.
         derivation = derive(plan, self.spends())
         if not fits_total(plan, derivation):
@@ -412,9 +423,13 @@ class Study:
         if preview.refusal is not None:
             raise self._over_budget(ledger, preview.refusal, entry.spends)
         who = self.spec.data.dataset, self.name
-        with self._naming_inspect(), refusals_noted(ledger, *who, entry.analyst) as asked:
-            asked += entry.spends
-            exact = exact_counts(plan, self._open())
+
+        def count() -> tuple[list[int], PublicWindows]:
+            with refusals_noted(ledger, *who, entry.analyst) as asked:
+                asked += entry.spends
+                return exact_counts(plan, self._open())
+
+        exact = self._naming_inspect(count)
         return Transaction(ledger, entry, FitDrawing(plan, exact, clock)).run()
 
     def plan_of(self, release: Release) -> Plan:
@@ -423,15 +438,22 @@ class Study:
             return self._priced[1]
         return self._plan(release.certificate.body["n"])
 
-    @contextmanager
-    def _naming_inspect(self) -> Iterator[None]:
-        """A refusal that names the Python call to look at the table, for a study without a file."""
+    def _naming_inspect(self, look: Callable[[], T]) -> T:
+        """What `look` finds in the table. Refusals name the call to inspect it, without a file.
+
+        Cells that can't be read are refused as all that depends on cells: the kind of an error
+        would tell something too.
+        """
+        refusal: TableError | TableMismatchError
         try:
-            yield
+            return look()
+        except UnreadableCellsError:
+            refusal = mismatch()
         except (TableError, TableMismatchError) as error:
-            if not self._has_file:
-                error.args = (str(error).replace(BY_COMMAND, BY_CALL),)
-            raise
+            refusal = error
+        if not self._has_file:
+            refusal.args = (str(refusal).replace(BY_COMMAND, BY_CALL),)
+        raise refusal  # outside of the handlers: it leads to nothing that was found
 
     def _entry(self, plan: Plan) -> LedgerEntry:
         request = {"queries": [query.name for query in self.spec.queries]}

@@ -42,7 +42,10 @@ class Finding:
 
 
 class UnreadableCellsError(TableMismatchError):
-    """The table has cells that can't be read. The curator may see `finding`, others the message."""
+    """The table has cells that can't be read. The curator may see `finding`, others the message.
+
+    Releases raise `mismatch()` in its place, as its kind tells something about the cells.
+    """
 
     def __init__(self, code: str, message: str) -> None:
         self.finding = Finding(code, message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -131,3 +132,90 @@ def test_a_command_is_typed_on_purpose(tmp_path: Path, monkeypatch: pytest.Monke
     loaded = bdp.Study.load("people.toml")
     with pytest.raises(bdp.Refusal, match="identical"):  # this process has released it
         loaded.release()
+
+
+# -- what the ledger knows of other processes ------------------------------------------------------
+
+
+def test_a_check_says_that_the_study_was_released_and_what_a_repeat_costs(tmp_path: Path) -> None:
+    made = study(tmp_path, analyst="Ada")
+    assert made.check().released == ()
+    assert made.check().repeat == ""
+    first = made.release()
+    same = study(tmp_path, analyst="Bo", table=None)
+    (known,) = same.check().released
+    assert (known.id, known.analyst, known.certificate) == (first.id, "Ada", "")
+    words = same.check().repeat
+    assert words.startswith(f"This study was released at {known.time[:19]}+00:00 by Ada (release ")
+    assert "certificate in the ledger" in words
+    assert words.endswith("costs as much again: DP cost 1.")
+    for shown in (str(same.check()), same.check()._repr_html_()):
+        assert words in shown
+    second = made.release(again=True)
+    assert [release.id for release in same.check().released] == [first.id, second.id]
+    assert f"released 2 times, the last one at {second.time[:10]}" in same.check().repeat
+    explained = bdp.explain(same)
+    assert explained.title.startswith("What another release from 'people' would promise")
+    assert first.id not in explained.text(10**4)
+    assert second.id in explained.section("status").paragraphs[0]
+    assert "nothing has been released yet" not in explained.text(10**4)
+    study(tmp_path, SUM).release()  # two of a total of 4 are spent on the same, and one is left
+    assert len(same.check().released) == 2
+    made.release(again=True)
+    refused = bdp.explain(same)
+    assert refused.verdict == "REFUSED"
+    assert "a second release would be refused" in refused.section("status").title
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"spend": 0.5},
+        {"population": bdp.Independent(covers=["height"], source="a census")},
+        {"columns": {"height": {"bounds": [120, 220], "unit": "in"}}},
+        {"where": "height > 150"},
+        {"adversary": "uninformed"},
+        {"name": "average"},
+    ],
+    ids=lambda other: next(iter(other)),
+)
+def test_another_study_was_not_released(other: dict[str, Any], tmp_path: Path) -> None:
+    query = {"name": "mean", "kind": "count", "where": "height > 160"}
+    study(tmp_path, query).release()
+    changed = query | {key: other[key] for key in ("where", "name") if key in other}
+    budget = {key: value for key, value in other.items() if key not in ("where", "name")}
+    if "adversary" in other:  # another reading of the same data set
+        study(tmp_path, query, **other).register()
+    assert study(tmp_path, changed, **budget).check().released == ()
+    assert len(study(tmp_path, query).check().released) == 1
+
+
+@pytest.mark.parametrize(
+    "budget", [{"delta": 1e-6, "noise": "gaussian"}, {"notion": "dp"}], ids=["delta", "dp"]
+)
+def test_releases_of_every_kind_are_known_again(budget: dict[str, Any], tmp_path: Path) -> None:
+    given = {"notion": budget["notion"], "population": None} if "notion" in budget else budget
+    asked = study(tmp_path, MEAN, SUM, **given)
+    done = asked.release()
+    assert [release.id for release in asked.check().released] == [done.id]
+
+
+def test_a_study_file_says_where_the_certificate_of_its_release_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, content in FILES.items():
+        Path(name).write_text(content)
+    Path("people.toml").write_text(PEOPLE.replace("n = 6", 'n = "from data"'))
+    runner = CliRunner()
+    assert runner.invoke(app, ["release", "people.toml"]).exit_code == 0
+    (certificate,) = Path().glob("people-*.certificate.json")
+    shown = " ".join(runner.invoke(app, ["check", "people.toml"]).stdout.split())
+    assert shown.startswith("This study was released at 20")
+    assert f"certificate {certificate.name})." in shown
+    told = json.loads(runner.invoke(app, ["check", "people.toml", "--json"]).stdout)["released"]
+    assert [release["certificate"] for release in told] == [certificate.name]
+    certificate.unlink()
+    assert "certificate in the ledger" in runner.invoke(
+        app, ["check", "people.toml"]
+    ).stdout.replace("\n", " ")

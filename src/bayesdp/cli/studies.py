@@ -188,6 +188,7 @@ def release(
 ) -> None:
     """Release the study's numbers once: debit the budget durably, then draw the noise."""
     from bayesdp.release import Study
+    from bayesdp.release.repeats import certificate_name
 
     loaded = Study.load(study)
     _check_outputs(loaded, certificate, report)
@@ -198,7 +199,7 @@ def release(
         typer.echo(text, err=True)
 
     done = loaded.release(again=True, warn=warn)  # whoever types the command again means it
-    path = certificate or study.with_name(f"{study.stem}-{done.id[:8]}.certificate.json")
+    path = certificate or study.with_name(certificate_name(study.name, done.id))
     saved = write(path, done.certificate.to_json() + "\n")
     if report is not None:
         from bayesdp.report.html import write_report

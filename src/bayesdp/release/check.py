@@ -10,6 +10,7 @@ from bayesdp.accounting.rounded import up_words
 from bayesdp.populations import Family, Population
 from bayesdp.populations.base import NO_ALLOWANCE
 from bayesdp.release.plan import Plan, PlannedQuery
+from bayesdp.release.repeats import Released, repeat_words
 from bayesdp.release.results import confidence_words, cost_words
 from bayesdp.release.usefulness import inaccurate, useless
 from bayesdp.release.wide import wide_warnings
@@ -23,6 +24,8 @@ class Check:
 
     plan: Plan
     preview: Preview
+    released: tuple[Released, ...] = ()
+    """Earlier releases of the same study, oldest first; none in a sweep."""
 
     def __repr__(self) -> str:
         count = len(self.plan.queries) + len(self.plan.programs)
@@ -32,7 +35,7 @@ class Check:
         queries = map(self._query, self.plan.queries)
         programs = map(str, self.plan.programs)
         shown = [*queries, *self.groups_and_cells(), *programs, self._together()]
-        return "\n".join([*shown, *self._remarks()])
+        return "\n".join([*filter(None, [self.repeat]), *shown, *self._remarks()])
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the price list, and what it comes to."""
@@ -40,6 +43,7 @@ class Check:
         rows += [(program.spec.name, "", program.cost_words()) for program in self.plan.programs]
         prices = notebook.table("Before the release", ("query", "error", "cost"), rows)
         said = [*self.groups_and_cells(), self._together(), *self._remarks()]
+        said += filter(None, [self.repeat])
         return prices + "".join(map(notebook.paragraph, said))
 
     def groups_and_cells(self) -> list[str]:
@@ -50,6 +54,11 @@ class Check:
             for sentence in (_by_group(query), query.shape.cells_sentence)
             if sentence
         ]
+
+    @property
+    def repeat(self) -> str:
+        """That this very study was released before, and what a repeat costs; else empty."""
+        return repeat_words(self.released, self.plan)
 
     @property
     def warnings(self) -> list[str]:

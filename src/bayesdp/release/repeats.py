@@ -1,24 +1,126 @@
-"""What this process has released: an identical study is released again on purpose only.
+"""What has been released already: an identical study is released again on purpose only.
 
 Running the cell of a notebook again must not spend a budget again. Two studies are identical if
 they declare the same data set, columns, population, budget and queries, whatever table, ledger,
-analyst and name they have: nothing here depends on what is in a table.
+analyst and name they have: nothing here depends on what is in a table. What other processes have
+released is found in the ledger, by the certificates that it keeps.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from bayesdp.accounting.account import to_the_second
 from bayesdp.accounting.canonical import canonical_json
 from bayesdp.accounting.ledger import Ledger
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.errors import LedgerError, Refusal
+from bayesdp.release.certify import declarations
+from bayesdp.release.derivation import plain_details
+from bayesdp.release.dp_steps import program_step, query_step
+from bayesdp.release.plan import Plan
 from bayesdp.release.results import cost_words
 from bayesdp.release.spec import StudySpec, describe_column
 
 _RELEASED: dict[str, list[str]] = {}
 """The releases of this process in their order, by the digest of their study."""
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """An earlier release of the same study: its name in the ledger, when and whose it was.
+
+    `time` is in ISO 8601. `certificate` is the name of its file beside the study, empty where there
+    is none; the ledger has the certificate too.
+    """
+
+    id: str
+    time: str
+    analyst: str
+    certificate: str = ""
+
+    def words(self) -> str:
+        """When, by whom, and where the certificate is."""
+        kept = (
+            f"certificate {self.certificate}" if self.certificate else "certificate in the ledger"
+        )
+        return f"at {to_the_second(self.time)} by {self.analyst} (release {self.id}, {kept})"
+
+    def to_dict(self) -> dict[str, str]:
+        """Plain data, as `bayesdp check --json` prints it."""
+        certificate = {"certificate": self.certificate} if self.certificate else {}
+        return {"id": self.id, "time": self.time, "analyst": self.analyst} | certificate
+
+
+def certificate_name(study: str, release: str) -> str:
+    """The name of the file with a release's certificate, beside the study file of this name."""
+    return f"{Path(study).stem}-{release[:8]}.certificate.json"
+
+
+def released_before(plan: Plan, ledger: Ledger, folder: Path) -> tuple[Released, ...]:
+    """The releases of the study in its ledger, oldest first. `folder` has their certificates.
+
+    A release is one of the same study if its certificate declares the same, and has the same
+    queries with the same noise.
+    """
+    earlier = ledger.releases(plan.study.data.dataset) if ledger.path.exists() else []
+    if not earlier:
+        return ()
+    asked = _asked(plan)
+    return tuple(
+        Released(release["id"], release["time"], release["analyst"], name if kept else "")
+        for release in earlier
+        if _certified(release.get("result") or {}, plan.n) == asked
+        for name in [certificate_name(release["study"], release["id"])]
+        for kept in [(folder / name).exists()]
+    )
+
+
+def repeat_words(released: tuple[Released, ...], plan: Plan) -> str:
+    """That this very study was released before, and what it would cost to repeat; else empty."""
+    if not released:
+        return ""
+    times = "" if len(released) == 1 else f" {len(released)} times, the last one"
+    return (
+        f"This study was released{times} {released[-1].words()}. Another release of it draws new "
+        f"noise, and costs as much again: {cost_words(plan.dp_epsilon, plan.dp_rho)}."
+    )
+
+
+_DECLARED = ("dataset", "unit", "rows_per_unit", "balanced", "n", "columns", "population")
+"""What certificates say of a study, beside its queries, and what no other release changes."""
+
+
+def _asked(plan: Plan) -> dict[str, Any]:
+    """What a study declares and asks for, in the form of a certificate."""
+    steps = [*map(query_step, plan.queries), *map(program_step, plan.programs)]
+    document = declarations(plan)
+    population = document["population"]  # plain data already, and long where it is a large network
+    asked = {
+        **{key: document.get(key) for key in _DECLARED if key != "population"},
+        "adversary": document["claim"].get("adversary"),
+        "queries": [step.to_dict() for step in steps],
+    }
+    return plain_details(asked) | {"population": population}
+
+
+def _certified(result: Mapping[str, Any], n: int | None) -> dict[str, Any] | None:
+    """The same of a release's certificate; `None` without one. Without `n` it may be any."""
+    document = result.get("certificate")
+    if not isinstance(document, Mapping) or "columns" not in document:
+        return None
+    step = document["derivation"]["premises"][0]
+    composition = step if step["rule"] == "sequential-composition" else step["premises"][0]
+    return {
+        **{key: document.get(key) for key in _DECLARED},
+        "n": n if n is None else document.get("n"),
+        "adversary": document["claim"].get("adversary"),
+        "queries": composition["premises"],
+    }
 
 
 def remember(study: str, release: str) -> None:

@@ -48,7 +48,7 @@ from bayesdp.release.proposals import Proposals, proposals
 from bayesdp.release.public_sizes import averages_of_nothing, other_group_sizes
 from bayesdp.release.queries import shape
 from bayesdp.release.reading import parse_study, read_toml
-from bayesdp.release.repeats import digest, require_new
+from bayesdp.release.repeats import digest, released_before, require_new
 from bayesdp.release.results import Release
 from bayesdp.release.spec import FROM_DATA, StressSpec, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, QuerySpec
@@ -219,12 +219,15 @@ class Study:
     def check(self) -> Check:
         """Price the study: costs, noise, errors, and what it does to the budget. Reads no data.
 
+        It says too whether the same study was released before, as the ledger has it.
+
         Raises `InputError` for a study that is wrong, and `Refusal` where it can't be priced within
         its budget or the kernel proves no level.
         """
         self._require_programs()
-        plan = self._plan_to_show()
-        return Check(plan, self._preview(self.ledger(), plan))
+        plan, ledger = self._plan_to_show(), self.ledger()
+        preview = self._preview(ledger, plan)
+        return Check(plan, preview, released_before(plan, ledger, self.folder))
 
     def sweep(self, targets: Sequence[float]) -> Sweep:
         """Check the study at several levels, to choose one: costs and errors side by side.

@@ -224,6 +224,8 @@ def _explained(promise: Promise, programs: Sequence[Mapping[str, Any]] = ()) -> 
         "release": f"What the release from '{clean(promise.dataset)}' promises about one record",
         "study": f"What a release from '{clean(promise.dataset)}' would promise about one record",
     }.get(promise.subject, "What such a release promises about one record")
+    if promise.status.repeats:
+        title = title.replace("What a release", "What another release")
     if promise.status.verdict == "UNKNOWN":
         title = title.replace("promises", "claims to promise")
     sections = explained_programs.with_programs(all_sections(promise), programs)

@@ -102,12 +102,22 @@ def status_section(status: PromiseStatus, *, described: bool) -> Section:
             ),
         )
     if status.verdict == "REFUSED":
+        again = " again" if status.repeats else ""
         refusal = (
-            "Nothing will be released, because the budget for this data set does not allow it. "
-            "What follows is only what the release would have meant.",
+            *_repeats(status),
+            f"Nothing will be released{again}, because the budget for this data set does not allow "
+            "it. What follows is only what the release would have meant.",
             clean(status.reason, 1000),
         )
-        return Section("status", "NOT PROMISED: this study would be refused", refusal)
+        title = "a second release" if status.repeats else "this study"
+        return Section("status", f"NOT PROMISED: {title} would be refused", refusal)
+    if status.verdict == "BEFORE RELEASE" and status.repeats:
+        repeated = (
+            *_repeats(status),
+            "What follows is what another release would promise, together with that one and all "
+            "others from the same data.",
+        )
+        return Section("status", "Does this hold?", repeated)
     answer = {
         "BEFORE RELEASE": "This is about a plan (a study): nothing has been released yet, and no "
         "data were read. What follows is what the release would promise, together with all "
@@ -121,6 +131,17 @@ def status_section(status: PromiseStatus, *, described: bool) -> Section:
         + (", such as how records are related." if described else "."),
     )
     return Section("status", "Does this hold?", (answer,))
+
+
+def _repeats(status: PromiseStatus) -> list[str]:
+    """That the study was released, and where to read what that release promises."""
+    if not status.repeats:
+        return []
+    return [
+        clean(status.repeats, 1000),
+        "What was promised then is in the certificate of that release: bayesdp explain says it, "
+        "given the certificate in place of the study.",
+    ]
 
 
 # -- the promise ------------------------------------------------------------------------

@@ -37,6 +37,7 @@ def check_document(check: Check) -> dict[str, Any]:
             "fits": check.preview.refusal is None,
             "refusal": check.preview.refusal,
         },
+        "released": [release.to_dict() for release in check.released],
         "assumptions": assumptions(plan),
     }
 

@@ -46,12 +46,14 @@ class PromiseStatus:
     """Whether the promise holds: the kernel's verdict, or the state of a study or a level.
 
     `verdict` is the kernel's, or `BEFORE RELEASE`, `REFUSED` (a study over budget), `COMPUTED` (a
-    level without a certificate).
+    level without a certificate). `repeats` says of a study that it was released before, and what
+    another release would cost.
     """
 
     verdict: str
     step: str = ""
     reason: str = ""
+    repeats: str = ""
 
     @property
     def holds(self) -> bool:
@@ -138,9 +140,9 @@ def of_study(study: Study) -> Promise:
         "assumptions": assumptions(plan),
         "derivation": derivation.to_dict(),
     }
-    status = PromiseStatus("BEFORE RELEASE")
+    status = PromiseStatus("BEFORE RELEASE", repeats=check.repeat)
     if preview.refusal is not None:
-        status = PromiseStatus("REFUSED", "budget", preview.refusal)
+        status = PromiseStatus("REFUSED", "budget", preview.refusal, check.repeat)
     return _of_release(plain_details(document), status, "study")
 
 

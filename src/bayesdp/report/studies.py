@@ -33,12 +33,16 @@ def show_check(
 ) -> None:
     """Print a study's price: its level, each query's error and cost, what is left.
 
-    Before that, why a release would be refused. `before` is what the data set has spent so far;
-    `verbose` adds the noise, what programs release, and what every theorem says of the level.
+    Before that, whether it was released, and why a release would be refused. `before` is what the
+    data set has spent so far; `verbose` adds the noise, what programs release, and what every
+    theorem says of the level.
     """
     plan = check.plan
+    if check.repeat:
+        say(console, check.repeat)
     if check.preview.refusal:
-        say(console, f"A release would be refused: {check.preview.refusal}")
+        another = "Another" if check.repeat else "A"
+        say(console, f"{another} release would be refused: {check.preview.refusal}")
     say(
         console,
         f"Together: DP cost {_spent(plan)}, {plan.reading.notion.upper()} level "

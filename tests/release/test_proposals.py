@@ -78,13 +78,16 @@ def test_a_narrower_interval() -> None:
 
 
 def test_capped_clusters() -> None:
-    """Priced as if no cluster were larger, and it says what is left where all are full."""
+    """Priced as if one cluster were larger, and it says what is left where all are full."""
     name = "capped clusters"
     for query, covers in ((MEAN, "x"), (COUNT, "s")):
         large = {**FIVE, "covers": [covers]}
-        priced(study(large, query), name, study({**large, "size": 3}, query))
+        priced(study(large, query), name, study({**large, "size": 3}, query, n=198))
     strong = {"model": "gaussian", "size": 4, "max_correlation": 0.9, "covers": ["x"]}
-    priced(study(strong, MEAN), name, study({**strong, "size": 2}, MEAN))
+    priced(study(strong, MEAN), name, study({**strong, "size": 2}, MEAN, n=198))
+    # A cap of one leaves no cluster, and one above what can be there removes nothing.
+    assert name not in by_name(study({**FIVE, "size": 2}, MEAN))
+    assert "at most 2 records" in by_name(study({**FIVE, "size": 3}, MEAN))[name].change
     condition = by_name(study(FIVE, MEAN))[name].condition
     assert "it pays where few clusters are larger" in condition
     assert "must not depend on their private values" in condition
@@ -95,7 +98,7 @@ def test_capped_clusters() -> None:
     with pytest.raises(bdp.BudgetExceededError):
         wanted.check()
     row = by_name(wanted)["capped clusters"]
-    kept = "data.n = the records that are kept (at least 120; priced for the most, 200)"
+    kept = "data.n = the records that are kept (at least 120; priced for the most, 198)"
     assert f"population.size = 3, {kept}" in row.change
     before, after = row.errors["m"]
     assert before is None

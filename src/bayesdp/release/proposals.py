@@ -283,12 +283,15 @@ def _capped_clusters(study: StudySpec, population: Population) -> Iterator[_Idea
     by_bound = isinstance(population, Gaussian) and (
         population.max_correlation is not None or population.max_regression_sum is not None
     )
-    if not (isinstance(population, Clusters) or by_bound) or population.group_size < 2:
-        return
+    if not (isinstance(population, Clusters) or by_bound) or population.group_size < 3:
+        return  # capped to one record, nothing of a cluster is left
     size = population.group_size
     most = -(-size // 2)
     fewest, n = _records_kept(study, most, size), study.data.n
-    kept = n if n == FROM_DATA else min(int(n), _clusters(study) * most)
+    kept = n
+    if n != FROM_DATA and fewest is not None:
+        # A cap that removes nothing would be a smaller declared size: one cluster at least is full.
+        kept = min(max(fewest, int(n) - (size - most)), _clusters(study) * most)
     smaller: Population = Clusters(size=most)
     if isinstance(population, Gaussian):
         smaller = population.model_copy(update={"size": most})
@@ -296,8 +299,9 @@ def _capped_clusters(study: StudySpec, population: Population) -> Iterator[_Idea
     yield _Idea(
         "capped clusters",
         f"keep at most {most} records of each cluster: population.size = {most}{declared}",
-        "it pays where few clusters are larger, and gains less with every record that goes; which "
-        f"ones are kept must not depend on their private values; {_OF_THE_KEPT}",
+        "it pays where few clusters are larger (where none is, declare the smaller size instead), "
+        "and gains less with every record that goes; which ones are kept must not depend on their "
+        f"private values; {_OF_THE_KEPT}",
         lambda: _with(study, smaller, kept),
         1.0 if n == FROM_DATA else int(kept) / int(n),
         None if fewest is None else lambda: _with(study, smaller, fewest),

@@ -74,7 +74,7 @@ def test_check_fits_a_screen_and_begins_with_what_matters(
     for _ in range(3):
         run("release", "people.toml")
     refused = run("check", "people.toml", status=1).stdout
-    assert refused.startswith("A release would be refused: ")
+    assert refused.startswith("Another release would be refused: ")
 
 
 def test_messages_name_the_option_that_was_typed() -> None:

@@ -192,7 +192,10 @@ def test_a_study_over_its_budget_fits_a_screen_and_begins_with_why() -> None:
     for _ in range(3):
         run("release", "people.toml")
     shown = on_a_screen("people.toml", status=1)
-    assert shown[0].startswith("A release would be refused: ")
+    assert shown[0].startswith("Another release would be refused: ")
+    assert re.search(
+        r"released 3 times, the last one at .* by .* \(certificate: people-", " ".join(shown)
+    )
 
 
 def test_targets_stand_side_by_side() -> None:

@@ -98,7 +98,7 @@ def test_clusters_and_unknown_dependence() -> None:
     require_kept(named(offers, "jointly Gaussian"), report, gaussian, lipschitz)
     assert named(offers, "a model of").less_noise == 0.75
     assert offers[-1].at_best  # what is certain comes first
-    assert "up to 75.0% less noise, perhaps none" in offers[-1].words()
+    assert "at most 75.0% less noise, perhaps none" in offers[-1].words()
 
 
 def test_a_member_of_a_family() -> None:
@@ -192,15 +192,24 @@ def test_the_command_line_says_it() -> None:
     shown = runner.invoke(app, ["leakage", spec, "--epsilon", "1"]).stdout
     flat = " ".join(shown.replace("│", " ").split())
     assert "uses how many records may depend on each other" in flat
-    assert "protects a record as 4 would if records were independent" in flat
+    assert "protects a record as one of 4 would if records were independent" in flat
     assert "If the declared population is right" in flat
     assert "What more knowledge would buy" in flat
-    assert "up to 75.0% less noise, perhaps none" in flat
+    assert "at most 75.0% less noise, perhaps none" in flat
+    assert "class 'any' (they may know any of the other records exactly, none, some or all)" in flat
+    assert (
+        "Other classes: 'uninformed' (they know the population, and none of the records)," in flat
+    )
+    spec = json.dumps({"model": "gaussian", "size": 3, "max_correlation": 0.3})
+    shown = runner.invoke(app, ["leakage", spec, "--epsilon", "1"]).stdout
+    assert shown.count("doesn't apply") == 1  # one row for theorems with the same reason
+    flat = " ".join(shown.replace("│", " ").split())
+    assert "known about these records, at best that they are independent: at most" in flat
 
 
 def test_a_limit_that_rounds_to_all_of_the_noise_says_that_nothing_is_known() -> None:
     limit = Advice("any other knowledge", 1.0, at_best=True)
     assert limit.words() == "any other knowledge: it is not known how much less noise, if any"
     almost = Advice("any other knowledge", 0.999, at_best=True)
-    assert almost.words() == "any other knowledge: up to 99.9% less noise, perhaps none"
+    assert almost.words() == "any other knowledge: at most 99.9% less noise, perhaps none"
     assert Advice("equal correlations", 0.5).words() == "equal correlations: 50.0% less noise"

@@ -15,6 +15,9 @@ from bayesdp.accounting.spend import Reading, Spend, check_text, total_cost
 from bayesdp.errors import InputError, LedgerError
 from bayesdp.notions import Cost
 
+NOTHING_SPENT = "Nothing was released and nothing was spent."
+"""What ends the message of a release that was refused."""
+
 
 @dataclass(frozen=True, slots=True)
 class Account:

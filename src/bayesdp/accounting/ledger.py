@@ -23,6 +23,7 @@ from sqlalchemy import Connection, and_, func, select
 
 from bayesdp.accounting import schema
 from bayesdp.accounting.account import (
+    NOTHING_SPENT,
     Account,
     Preview,
     check_names,
@@ -193,7 +194,8 @@ class Ledger:
         if refusal:
             # Outside the transaction: the search for what fits needn't hold up other processes.
             fits = self._fits(account, spends)
-            raise BudgetExceededError(self._refusal(dataset, account, spends, refusal, fits))
+            words = self._refusal(dataset, account, spends, refusal, fits)
+            raise BudgetExceededError(f"{words} {NOTHING_SPENT}")
         return release
 
     def store(self, release_id: str, result: dict[str, Any]) -> None:
@@ -418,7 +420,7 @@ class Ledger:
             f"The budget of the data set '{dataset}' doesn't allow this release "
             f"(DP cost {spent(total_cost(spends))}). It counts all releases of the data set: "
             f"{account.counted_words()}. "
-            f"{' '.join(lines)} {advice} Nothing was released and nothing was spent."
+            f"{' '.join(lines)} {advice}"
         )
 
     def _fits(self, account: Account, spends: Sequence[Spend]) -> float:

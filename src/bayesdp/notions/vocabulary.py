@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from bayesdp.errors import InputError
-from bayesdp.statements.assumptions import ADVERSARY_WORDS, ROUNDING
+from bayesdp.statements.assumptions import ROUNDING
 
 Notion = Literal["dp", "bdp"]
 Adversary = Literal["any", "uninformed", "informed"]
@@ -24,8 +24,12 @@ ADVERSARIES: tuple[Adversary, ...] = get_args(Adversary)
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SECRETS: tuple[Secrets, ...] = get_args(Secrets)
 
-ADVERSARY_MEANING: dict[Adversary, str] = {name: ADVERSARY_WORDS[name] for name in ADVERSARIES}
-"""Who attacks, in the words of certificates."""
+ADVERSARY_MEANING: dict[Adversary, str] = {
+    "any": "they may know any of the other records exactly, none, some or all",
+    "uninformed": "they know the population, and none of the records",
+    "informed": "they know every record except the one they attack",
+}
+"""What the adversaries of a class know."""
 
 ROUNDING_IN_WORDS = f"computed in double precision and rounded up; on a certificate {ROUNDING}"
 """How levels are rounded, as reports say it."""

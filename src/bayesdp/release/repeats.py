@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayesdp.accounting.account import to_the_second
+from bayesdp.accounting.account import NOTHING_SPENT, to_the_second
 from bayesdp.accounting.canonical import canonical_json
 from bayesdp.accounting.ledger import Ledger
 from bayesdp.accounting.spend import Reading, Spend, total_cost
@@ -45,10 +45,8 @@ class Released:
 
     def words(self) -> str:
         """When, by whom, and where the certificate is."""
-        kept = (
-            f"certificate {self.certificate}" if self.certificate else "certificate in the ledger"
-        )
-        return f"at {to_the_second(self.time)} by {self.analyst} (release {self.id}, {kept})"
+        kept = self.certificate or f"in the ledger as release {self.id}"
+        return f"at {to_the_second(self.time)} by {self.analyst} (certificate: {kept})"
 
     def to_dict(self) -> dict[str, str]:
         """Plain data, as `bayesdp check --json` prints it."""
@@ -84,11 +82,16 @@ def repeat_words(released: tuple[Released, ...], plan: Plan) -> str:
     """That this very study was released before, and what it would cost to repeat; else empty."""
     if not released:
         return ""
-    times = "" if len(released) == 1 else f" {len(released)} times, the last one"
     return (
-        f"This study was released{times} {released[-1].words()}. Another release of it draws new "
-        f"noise, and costs as much again: {cost_words(plan.dp_epsilon, plan.dp_rho)}."
+        f"{released_words(released)} Another release of it draws new noise, and costs as much "
+        f"again: {cost_words(plan.dp_epsilon, plan.dp_rho)}."
     )
+
+
+def released_words(released: tuple[Released, ...]) -> str:
+    """A sentence on when the study was released, for one that was."""
+    times = "" if len(released) == 1 else f" {len(released)} times, the last one"
+    return f"This study was released{times} {released[-1].words()}."
 
 
 _DECLARED = ("dataset", "unit", "rows_per_unit", "balanced", "n", "columns", "population")
@@ -177,6 +180,5 @@ def _words(kept: dict[str, Any]) -> str:
         f"In this session an identical study was {done} before: {names} of the data set "
         f"'{kept['dataset']}', {cost_words(cost.dp_epsilon, cost.rho)}, at {kept['time']}. "
         f"What it released is in the ledger: study.ledger().release('{kept['id']}'). To spend as "
-        "much again on new noise, say study.release(again=True). Nothing was released and nothing "
-        "was spent."
+        f"much again on new noise, say study.release(again=True). {NOTHING_SPENT}"
     )

@@ -16,7 +16,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bayesdp.accounting.account import Preview
+from bayesdp.accounting.account import NOTHING_SPENT, Preview
 from bayesdp.accounting.composition import level
 from bayesdp.accounting.ledger import Ledger
 from bayesdp.accounting.spend import Reading, Spend
@@ -507,13 +507,11 @@ class Study:
         expected = replace(structure_of(self.spec), n=plan.n)
         totals = run(table, self.spec.columns, queries, expected)
         for sentence in averages_of_nothing(plan.queries, totals):
-            raise TableMismatchError(f"{sentence} Nothing was released and nothing was spent.")
+            raise TableMismatchError(f"{sentence} {NOTHING_SPENT}")
         for finding in other_group_sizes(
             plan.queries, totals
         ):  # of public columns, as everything before
-            raise TableMismatchError(
-                f"{finding.message} Nothing was released and nothing was spent."
-            )
+            raise TableMismatchError(f"{finding.message} {NOTHING_SPENT}")
         return totals
 
     def _require_proofs(self, plan: Plan) -> None:
@@ -532,7 +530,7 @@ class Study:
         """The refusal to raise, after the ledger has noted the attempt."""
         dataset, analyst = self.spec.data.dataset, self.spec.budget.analyst
         ledger.refused(dataset, self.name, "budget", analyst=analyst, spends=spends)
-        return BudgetExceededError(refusal)
+        return BudgetExceededError(f"{refusal} {NOTHING_SPENT}")
 
     def _preview(self, ledger: Ledger, plan: Plan) -> Preview:
         """What a release would do to the budget. A refusal says what to spend instead."""

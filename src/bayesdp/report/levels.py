@@ -38,24 +38,36 @@ def show_leakage(
         console,
         f"What a DP cost of {_cost(report)} means here{',' if at else ''}{at}",
         ("theorem", "BDP level", "what it says and knows"),
-        [
-            *rows,
-            *((refusal.theorem, "doesn't apply", refusal.reason) for refusal in report.refused),
-        ],
+        [*rows, *_not_applied(report)],
     )
     say(console, _in_odds(report))
     if hint:
         say(console, hint)
     say(
         console,
-        f"The attacker is '{report.adversary}': {ADVERSARY_MEANING[report.adversary]}. "
-        f"Levels: {ROUNDING_IN_WORDS}.",
+        f"Levels are against adversaries of class '{report.adversary}' "
+        f"({ADVERSARY_MEANING[report.adversary]}): {ROUNDING_IN_WORDS}. {_other_classes(report)}",
         style="dim",
     )
     if offers:
         say(console, "What more knowledge would buy, at the same level:")
     for offer in offers:
         bullet(console, offer.words())
+
+
+def _not_applied(report: LeakageReport) -> list[tuple[str, str, str]]:
+    """A row for each reason why theorems don't apply."""
+    names: dict[str, list[str]] = {}
+    for refusal in report.refused:
+        names.setdefault(refusal.reason, []).append(refusal.theorem)
+    return [(", ".join(kept), "doesn't apply", reason) for reason, kept in names.items()]
+
+
+def _other_classes(report: LeakageReport) -> str:
+    """What the classes know that were not asked about."""
+    others = (f"'{name}' ({known})" for name, known in ADVERSARY_MEANING.items())
+    asked = f"'{report.adversary}' "
+    return f"Other classes: {', '.join(other for other in others if not other.startswith(asked))}."
 
 
 def best_by_theorem(report: LeakageReport) -> list[Bound]:
@@ -107,7 +119,7 @@ def _in_odds(report: LeakageReport) -> str:
         return f"{rests}, a DP cost of {cost} promises practically nothing."
     shown = level_words(level)
     return (
-        f"{rests}, a DP cost of {cost} protects a record as {shown} would if records were "
+        f"{rests}, a DP cost of {cost} protects a record as one of {shown} would if records were "
         "independent: seeing the results changes the odds between two possible values of one "
         f"record by a factor of at most e^{shown} = {factor_words(odds_factor(level))}."
     )

@@ -14,6 +14,7 @@ from bayesdp.release.certify import secrets_place
 from bayesdp.release.check import Check
 from bayesdp.release.plan import Plan, PlannedQuery
 from bayesdp.release.proposals import Proposals
+from bayesdp.release.repeats import released_words
 from bayesdp.release.results import Release, Result, confidence_words
 from bayesdp.release.stress import Stress, StressRow
 from bayesdp.release.sweep import Sweep
@@ -38,11 +39,12 @@ def show_check(
     theorem says of the level.
     """
     plan = check.plan
-    if check.repeat:
-        say(console, check.repeat)
     if check.preview.refusal:
-        another = "Another" if check.repeat else "A"
+        another = "Another" if check.released else "A"
         say(console, f"{another} release would be refused: {check.preview.refusal}")
+    if check.released:
+        refused = check.preview.refusal is not None
+        say(console, released_words(check.released) if refused else check.repeat)
     say(
         console,
         f"Together: DP cost {_spent(plan)}, {plan.reading.notion.upper()} level "

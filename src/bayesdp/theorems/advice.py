@@ -71,7 +71,7 @@ class Advice:
             return f"{self.knowledge}: {self.less_noise:.1%} less noise"
         if self.less_noise >= 1.0:  # rounded up, so nothing is said
             return f"{self.knowledge}: it is not known how much less noise, if any"
-        return f"{self.knowledge}: up to {self.less_noise:.1%} less noise, perhaps none"
+        return f"{self.knowledge}: at most {self.less_noise:.1%} less noise, perhaps none"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `bayesdp leakage --json` prints it."""
@@ -361,4 +361,4 @@ def _first_order(chain: MarkovChain) -> MarkovChain | None:
 def _whole_law(population: Population) -> str:
     if isinstance(population, Clusters | Unknown):
         return "a model of who depends on whom, and how strongly"
-    return "any other knowledge about these records"
+    return "whatever else may be known about these records, at best that they are independent"

@@ -268,4 +268,5 @@ def _words(population: Population, attack: Attack) -> str:
     """The worst case in words: who attacks whom."""
     names = record_namer(population)
     known = ", ".join(names(j) for j in attack.known)
-    return f"attained against {names(attack.record)} by one who knows {known or 'no record'}"
+    knows = known or "no other record"
+    return f"reached by somebody who attacks {names(attack.record)} and knows {knows}"

@@ -34,8 +34,8 @@ UNBOUNDED = (
     "since the others then move by more than the target does (theory 3.8)"
 )
 NOT_LIPSCHITZ = (
-    'kind="any": the bound is for mechanisms that are Lipschitz in the clipped values (Laplace '
-    "noise on a sum or a mean); counts, histograms and unknown mechanisms are not (theory 7)"
+    "the bound is for mechanisms that are Lipschitz in the clipped values (Laplace noise on a sum "
+    'or a mean), and kind="any" has counts, histograms and unknown mechanisms too (theory 7)'
 )
 
 

@@ -20,6 +20,7 @@ import pytest
 from rich.console import Console
 
 from bayesdp.accounting import Ledger, Reading, Spend, total_cost
+from bayesdp.accounting.account import NOTHING_SPENT
 from bayesdp.accounting.analysts import login_name
 from bayesdp.accounting.blocks import Block
 from bayesdp.accounting.rounded import keeps, left_words, up_words
@@ -408,7 +409,7 @@ def test_a_preview_says_what_a_debit_would(book: Ledger, path: Path) -> None:
     assert path.read_bytes() == before
     with pytest.raises(BudgetExceededError) as caught:
         debit(book, 0.5)
-    assert seen.refusal == str(caught.value)
+    assert f"{seen.refusal} {NOTHING_SPENT}" == str(caught.value)
 
 
 def test_a_preview_refuses_what_ensure_refuses(book: Ledger) -> None:

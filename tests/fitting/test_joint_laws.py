@@ -73,6 +73,16 @@ def test_what_is_left_out_is_said() -> None:
     said = " ".join(check.sentence for check in fitted.diagnostics)
     for words in ("1 clusters lack a value", "2 clusters have another size than 2", "1 rows"):
         assert words in said
+    assert "so many clusters: 1 of 1, 101 of 2, 1 of 3." in said
+    assert "A study with clusters of more than 2 rows refuses this population." in said
+    assert 'model = "clusters" with size = 3' in said
+    (sizes,) = [check for check in fitted.diagnostics if check.name == "other sizes"]
+    assert not sizes.fits
+    smaller = table[table.cluster != "e"]
+    fitted = fit_finite(smaller, "x", "cluster", states=[0, 1])
+    (sizes,) = [check for check in fitted.diagnostics if check.name == "other sizes"]
+    assert sizes.fits
+    assert sizes.sentence.endswith("their law must be what that of 2 says of fewer records.")
     threes = fit_finite(table, "x", "cluster", states=[0, 1], size=3)
     assert (threes.clusters, threes.law[0, 1, 1]) == (1, 1 / 3)
 

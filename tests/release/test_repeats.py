@@ -216,4 +216,5 @@ def test_a_study_file_says_where_the_certificate_of_its_release_is(
     told = json.loads(runner.invoke(app, ["check", "people.toml", "--json"]).stdout)["released"]
     assert [release["certificate"] for release in told] == [certificate.name]
     certificate.unlink()
-    assert "in the ledger as" in runner.invoke(app, ["check", "people.toml"]).stdout
+    shown = " ".join(runner.invoke(app, ["check", "people.toml"]).stdout.split())
+    assert "(certificate: in the ledger as release " in shown

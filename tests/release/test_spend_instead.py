@@ -28,7 +28,7 @@ def test_the_level_that_is_named_fits_and_uses_what_is_left(
     assert refusal is not None
     with pytest.raises(BudgetExceededError) as caught:
         again.release()
-    assert str(caught.value) == refusal
+    assert str(caught.value) == f"{refusal} Nothing was released and nothing was spent."
     less = remedy(refusal)
     assert less > (0.29 if not delta else 0.05)
     release = study(tmp_path, MEAN, spend=less, **delta).release()

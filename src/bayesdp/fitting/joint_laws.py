@@ -11,8 +11,8 @@ is the `family` of those laws between the bounds that have the largest levels (`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -57,7 +57,7 @@ class FiniteFit:
     cluster are sorted, so that other orders have the count 0. `law` is the most likely law, `lower`
     and `upper` hold each cell of the true one (`None` for a point). `clusters` were used;
     `incomplete` ones have a missing cell or lack a role, `others` have another size, and `nameless`
-    rows belong to no cluster.
+    rows belong to no cluster. `sizes` says how many clusters have so many rows (empty with roles).
     """
 
     population: Family | Finite
@@ -72,6 +72,7 @@ class FiniteFit:
     incomplete: int
     others: int
     nameless: int
+    sizes: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def diagnostics(self) -> tuple[FitCheck, ...]:
@@ -111,6 +112,26 @@ class FiniteFit:
                     f"{number} {what} {why} and were left out, as if that did not depend on values."
                 )
                 yield FitCheck("left out", text)
+        if self.others:
+            yield self._other_sizes()
+
+    def _other_sizes(self) -> FitCheck:
+        """What to do about clusters of other sizes than the one that was fitted."""
+        size, largest = self.law.ndim, max(self.sizes)
+        counted = ", ".join(f"{self.sizes[rows]} of {rows}" for rows in sorted(self.sizes))
+        text = f"By the number of their rows there are so many clusters: {counted}."
+        if min(self.sizes) < size:
+            text += (
+                " A study takes smaller clusters as ones of which records are missing: their law "
+                f"must be what that of {size} says of fewer records."
+            )
+        if largest > size:
+            text += (
+                f" A study with clusters of more than {size} rows refuses this population. Fit the "
+                f"largest ones (size {largest}) if the smaller are like parts of them, or declare "
+                f'model = "clusters" with size = {largest}, under which anything is possible.'
+            )
+        return FitCheck("other sizes", text, fits=largest <= size)
 
     def estimated(self) -> dict[str, Any]:
         """The states, roles, counts, the most likely law and its bounds as plain data."""
@@ -180,6 +201,7 @@ class _Counted:
     incomplete: int
     others: int
     nameless: int
+    sizes: Mapping[int, int] = field(default_factory=dict)
 
 
 def _by_size(table: Table, states: States, cluster: str, size: int | None) -> _Counted:
@@ -208,7 +230,7 @@ def _by_size(table: Table, states: States, cluster: str, size: int | None) -> _C
         elif rows == size:
             incomplete += number
     others = sum(number for rows, number in sizes.items() if rows != size)
-    return _Counted(counts, None, incomplete, others, answer.nameless)
+    return _Counted(counts, None, incomplete, others, answer.nameless, sizes)
 
 
 def _by_role(
@@ -343,6 +365,7 @@ def _fitted(counted: _Counted, read: States, confidence: float | None) -> Finite
         incomplete=counted.incomplete,
         others=counted.others,
         nameless=counted.nameless,
+        sizes=counted.sizes,
     )
 
 

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesdp.report.figures import FigurePanel, IntervalMark, error_bars, ticks
+from bayesdp.report.figures import (
+    SHEET,
+    FigurePanel,
+    IntervalMark,
+    bars_height,
+    error_bars,
+    on_sheets,
+    ticks,
+)
 
 FINITE = st.floats(-1e9, 1e9)
 
@@ -91,3 +100,39 @@ def test_ticks_are_round() -> None:
     assert ticks(0.0, 10.0) == (0.0, 2.0, 4.0, 6.0, 8.0, 10.0)
     assert ticks(0.05, 0.21) == pytest.approx((0.05, 0.1, 0.15, 0.2))
     assert ticks(3.0, 3.0) == (3.0,)
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=6))
+def test_each_figure_fits_on_a_sheet_and_none_of_the_numbers_is_left_out(rows: list[int]) -> None:
+    panels = [
+        FigurePanel(
+            f"query {q}",
+            "cm",
+            tuple(IntervalMark(f"{q}.{i}", 10.0 * i, 1.0) for i in range(count)),
+        )
+        for q, count in enumerate(rows)
+    ]
+    sheets = on_sheets(panels)
+    assert all(sheets)
+    assert all(bars_height(sheet) <= SHEET for sheet in sheets)
+    shown = [mark for sheet in sheets for piece in sheet for mark in piece.intervals]
+    assert shown == [mark for panel in panels for mark in panel.intervals]
+    if sum(rows) <= 10 and len(rows) == 1:
+        assert sheets == [panels]
+
+
+def test_pieces_of_a_long_panel_have_one_axis() -> None:
+    marks = tuple(IntervalMark(str(i), float(i), 1.0) for i in range(40))
+    sheets = on_sheets([FigurePanel("many " * 30, "", marks)])
+    assert [piece.title[:8] for sheet in sheets for piece in sheet] == [
+        f"{part} of 3: " for part in (1, 2, 3)
+    ]
+    places = []
+    for number, sheet in enumerate(sheets):
+        svg = ET.fromstring(error_bars(sheet, title="t", name=f"f{number}"))
+        heads = "".join(e.text or "" for e in svg.iter("text") if e.get("class") == "head")
+        assert heads.startswith(f"{number + 1} of 3: many")
+        places += [percent(c.attrib["cx"]) for c in svg.iter("circle")]
+    assert places == sorted(places)
+    steps = [right - left for left, right in pairwise(places)]
+    assert max(steps) - min(steps) < 0.03

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -57,11 +57,12 @@ class IntervalMark:
 
 @dataclass(frozen=True, slots=True)
 class FigurePanel:
-    """The numbers of one query, on one axis in `unit`."""
+    """The numbers of one query, on one axis in `unit`: from end to end of `axis`, if it is set."""
 
     title: str
     unit: str
     intervals: tuple[IntervalMark, ...]
+    axis: tuple[float, float] | None = None
 
 
 def error_bars(panels: Sequence[FigurePanel], *, title: str, name: str) -> str:
@@ -87,6 +88,42 @@ def error_bars(panels: Sequence[FigurePanel], *, title: str, name: str) -> str:
         f'<desc id="{escape(name)}-desc">{escape(spoken)}</desc>'
         f"{''.join(parts)}</svg>"
     )
+
+
+SHEET = 760.0
+"""The tallest figure that a sheet of paper has room for, A4 or letter, with its caption."""
+
+
+def on_sheets(panels: Sequence[FigurePanel]) -> list[list[FigurePanel]]:
+    """The panels in figures of which each fits on a sheet of paper: none would be cut in printing.
+
+    A panel that is too long for one goes on in the next, on the same axis.
+    """
+    sheets: list[list[FigurePanel]] = [[]]
+    for piece in (piece for panel in panels for piece in _pieces(panel)):
+        if sheets[-1] and bars_height([*sheets[-1], piece]) > SHEET:
+            sheets.append([])
+        sheets[-1].append(piece)
+    return sheets
+
+
+def _pieces(panel: FigurePanel) -> list[FigurePanel]:
+    """The panel, or pieces of it that fit on a sheet each, as even as can be."""
+    room = int((SHEET - bars_height([replace(panel, intervals=panel.intervals[:1])])) // _ROW) + 1
+    count = -(-len(panel.intervals) // room)
+    if count < 2:
+        return [panel]
+    long = -(-len(panel.intervals) // count)
+    axis = _range(panel.intervals)
+    return [
+        FigurePanel(
+            f"{part + 1} of {count}: {panel.title}",
+            panel.unit,
+            panel.intervals[part * long : (part + 1) * long],
+            axis,
+        )
+        for part in range(count)
+    ]
 
 
 def bars_height(panels: Sequence[FigurePanel]) -> float:
@@ -159,7 +196,7 @@ def _title_lines(panel: FigurePanel) -> list[str]:
 
 
 def _panel(panel: FigurePanel, top: float) -> str:
-    low, high = _range(panel.intervals)
+    low, high = panel.axis or _range(panel.intervals)
 
     def place(x: float) -> str:
         return f"{(x - low) / (high - low):.2%}"

@@ -18,7 +18,13 @@ from bayesdp.release.assumptions import said_once
 from bayesdp.release.results import confidence_words
 from bayesdp.report import beliefs
 from bayesdp.report.dependence import number
-from bayesdp.report.figures import WHAT_BARS_ARE, FigurePanel, IntervalMark, error_bars
+from bayesdp.report.figures import (
+    WHAT_BARS_ARE,
+    FigurePanel,
+    IntervalMark,
+    error_bars,
+    on_sheets,
+)
 from bayesdp.report.numbers import budget_words, error_up, level_words, with_error
 from bayesdp.report.output import GENERATOR, replace_file
 from bayesdp.report.phrases import Section, section_html
@@ -294,22 +300,28 @@ def _results(study: StudySection, name: str) -> str:
         f"<td>{escape(row.unit)}</td></tr>"
         for row in study.results
     )
-    figure = error_bars(
-        panels_of(study.results),
-        title=f"Released numbers of {study.title}, with {each} error bars",
-        name=f"{name}-figure",
+    sheets = on_sheets(panels_of(study.results))
+    caption = f"<figcaption>{escape(WHAT_BARS_ARE.format(each))}</figcaption>"
+    figures = "".join(
+        f"<figure>{_figure(panels, study, each, f'{name}-figure-{i}')}{caption}</figure>"
+        for i, panels in enumerate(sheets, 1)
     )
     questions = "".join(f"<li>{escape(question)}</li>" for question in study.questions)
     return (
         "<h3>Released numbers</h3>"
         f"{f'<p>What was asked:</p><ul>{questions}</ul>' if questions else ''}"
-        f"<figure>{figure}<figcaption>{escape(WHAT_BARS_ARE.format(each))}</figcaption></figure>"
+        f"{figures}"
         '<div class="scroll"><table><caption>The same numbers</caption>'
         '<thead><tr><th scope="col">Query</th><th scope="col">Group</th>'
         f'<th scope="col" class="n">Released</th><th scope="col" class="n">Error, {each}</th>'
         f'<th scope="col">Unit</th></tr></thead><tbody>{rows}</tbody></table></div>'
         f"{results_html(study.programs)}"
     )
+
+
+def _figure(panels: Sequence[FigurePanel], study: StudySection, each: str, name: str) -> str:
+    title = f"Released numbers of {study.title}, with {each} error bars"
+    return error_bars(panels, title=title, name=name)
 
 
 def confidences(rows: Sequence[ResultRow]) -> list[str]:

@@ -24,6 +24,7 @@ from bayesdp.accounting.account import NOTHING_SPENT
 from bayesdp.accounting.analysts import login_name
 from bayesdp.accounting.blocks import Block
 from bayesdp.accounting.rounded import keeps, left_words, up_words
+from bayesdp.accounting.shown import asked_words
 from bayesdp.errors import BudgetExceededError, InputError, LedgerError, UnsupportedError
 from bayesdp.numbers import float_above
 from bayesdp.report.ledgers import show_ledger
@@ -545,6 +546,8 @@ def test_analysts_of_disjoint_blocks_have_spent_less_together(tmp_path: Path) ->
         return " ".join(shown.getvalue().split())
 
     assert "Together: DP cost 0.75." in lines()
+    asked = [replace(spend(0.01), query=name) for name in ("a", "b", "a", "<c>", "d", "e")]
+    assert asked_words({"spends": [item.to_dict() for item in asked]}) == "a, b, <c> and 2 more"
     book.debit("d", "row", [replace(spend(0.25), block=north)], study="", request={}, analyst="Cy")
     assert "Together: DP cost 0.75, which is less than the sum of the analysts' costs" in lines()
     assert "Together" not in lines(analyst="Bo")

@@ -276,9 +276,10 @@ def test_the_ledger_says_who_released_what_at_which_cost_and_who_was_refused(
     assert all(re.fullmatch(r"[\d-]{10}T[\d:]{8}\+00:00", time) for time in times)
     attempts = [re.split("  +", line.strip())[1:] for line in lines if line.startswith("  20")]
     asked = " (it asked for DP cost "
+    first, other = (f"BDP level {level} (mean height)" for level in ("1", "1.9"))
     assert attempts == [
-        ["released", "grace", "people.toml", "DP cost 0.333334, BDP level 1", actual["release"]],
-        ["released", "Ada L.", "ada.toml", "DP cost 0.633334, BDP level 1.9", second["release"]],
+        ["released", "grace", "people.toml", f"DP cost 0.333334, {first}", actual["release"]],
+        ["released", "Ada L.", "ada.toml", f"DP cost 0.633334, {other}", second["release"]],
         ["refused", "Ada L.", "ada.toml", f"because of the budget{asked}0.633334)"],
         ["refused", "grace", "late.toml", f"because of what is in the table{asked}0.0166667)"],
     ]

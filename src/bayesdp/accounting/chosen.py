@@ -42,7 +42,7 @@ def time_of(day_or_time: str | date, key: str) -> datetime:
     )
 
 
-class Selection(TypedDict, total=False):
+class EntryFilter(TypedDict, total=False):
     """Which entries are asked for, as in `chosen`."""
 
     dataset: str | None

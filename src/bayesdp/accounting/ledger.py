@@ -35,7 +35,7 @@ from bayesdp.accounting.account import (
 )
 from bayesdp.accounting.analysts import by_analyst, checked_analyst
 from bayesdp.accounting.canonical import canonical_json, plain_text
-from bayesdp.accounting.chosen import Selection, chosen
+from bayesdp.accounting.chosen import EntryFilter, chosen
 from bayesdp.accounting.lookalikes import require_new_name
 from bayesdp.accounting.rounded import STEPS, keeps, left, left_words, scaled, spent, up_words
 from bayesdp.accounting.shown import spent_html
@@ -150,7 +150,7 @@ class Ledger:
         row = row | {"reason": reason, "time": self._now()}
         schema.insert_refusal(connection, row, total_cost(spends) if spends else None)
 
-    def refusals(self, **only: Unpack[Selection]) -> list[dict[str, Any]]:
+    def refusals(self, **only: Unpack[EntryFilter]) -> list[dict[str, Any]]:
         """Every such refusal, oldest first: `dataset`, `analyst`, `study`, `reason`, `time`.
 
         With `dp_epsilon` and `dp_rho`, the cost that the release would have had; `None` where that
@@ -255,7 +255,7 @@ class Ledger:
             account = self._account(connection, dataset, before=before)
             return [] if account is None else list(account.spends)
 
-    def show(self, **only: Unpack[Selection]) -> list[dict[str, Any]]:
+    def show(self, **only: Unpack[EntryFilter]) -> list[dict[str, Any]]:
         """Every data set as plain data, in the order of their names.
 
         `only` chooses a `dataset`, or the releases and refused attempts of an `analyst`, or those
@@ -435,7 +435,7 @@ class Ledger:
         return fits / STEPS
 
     def entries(
-        self, **only: Unpack[Selection]
+        self, **only: Unpack[EntryFilter]
     ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """The data sets as in `show` and the refused attempts, as they were at one moment."""
         with self._file.reading() as connection:

@@ -26,6 +26,17 @@ def level_of(release: Mapping[str, Any]) -> tuple[str, float, float] | None:
     return notion.upper(), float(level), float(result.get("delta") or 0.0)
 
 
+MOST_QUERIES = 3
+"""The most queries of a release that a list of releases names."""
+
+
+def asked_words(release: Mapping[str, Any]) -> str:
+    """The names of a release's queries: the first three, and how many more there are."""
+    names = list(dict.fromkeys(str(spend["query"]) for spend in release["spends"]))
+    more = len(names) - MOST_QUERIES
+    return ", ".join(names[:MOST_QUERIES]) + (f" and {more} more" if more > 0 else "")
+
+
 Datasets = Iterable[Mapping[str, Any]]
 """As `Ledger.show` has them."""
 
@@ -73,13 +84,14 @@ def _releases(dataset: Mapping[str, Any]) -> str:
             release["status"],
             release["analyst"],
             release["study"],
+            asked_words(release),
             spent(total_cost([Spend.from_dict(spend) for spend in release["spends"]])),
             _level(release),
             release["id"],
         )
         for release in dataset["releases"]
     ]
-    columns = ("time", "status", "analyst", "study", "DP cost", "level", "release")
+    columns = ("time", "status", "analyst", "study", "queries", "DP cost", "level", "release")
     return notebook.table(f"Releases of {dataset['dataset']}", columns, rows)
 
 

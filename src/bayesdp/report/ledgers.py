@@ -10,7 +10,7 @@ from rich.console import Console
 from bayesdp.accounting.account import to_the_second
 from bayesdp.accounting.analysts import by_analyst
 from bayesdp.accounting.rounded import left_words
-from bayesdp.accounting.shown import level_of
+from bayesdp.accounting.shown import asked_words, level_of
 from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.notions import Cost
 from bayesdp.report.layout import item, say, show_table
@@ -164,14 +164,15 @@ def _line(entry: Mapping[str, Any], status: str, detail: str) -> str:
 
 
 def _paid(release: Mapping[str, Any]) -> str:
-    """The cost of a release, its level on its own where that is known, and its name."""
+    """The cost of a release, its level on its own where that is known, its queries and its name."""
     cost = total_cost([Spend.from_dict(spend) for spend in release["spends"]])
     known = level_of(release)
     level = ""
     if known is not None and known[0] != "DP":
         notion, alone, delta = known
         level = f", {notion} level {level_words(alone)}{at_delta(delta)}"
-    return f"DP cost {cost_words(cost.dp_epsilon, cost.rho)}{level}  {release['id']}"
+    words = f"DP cost {cost_words(cost.dp_epsilon, cost.rho)}{level}"
+    return f"{words} ({asked_words(release)})  {release['id']}"
 
 
 def show_readings(

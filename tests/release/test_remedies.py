@@ -484,7 +484,7 @@ def test_what_would_help_does_when_its_lines_are_pasted(population: Any, role: s
     assert len(proposals)
     for row in proposals:
         _before, after = row.errors["m"]
-        assert re.fullmatch(r"m \+- \S+ cm of the mean instead of \S+", row.price())
+        assert re.fullmatch(r"m \+- \S+ instead of \S+ \(cm of the mean\)", row.price())
         lines = re.findall(rf"((?:{KEY}\.)*{KEY} = {VALUE})", row.change)
         assert lines, row.change
         changes: dict[str, Any] = {"population": dict(population), "columns": columns, "n": 100}

@@ -63,8 +63,9 @@ class Proposal:
     def price(self) -> str:
         """The errors before and after, in words; of many queries, those of the first three."""
         words = [
-            f"{name} +- {up_words(after)} {self.units.get(name, '')}".rstrip()
+            f"{name} +- {up_words(after)}"
             + (f" instead of {up_words(before)}" if before is not None else "")
+            + (f" ({self.units[name]})" if name in self.units else "")
             for name, (before, after) in self.errors.items()
         ]
         return _listed(words)

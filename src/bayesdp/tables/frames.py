@@ -8,6 +8,7 @@ they may quote cells: what depends on types only becomes `TableError`, and what 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
 from functools import partial
 from typing import Any
 
@@ -79,6 +80,14 @@ def _from_pandas(frame: Any) -> tuple[Any, frozenset[str]]:
     by_cells = [name for name, dtype in types.items() if dtype in _BY_CELLS]
     plain = [name for name in frame.columns if name not in by_cells]
 
+    starts = {
+        name: frame[name].dt.to_timestamp()
+        for name in frame.columns
+        if types[name].startswith("period[")  # stored as whole numbers otherwise
+    }
+    if starts:
+        frame = frame.assign(**starts)
+
     def convert(part: Any) -> Any:
         return pyarrow.Table.from_pandas(part, preserve_index=False)
 
@@ -91,9 +100,38 @@ def _from_pandas(frame: Any) -> tuple[Any, frozenset[str]]:
     # Without rows the columns could be converted, so it isn't their types but the cells.
     table = _attempt(lambda: convert(frame), lambda: _unreadable("A column can't be stored."))
     for name in by_cells:
-        if str(table.schema.field(name).type).startswith("decimal256"):
+        stored = table.schema.field(name).type
+        if str(stored).startswith("decimal256"):
             raise _mixed(name)
+        if pyarrow.types.is_temporal(getattr(stored, "value_type", stored)):
+            _require_like_times(frame[name])
     return table, frozenset(by_cells)
+
+
+def _require_like_times(cells: Any) -> None:
+    """Refuse times of several kinds in a column, for which Arrow finds a type all the same.
+
+    It would take times without a zone for UTC beside others with one, and drop the clock of a time
+    beside a date.
+    """
+    known = cells.cat.categories if str(cells.dtype) == "category" else cells.dropna()
+    kinds = {_time_kind(cell) for cell in known}
+    if len(kinds) > 1:
+        listed = " beside ".join(sorted(kinds))
+        raise UnreadableCellsError(
+            "mixed-cells",
+            f"Column '{cells.name}' of the data frame holds {listed}. Store all in one way.",
+        )
+
+
+def _time_kind(cell: object) -> str:
+    """What a cell is, so that times of one kind have an order."""
+    if isinstance(cell, datetime | time):
+        kind = "times" if isinstance(cell, datetime) else "times of day"
+        return f"{kind} {'without' if cell.tzinfo is None else 'with'} a zone"
+    if isinstance(cell, date):
+        return "dates"
+    return "durations" if isinstance(cell, timedelta) else "other values"
 
 
 def _require_distinct(names: list[str]) -> None:

@@ -27,12 +27,12 @@ from urllib.parse import parse_qs, urlsplit
 
 from bayesdp.errors import TableError, UnsupportedError, did_you_mean
 from bayesdp.tables.columns import Column
-from bayesdp.tables.csv_files import escaped, read_csv
+from bayesdp.tables.csv_files import read_csv
 from bayesdp.tables.frames import to_arrow
+from bayesdp.tables.parquet_files import of_type, read_parquet
 from bayesdp.tables.refusals import (
     BY_COMMAND,
     UnreadableCellsError,
-    check_header,
     engine,
     opening,
 )
@@ -248,39 +248,10 @@ def _matching(pattern: str) -> list[str]:
 
 def _read_parquet(paths: list[str], source: str) -> Table:
     connection = _connect()
-    files = [escaped(path) for path in paths]
-    schemas = [_parquet_types(path, source) for path in paths]
-    _opening(lambda: connection.con.read_parquet(files).create_view(_NAME), source)
+    hollow, durations = read_parquet(connection, paths, _NAME, source)
     return Table(
-        _bound(connection, _NAME, source),
-        connection,
-        source,
-        hollow=frozenset.intersection(*(_of_type(types, "null") for types in schemas)),
-        durations=frozenset.union(*(_of_type(types, "duration") for types in schemas)),
+        _bound(connection, _NAME, source), connection, source, hollow=hollow, durations=durations
     )
-
-
-def _parquet_types(path: str, source: str) -> dict[str, str]:
-    """The type of each column as the file states it: the engine forgets some."""
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        schema = pyarrow.parquet.read_schema(path)
-    except (OSError, pyarrow.ArrowException) as error:
-        kind = type(error).__name__
-        raise TableError(
-            _KEY,
-            source,
-            expected="a Parquet file that can be read",
-            remedy=f"Reading it failed with {kind}: look for a damaged file.",
-        ) from None
-    check_header(schema.names, source)
-    return {field.name: str(field.type) for field in schema}
-
-
-def _of_type(types: Mapping[str, str], start: str) -> frozenset[str]:
-    return frozenset(name for name, stated in types.items() if stated.startswith(start))
 
 
 def _open_duckdb(path: Path, name: str, source: str) -> Table:
@@ -312,8 +283,8 @@ def _open_memory(source: object) -> Table:
         connection,
         description,
         inferred=inferred,
-        hollow=_of_type(types, "null"),
-        durations=_of_type(types, "duration"),
+        hollow=of_type(types, "null"),
+        durations=of_type(types, "duration"),
     )
 
 
@@ -332,11 +303,19 @@ def _connect(path: Path | None = None) -> ibis.backends.duckdb.Backend:
 
 def _bound(connection: Any, name: str, description: str) -> ir.Table:
     """The Ibis table of this name."""
+    import ibis
+
     with warnings.catch_warnings():
         # Ibis 12 asks DuckDB 2 for schemas through a name that DuckDB calls deprecated.
         warnings.filterwarnings("ignore", "fetch_arrow_table", DeprecationWarning)
         table: ir.Table = _opening(lambda: connection.table(name), description)
-    return table
+    zoned = [
+        column
+        for column, kind in table.schema().items()
+        if str(getattr(kind, "raw_type", "")) == "TIMESTAMPTZ_NS"  # of which Ibis knows nothing
+    ]
+    microseconds = ibis.dtype("timestamp('UTC')")
+    return table.mutate({column: table[column].cast(microseconds) for column in zoned})
 
 
 def _opening(action: Callable[[], T], description: str) -> T:

@@ -1,0 +1,141 @@
+"""Parquet files as one table: each column has one type, whatever file a cell is in.
+
+The engine would give the columns of all files the types that they have in the first: 6.5 would
+become 6 beside whole numbers, a time would lose its clock beside dates, and a time without a zone
+would pass for UTC beside others with one. So numbers of several types are read as doubles (whole
+ones as whole), times as the engine's own, and everything else that differs is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from bayesdp.errors import TableError
+from bayesdp.tables.csv_files import escaped
+from bayesdp.tables.refusals import check_header, opening
+
+_KEY = "data.source"
+
+Types = Mapping[str, str]
+"""The type of each column, as the engine calls it, or as the file does."""
+
+_WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
+_ALIKE = {
+    "BIGINT": _WHOLE,
+    "DOUBLE": _WHOLE | {"UBIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL"},
+    "TIMESTAMP": {"TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"},
+    "TIMESTAMP WITH TIME ZONE": {"TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS"},
+}
+"""By the type that they are read as, types that may stand for each other in several files."""
+
+
+def read_parquet(
+    connection: Any, paths: Sequence[str], view: str, source: str
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Create the view of all files; the columns without any value, and those of durations.
+
+    Raises `TableError` for files that can't be read, that lack a column of the first one, or in
+    which a column has different types.
+    """
+    schemas = [_stated_types(path, source) for path in paths]
+    files = [escaped(path) for path in paths]
+
+    def read(some: list[str]) -> Any:
+        return opening(lambda: connection.con.read_parquet(some), _KEY, source)
+
+    relation, alone = read(files), [read([path]) for path in files]
+    engine_types = [dict(zip(part.columns, map(str, part.types), strict=True)) for part in alone]
+    casts = _casts(paths, schemas, engine_types)
+    if casts:
+        selected = ", ".join(_cast(name, casts.get(name)) for name in relation.columns)
+        typed = groupby(zip(files, engine_types, strict=True), key=itemgetter(1))
+        parts = [read([path for path, _ in group]).project(selected) for _, group in typed]
+        relation = reduce(lambda above, below: above.union(below), parts)
+    opening(lambda: relation.create_view(view), _KEY, source)
+    return (
+        frozenset.intersection(*(of_type(schema, "null") for schema in schemas)),
+        frozenset.union(*(of_type(schema, "duration") for schema in schemas)),
+    )
+
+
+def _casts(
+    paths: Sequence[str], schemas: Sequence[Types], engine_types: Sequence[Types]
+) -> dict[str, str]:
+    """The type to read a column as, for each whose type is not the same in all files.
+
+    Raises `TableError` where types differ that can't stand for each other.
+    """
+    casts = {}
+    for name in engine_types[0]:
+        if any(name not in types for types in engine_types):
+            raise _unlike(
+                paths,
+                f"files with the same columns: one has no '{name}'",
+                "Read files of other columns as tables of their own.",
+            )
+        files = {  # a column without any value has no type of its own
+            types[name]: Path(path).name
+            for path, schema, types in zip(paths, schemas, engine_types, strict=True)
+            if schema[name] != "null"
+        }
+        stated = {schema[name] for schema in schemas}
+        if len(files) > 1 or (files and "null" in stated):
+            casts[name] = _common(name, files, paths)
+    return casts
+
+
+def _common(name: str, files: Mapping[str, str], paths: Sequence[str]) -> str:
+    """The type to read a column as; `files` has one that holds it as each type."""
+    if len(files) == 1:
+        return next(iter(files))
+    plain = {kind.partition("(")[0] for kind in files}
+    for kind, alike in _ALIKE.items():
+        if plain <= alike:
+            return kind
+    listed = sorted(files.items(), key=itemgetter(1))[:2]
+    words = ", ".join(f"{kind} in {file}" for kind, file in listed)
+    raise _unlike(
+        paths,
+        f"files whose columns have the same types, and '{name}' is {words}",
+        "Write the files anew with one type for each column.",
+    )
+
+
+def _unlike(paths: Sequence[str], expected: str, remedy: str) -> TableError:
+    return TableError(
+        _KEY, [Path(path).name for path in paths[:2]], expected=expected, remedy=remedy
+    )
+
+
+def _cast(name: str, kind: str | None) -> str:
+    quoted = '"' + name.replace('"', '""') + '"'
+    return quoted if kind is None else f"CAST({quoted} AS {kind}) AS {quoted}"
+
+
+def _stated_types(path: str, source: str) -> dict[str, str]:
+    """The type of each column as the file states it: the engine forgets some."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        schema = pyarrow.parquet.read_schema(path)
+    except (OSError, pyarrow.ArrowException) as error:
+        kind = type(error).__name__
+        raise TableError(
+            _KEY,
+            source,
+            expected="a Parquet file that can be read",
+            remedy=f"Reading it failed with {kind}: look for a damaged file.",
+        ) from None
+    check_header(schema.names, source)
+    return {field.name: str(field.type) for field in schema}
+
+
+def of_type(types: Types, start: str) -> frozenset[str]:
+    """The columns whose type starts with this text."""
+    return frozenset(name for name, stated in types.items() if stated.startswith(start))

@@ -27,6 +27,7 @@ from bayesdp.notions import (
 )
 from bayesdp.numbers import LowerBound, UpperBound
 from bayesdp.populations import Population
+from bayesdp.statements.base import exact_text
 from bayesdp.theorems import Question, best_bound, check_seconds, delta_at, require_question
 
 _PRECISION = 1e-12
@@ -258,7 +259,8 @@ class GaussianCalibration:
             f"{self.noise_multiplier:.6g}",
             self.theorem,
         )
-        title = f"Discrete Gaussian noise for a target of {self.target:g} at {self.target_delta:g}"
+        title = f"Discrete Gaussian noise for a target of {exact_text(self.target)} at "
+        title += f"{exact_text(self.target_delta)}"
         return notebook.table(title, columns, [row]) + left_out_words(self.refused)
 
     def to_dict(self) -> dict[str, Any]:

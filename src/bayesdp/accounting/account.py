@@ -14,6 +14,7 @@ from bayesdp.accounting.rounded import spent
 from bayesdp.accounting.spend import Reading, Spend, check_text, total_cost
 from bayesdp.errors import InputError, LedgerError
 from bayesdp.notions import Cost
+from bayesdp.statements.base import exact_text
 
 NOTHING_SPENT = "Nothing was released and nothing was spent."
 """What ends the message of a release that was refused."""
@@ -84,7 +85,8 @@ def is_registered(dataset: str, account: Account, reading: Reading, *, only_if_f
             raise LedgerError(
                 "budget.epsilon",
                 reading.total,
-                expected=f"{other.total:.12g}, the total that the data set '{dataset}' is kept to",
+                expected=f"{exact_text(other.total)}, the total that the data set '{dataset}' is "
+                "kept to",
                 remedy="A study can't raise a total, nor lower one.",
             )
     if only_if_first and account.readings:

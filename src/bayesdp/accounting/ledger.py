@@ -48,6 +48,7 @@ from bayesdp.accounting.spend import (
 )
 from bayesdp.accounting.storage import LedgerFile
 from bayesdp.errors import BudgetExceededError, LedgerError
+from bayesdp.statements.base import exact_text
 
 ReleaseId = NewType("ReleaseId", str)
 """The name of a release in its ledger: 32 hexadecimal digits."""
@@ -408,8 +409,8 @@ class Ledger:
             after = self._level(reading, [*account.spends, *spends])
             lines.append(
                 f"{reading.words()}: now at {up_words(now)}, it would rise to {up_words(after)}; "
-                f"{left_words(reading.total, left(reading.total, now))} of {reading.total:.12g} is "
-                "left."
+                f"{left_words(reading.total, left(reading.total, now))} of "
+                f"{exact_text(reading.total)} is left."
             )
         advice = (
             f"At {fits:.6g} times their costs the same queries would fit."

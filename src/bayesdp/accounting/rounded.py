@@ -16,6 +16,7 @@ from bayesdp.numbers import (
     sixth_digit,
     up_words,
 )
+from bayesdp.statements.base import exact_text
 
 __all__ = [
     "STEPS",
@@ -27,6 +28,9 @@ __all__ = [
     "up_words",
     "value_words",
 ]
+
+_ALL_DIGITS = 17
+"""So many significant digits tell all doubles apart."""
 
 STEPS = 1_000_000
 """What still fits is stated as a multiple of the request, in steps of one millionth."""
@@ -68,16 +72,18 @@ def spent(cost: Cost) -> str:
 def value_words(value: float, error: float) -> str:
     """A value with the digits that its error leaves it: to the fourth of the error, or to whole.
 
+    Without an error these are all of them.
+
     >>> value_words(1700043123.4567, 2.589), value_words(171.23456, 0.03712)
     ('1700043123.457', '171.23456')
     """
-    if not (0.0 < error < math.inf and math.isfinite(value)):
+    if not (0.0 <= error < math.inf and math.isfinite(value)):
         return f"{value:.7g}"
-    last = min(math.floor(math.log10(error)) - 3, 0)
+    last = min(math.floor(math.log10(error)) - 3, 0) if error > 0.0 else -math.inf
     if abs(value) < 10.0**last / 2.0:
         return "0"
-    digits = math.floor(math.log10(abs(value))) - last + 1
-    return f"{value:.{min(max(digits, 1), 17)}g}"
+    digits = math.floor(math.log10(abs(value))) - last + 1 if value else 1
+    return exact_text(value) if digits >= _ALL_DIGITS else f"{value:.{max(int(digits), 1)}g}"
 
 
 def left_words(total: float, left: float) -> str:

@@ -10,6 +10,7 @@ from bayesdp.accounting.account import to_the_second
 from bayesdp.accounting.rounded import left_words, spent, up_words
 from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.notions import Cost
+from bayesdp.statements.base import exact_text
 
 
 def level_of(release: Mapping[str, Any]) -> tuple[str, float, float] | None:
@@ -60,7 +61,7 @@ def _budget(dataset: Mapping[str, Any]) -> str:
         (
             reading["words"],
             up_words(reading["level"]),
-            f"{reading['total']:.12g}",
+            f"{exact_text(reading['total'])}",
             left_words(reading["total"], reading["left"]),
         )
         for reading in dataset["readings"]
@@ -74,7 +75,7 @@ def _level(release: Mapping[str, Any]) -> str:
     if known is None:
         return ""
     notion, level, delta = known
-    return f"{notion} {up_words(level)}" + (f" at delta {delta:g}" if delta > 0.0 else "")
+    return f"{notion} {up_words(level)}" + (f" at delta {exact_text(delta)}" if delta > 0.0 else "")
 
 
 def _releases(dataset: Mapping[str, Any]) -> str:

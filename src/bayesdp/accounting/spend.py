@@ -30,6 +30,8 @@ from bayesdp.notions import (
     Secrets,
 )
 from bayesdp.numbers import UpperBound, float_above
+from bayesdp.statements.assumptions import secrets_place
+from bayesdp.statements.base import exact_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,14 +290,14 @@ class Reading:
 
     def words(self) -> str:
         """The reading in one line for people: notion, total, adversary and population."""
-        most = f"at most {self.total:.12g}"
+        most = f"at most {exact_text(self.total)}"
         if self.delta > 0:
-            most += f" at delta {self.delta:.12g}"
+            most += f" at delta {exact_text(self.delta)}"
         if self.population is None:
             return f"DP, {most}"
         columns = f", columns {', '.join(self.covers)}" if self.covers else ""
         if self.interval is not None:
-            columns += f" between {self.interval[0]:.12g} and {self.interval[1]:.12g}"
+            columns += f" {secrets_place(self.interval)}"
         return (
             f"Bayesian DP, {most}, for {_sketch(self.population)}, "
             f"adversary '{self.adversary}', secrets '{self.secrets}'{columns} "

@@ -39,6 +39,7 @@ from bayesdp.kernel.programs.reading import (
 )
 from bayesdp.kernel.queries import labels
 from bayesdp.kernel.stated import stated_derivation
+from bayesdp.statements.base import exact_text
 from bayesdp.statements.certificates import ReleaseCertificate
 from bayesdp.statements.columns import AnyColumn, Columns, Condition, Cut, Numeric, label
 from bayesdp.statements.costs import ProgramStep
@@ -302,8 +303,10 @@ def gaussian_assumptions(rhos: Mapping[str, Fraction]) -> list[str]:
 def _rounded_down(value: Fraction) -> str:
     """The number as a decimal with six digits, rounded down."""
     digits = 6 - len(str(int(value)))
-    scale = Fraction(10) ** max(digits, 0)
-    return f"{float(int(value * scale) / scale):.10g}"
+    if digits <= 0:
+        return str(int(value))
+    scale = Fraction(10) ** digits
+    return exact_text(float(int(value * scale) / scale))
 
 
 def remaining(plain: Mapping[str, Any]) -> list[str]:

@@ -21,6 +21,7 @@ from bayesdp.kernel.hypotheses import NAMES, Facts
 from bayesdp.kernel.stated import stated_certificate, stated_population
 from bayesdp.statements import conversions
 from bayesdp.statements.assumptions import ROUNDING, assumptions
+from bayesdp.statements.base import exact_text
 from bayesdp.statements.certificates import RelationsCertificate
 from bayesdp.statements.populations import Population, law_of
 from bayesdp.statements.steps import RELATION, Given, NotionLevel, Relation
@@ -248,7 +249,7 @@ class _Document:
         if "group-dp" in self.notions:
             said.append(f"a group has at most {self.size} records")
         if self.notions & set(PROBABILITIES):
-            said.append(f"the default record has the value {float(self.default):g}")
+            said.append(f"the default record has the value {exact_text(float(self.default))}")
         said += [f"declared, not shown ({name}): {NAMES[name]}" for name in sorted(self.declared)]
         return said
 

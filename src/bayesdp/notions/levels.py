@@ -13,6 +13,7 @@ from typing import Any
 from bayesdp import notebook
 from bayesdp.notions.vocabulary import Adversary, Cost, Secrets, Tightness
 from bayesdp.numbers import ZERO, LowerBound, UpperBound, plain_number, up_words
+from bayesdp.statements.base import exact_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ class LeakageReport:
     zcdp_cost: Cost | None = None
 
     def __repr__(self) -> str:
-        delta = f" at delta {self.best.delta:g}" if self.best.delta > 0.0 else ""
+        delta = f" at delta {exact_text(self.best.delta)}" if self.best.delta > 0.0 else ""
         return (
             f"LeakageReport({self.best.epsilon!r}{delta} by {self.best.theorem}; "
             f"{len(self.bounds)} bounds, {len(self.refused)} refused)"

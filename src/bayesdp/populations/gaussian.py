@@ -18,6 +18,7 @@ from pydantic import (
 from bayesdp.errors import InputError, require_shown, whole_number
 from bayesdp.populations.base import MOST_RECORDS, Population
 from bayesdp.populations.precision import LARGEST_DENSE, Precision, read_precision
+from bayesdp.statements.base import exact_text
 
 SYMMETRY_TOLERANCE = 1e-9
 
@@ -233,13 +234,14 @@ class Gaussian(Population):
                 f"records form mutually independent clusters of at most {self.size}, jointly "
                 "Gaussian, and whichever of a cluster are known, the regression coefficients of "
                 "the unknown ones on any other record (in size, at most 1 each) sum to at most "
-                f"{self.max_regression_sum:g}"
+                f"{exact_text(self.max_regression_sum)}"
             )
         if self.covariance is None:
+            assert self.max_correlation is not None
             return (
                 f"records form mutually independent clusters of at most {self.size}, jointly "
-                f"Gaussian with equal variances and no correlation above {self.max_correlation:g} "
-                "in size"
+                "Gaussian with equal variances and no correlation above "
+                f"{exact_text(self.max_correlation)} in size"
             )
         vectors = f"in {', '.join(self.columns)} together " if self.columns else ""
         roles = f" of {', '.join(self.roles)}" if self.roles else ""
@@ -287,7 +289,7 @@ class Autoregressive(Population):
         """One sentence in plain English."""
         return (
             f"each series is a stationary Gaussian AR(1) of at most {self.length} records with "
-            f"coefficient {self.coefficient:g}; different series are mutually independent"
+            f"coefficient {exact_text(self.coefficient)}; different series are mutually independent"
         )
 
 

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from bayesdp.errors import InputError
 from bayesdp.populations.base import MOST_RECORDS, Population
+from bayesdp.statements.base import exact_text
 
 _PAIRS = {
     "own_previous": "a member's next record",
@@ -92,14 +93,16 @@ class Panel(Population):
     def describe(self) -> str:
         """One sentence in plain English."""
         pairs = [
-            f"{value:g} for {words}"
+            f"{exact_text(value)} for {words}"
             for name, words in _PAIRS.items()
             if (value := getattr(self, name)) is not None
         ]
         if self.shared_previous is not None:
-            pairs.append(f"{self.shared_previous:g} for a shared state and its next value")
+            pairs.append(
+                f"{exact_text(self.shared_previous)} for a shared state and its next value"
+            )
             if self.shared_now is not None:
-                pairs.append(f"{self.shared_now:g} for the shared state and a member")
+                pairs.append(f"{exact_text(self.shared_now)} for the shared state and a member")
         free = "" if self.others_now is not None else "; at the same step anything is possible"
         return (
             f"mutually independent clusters of at most {self.series} members over at most "

@@ -195,11 +195,3 @@ def secrets_words(interval: SecretsInterval | None) -> dict[str, Any]:
             "intervals": {name: list(ends) for name, ends in interval.items()},
         }
     return {"kind": "bounded", "interval": list(interval)}
-
-
-def secrets_place(interval: SecretsInterval) -> str:
-    """Where secret values lie, in words that follow "secret values lie"."""
-    if isinstance(interval, Mapping):
-        each = (f"between {low:g} and {high:g} ({name})" for name, (low, high) in interval.items())
-        return ", ".join(each)
-    return f"between {interval[0]:g} and {interval[1]:g}"

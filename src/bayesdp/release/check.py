@@ -14,6 +14,7 @@ from bayesdp.release.repeats import Released, repeat_words
 from bayesdp.release.results import confidence_words, cost_words
 from bayesdp.release.usefulness import inaccurate, useless
 from bayesdp.release.wide import wide_warnings
+from bayesdp.statements.base import exact_text
 from bayesdp.tables.refusals import counted
 from bayesdp.theorems.zeros import zeros_hint
 
@@ -107,8 +108,9 @@ class Check:
 
     def _together(self) -> str:
         plan = self.plan
-        level = f"{plan.reading.notion.upper()} level {up_words(plan.level)} of {plan.target:g}"
-        delta = f" at delta {plan.delta:g}" if plan.delta > 0.0 else ""
+        level = f"{plan.reading.notion.upper()} level {up_words(plan.level)}"
+        level += f" of {exact_text(plan.target)}"
+        delta = f" at delta {exact_text(plan.delta)}" if plan.delta > 0.0 else ""
         fits = "it fits" if self.preview.refusal is None else "it does not fit"
         return f"{cost_words(plan.dp_epsilon, plan.dp_rho)}, {level}{delta}: {fits}"
 

@@ -23,6 +23,7 @@ from bayesdp.populations import (
 )
 from bayesdp.release.spec import StressSpec, StudySpec, describe_column
 from bayesdp.statements import StatementError, read_columns
+from bayesdp.statements.base import exact_text
 from bayesdp.statements.columns import check_law
 
 
@@ -64,7 +65,7 @@ def consistent(study: StudySpec) -> StudySpec:
         raise InputError(
             "budget.spend",
             budget.spend,
-            expected=f"at most budget.epsilon = {budget.epsilon:g}",
+            expected=f"at most budget.epsilon = {exact_text(budget.epsilon)}",
             remedy="Spend less: budget.epsilon is the total of the data set.",
         )
     if data.unit != "row" and data.unit not in study.columns:

@@ -37,6 +37,7 @@ from bayesdp.release.plan import (
     reading_of,
 )
 from bayesdp.release.spec import StudySpec
+from bayesdp.statements.base import exact_text
 from bayesdp.theorems import Bound, LeakageReport, Question, Refused, delta_at
 from bayesdp.theorems.with_delta import report_with_delta
 
@@ -80,7 +81,8 @@ def provable_plan(
             )
         within = (within or plan.target) * plan.target / proved * (1.0 - 1e-9)
     raise Refusal(
-        f"The kernel proves no level within the budget of {plan.target:g}: nothing was spent."
+        f"The kernel proves no level within the budget of {exact_text(plan.target)}: nothing was "
+        "spent."
     )
 
 

@@ -27,7 +27,7 @@ from bayesdp.accounting.transaction import LedgerEntry
 from bayesdp.certificate import Step
 from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.notions import LeakageReport, Refused, left_out_for_time
-from bayesdp.numbers import UpperBound
+from bayesdp.numbers import UpperBound, up_words
 from bayesdp.populations import Autoregressive, Family, Gaussian, Panel, Population
 from bayesdp.populations.support import supports
 from bayesdp.release.noise import NOISES, NoiseName
@@ -35,6 +35,7 @@ from bayesdp.release.pricing import CONFIDENCE, PlannedQuery, Pricing, own_level
 from bayesdp.release.programs import PlannedProgram, plan_programs
 from bayesdp.release.queries import covered_labels, independent_labels, shape
 from bayesdp.release.spec import FROM_DATA, StudySpec
+from bayesdp.statements.base import exact_text
 from bayesdp.statements.populations import law_of
 from bayesdp.tables.checks import Structure
 from bayesdp.tables.supports import RuledOut
@@ -373,8 +374,9 @@ def _plan(
     reached = report.best.epsilon if report else own_level(reading, spends, seconds)
     if not keeps(reached, target, reading.delta):
         raise BudgetExceededError(
-            f"The study would reach the level {reached:.6g}, above its budget of {target:.6g}. Ask "
-            "for larger errors, or spend more; nothing was released or spent."
+            f"The study would reach the level {up_words(reached)}, above its budget of "
+            f"{exact_text(target)}. Ask for larger errors, or spend more; nothing was released "
+            "or spent."
         )
     return Plan(
         study,

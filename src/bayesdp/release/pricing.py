@@ -23,6 +23,7 @@ from bayesdp.numbers import UpperBound, float_above
 from bayesdp.release.noise import Noise, NoiseKind
 from bayesdp.release.queries import Shape, label
 from bayesdp.release.spec import StudySpec
+from bayesdp.statements.base import exact_text
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.queries import CountQuery, DataQuery, HistogramQuery, SumQuery
 from bayesdp.theorems.zeros import zeros_hint
@@ -289,8 +290,8 @@ class Pricing:
         if not keeps(alone, self.target, self.reading.delta):
             raise BudgetExceededError(
                 f"{self._fixed_costs()} alone reach the level {up_words(alone)}, above the study's "
-                f"budget of {self.target:.6g} for one release. {self._ask()}; nothing was released "
-                "or spent."
+                f"budget of {exact_text(self.target)} for one release. {self._ask()}; nothing was "
+                "released or spent."
             )
         if weighted == 0.0:
             return 0.0
@@ -298,7 +299,7 @@ class Pricing:
         if total <= 0.0 and not known:
             raise BudgetExceededError(
                 f"No {self.noise.name} noise has a level for this population within the budget of "
-                f"{self.target:.6g}" + self._at_delta() + "; nothing was released or spent."
+                f"{exact_text(self.target)}" + self._at_delta() + "; nothing was released or spent."
             )
         if total <= 0.0:
             raise self._nothing_left()
@@ -324,7 +325,8 @@ class Pricing:
             ask = "Write smaller epsilons in the programs, or allow the study more"
         budget = self.study.budget
         if budget.spend is not None and budget.spend < budget.epsilon:
-            ask += f", or raise budget.spend (it is {budget.spend:g}, of {budget.epsilon:g})"
+            spend, total = exact_text(budget.spend), exact_text(budget.epsilon)
+            ask += f", or raise budget.spend (it is {spend}, of {total})"
         hint = zeros_hint(self.study.population, self.best) if self.reading.notion == "bdp" else ""
         return f"{ask}. {hint.removesuffix('.')}" if hint else ask
 
@@ -399,7 +401,7 @@ class Pricing:
         return answer.best.epsilon
 
     def _at_delta(self) -> str:
-        return f" at delta {self.reading.delta:g}" if self.reading.delta > 0.0 else ""
+        return f" at delta {exact_text(self.reading.delta)}" if self.reading.delta > 0.0 else ""
 
     def _largest(self, level_of: Callable[[float], float]) -> float:
         """The largest total found whose level is within the target; it was evaluated."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bayesdp.errors import InputError, did_you_mean, toml_key
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec
+from bayesdp.statements.base import exact_text
 from bayesdp.statements.conditions import value_kind
 from bayesdp.tables.columns import Column
 
@@ -104,7 +105,7 @@ def _check(field: str, kind: Type, column: Column, place: str) -> None:
             _refuse(
                 place,
                 column,
-                f"bounds that meet the program's own, {float(kind.low):g} to {float(kind.high):g}",
+                f"bounds that meet the program's own, {_span(kind.low, kind.high)}",
             )
 
 
@@ -144,6 +145,10 @@ def _notes(field: str, kind: Type, column: Column) -> list[str]:
     if inner not in ((low, high), (kind.low, kind.high)):
         whose = "both together"
     return [
-        f"'{field}' is clipped to the study's {float(low):g} to {float(high):g}, then to the "
-        f"program's {float(kind.low):g} to {float(kind.high):g}: {whose} count"
+        f"'{field}' is clipped to the study's {_span(low, high)}, then to the program's "
+        f"{_span(kind.low, kind.high)}: {whose} count"
     ]
+
+
+def _span(low: Fraction, high: Fraction) -> str:
+    return f"{exact_text(float(low))} to {exact_text(float(high))}"

@@ -322,7 +322,9 @@ def number_words(value: Any, error: Any = None) -> str:
         return f"({shown}{', ...' if len(plain) > 8 else ''})"
     if isinstance(plain, str):
         return plain
-    return f"{plain:.6g}" if error is None else value_words(plain, error)
+    if error is not None:
+        return value_words(plain, error)
+    return f"{plain:.6g}" if abs(plain) < 1000.0 else value_words(plain, 1.0)
 
 
 def interval_words(interval: Any) -> str:

@@ -31,6 +31,7 @@ from bayesdp.release.consistency import consistent
 from bayesdp.release.plan import CONFIDENCE, Plan, make_plan
 from bayesdp.release.queries import label, shape
 from bayesdp.release.spec import FROM_DATA, StudySpec
+from bayesdp.statements.base import exact_text
 from bayesdp.theorems.advice import ASSUMED_CLUSTER, ASSUMED_CORRELATION, middle
 
 WORTH = 0.98
@@ -324,13 +325,14 @@ def _narrower_bounds(study: StudySpec) -> Iterator[_Idea]:
         if column is None or column.bounds is None or column.is_derived or column.is_date:
             continue
         low, high = column.bounds
+        declared = f"[{exact_text(low)}, {exact_text(high)}]"
         bounds = (low + (high - low) / 4.0, high - (high - low) / 4.0)
         narrower = column.model_copy(update={"bounds": bounds})
         columns = study.columns | {column.name: narrower}
         yield _Idea(
             "a narrower secrets interval",
-            f"data.columns.{toml_key(name)}.bounds = [{bounds[0]:.12g}, {bounds[1]:.12g}] instead "
-            f"of [{low:.12g}, {high:.12g}]",
+            f"data.columns.{toml_key(name)}.bounds = [{exact_text(bounds[0])}, "
+            f"{exact_text(bounds[1])}] instead of {declared}",
             "values outside are clipped, which shifts the answer if there are many of them; a "
             "level that rests on bounded secrets then speaks of values in the narrower interval",
             partial(study.model_copy, update={"columns": columns, "stress": ()}),

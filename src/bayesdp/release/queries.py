@@ -17,6 +17,7 @@ from bayesdp.notions import Kind
 from bayesdp.populations import MarkovChain
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec
+from bayesdp.statements.base import exact_text
 from bayesdp.statements.columns import Value, name_in_spends
 from bayesdp.statements.queries import cell_labels, cut_labels
 from bayesdp.tables.columns import Column, group_keys
@@ -432,11 +433,12 @@ def _cells(query: QuerySpec, column: Column, key: str) -> tuple[Value, ...]:
             remedy="A bin lies between two edges, and a single bin counts all records.",
         )
     low, high = column.bounds
+    span = f"{exact_text(low)} and {exact_text(high)}"
     if not (low < edges[-1] and edges[0] <= high):
         raise InputError(
             f"{key}.bins",
             list(edges),
-            expected=f"bins that values between the bounds {low:g} and {high:g} reach",
+            expected=f"bins that values between the bounds {span} reach",
             remedy="Values are clipped to the bounds: all of these bins would be empty.",
         )
     _check_cells(len(edges) - 1, f"{key}.bins")
@@ -466,9 +468,10 @@ def intervals_sentence(intervals: Sequence[str], bounds: tuple[float, float] | N
     shown = list(intervals)
     if len(shown) > _MOST_INTERVALS:
         shown = [*shown[: _MOST_INTERVALS - 2], "...", shown[-1]]
-    first = (
-        "" if bounds is None else f"; values are clipped to [{bounds[0]:g}, {bounds[1]:g}] first"
-    )
+    first = ""
+    if bounds is not None:
+        low, high = map(exact_text, bounds)
+        first = f"; values are clipped to [{low}, {high}] first"
     return f"{', '.join(shown)}{first}."
 
 

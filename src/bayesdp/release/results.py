@@ -13,6 +13,7 @@ from bayesdp.errors import InputError, UnsupportedError, first_names, unknown_na
 from bayesdp.numbers import UpperBound
 from bayesdp.release.noise import Noise, kind_of
 from bayesdp.release.program_results import ProgramAnswer, around
+from bayesdp.statements.base import exact_text
 from bayesdp.statements.columns import Value
 from bayesdp.tables.refusals import counted
 
@@ -189,7 +190,7 @@ class Release:
 
     def _cost(self) -> str:
         notion = str(self.certificate.body["claim"]["notion"]).upper()
-        delta = f" at delta {self.delta:g}" if self.delta > 0.0 else ""
+        delta = f" at delta {exact_text(self.delta)}" if self.delta > 0.0 else ""
         cost = cost_words(self.dp_epsilon, self.dp_rho)
         return f"{cost}, {notion} level {up_words(self.level)}{delta}"
 

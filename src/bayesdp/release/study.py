@@ -57,6 +57,7 @@ from bayesdp.release.stress import Stress, stress
 from bayesdp.release.sweep import Sweep, spending, sweep
 from bayesdp.release.usefulness import useless
 from bayesdp.release.wide import clusters_of_one
+from bayesdp.statements.base import exact_text
 from bayesdp.tables.checks import Finding, count_records, inspect
 from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError, counted, mismatch
 from bayesdp.tables.source import Table, check_source, open_table
@@ -157,7 +158,7 @@ class Study:
         queries = counted(len(self.spec.queries), "query", "queries")
         return (
             f"Study({data.dataset!r}: n = {data.n}, {queries}, "
-            f"{budget.notion.upper()} budget {budget.epsilon:g})"
+            f"{budget.notion.upper()} budget {exact_text(budget.epsilon)})"
         )
 
     @cached_property

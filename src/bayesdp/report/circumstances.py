@@ -22,6 +22,7 @@ from bayesdp.report.phrases import (
 )
 from bayesdp.report.promise import LevelAtDelta, Promise, group_level
 from bayesdp.report.secret_places import SecretPlace
+from bayesdp.statements.base import exact_text
 from bayesdp.statements.queries import cut_labels
 
 EVEN = Decimal("0.5")
@@ -239,7 +240,7 @@ def _place(place: SecretPlace) -> str:
     low, high = place.ends
     unit = f" {clean(place.unit)}" if place.unit else ""
     column = f" (column '{clean(place.column)}')" if place.column else ""
-    return f"from {number(low)} to {number(high)}{unit}{column}"
+    return f"from {exact_text(low)} to {exact_text(high)}{unit}{column}"
 
 
 def counted(promise: Promise) -> Section:

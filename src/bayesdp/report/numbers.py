@@ -11,6 +11,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from bayesdp.accounting.rounded import left_words, up_words
 from bayesdp.notions.catalogue import notion_of
+from bayesdp.statements.base import exact_text
 
 
 def level_words(level: float, error: float = 0.0) -> str:
@@ -60,15 +61,25 @@ def percent_down(probability: float | Decimal) -> str:
     return _percent(probability, ROUND_FLOOR)
 
 
+MOST_PLACES = 12
+"""The most decimals of a number beside its error."""
+
+
 def with_error(value: float, error: float) -> str:
-    """The `value` with as many decimals as two significant digits of its `error` have."""
+    """The `value` with as many decimals as two significant digits of its `error` have.
+
+    Without an error these are all of them.
+    """
+    if error == 0.0 and math.isfinite(value):
+        decimals = f"{Decimal(exact_text(value)):f}".partition(".")[2]
+        return typeset(value, min(len(decimals), MOST_PLACES))
     return typeset(value, _places(error))
 
 
 def error_up(error: float) -> str:
     """An error, rounded up to two significant digits (whole numbers from 10 on)."""
     places = _places(error)
-    if not math.isfinite(error):
+    if error == 0.0 or not math.isfinite(error):
         return level_words(error)
     # The shortest text that names the double, so that 0.1 is shown as 0.1 and not as 0.11.
     exact = Decimal(repr(float(error)))
@@ -106,7 +117,7 @@ def _to_digits(value: float, digits: int, rounding: str) -> Decimal:
 def _places(error: float) -> int:
     if not (error > 0.0 and math.isfinite(error)):
         return 4
-    return min(max(1 - math.floor(math.log10(error)), 0), 12)
+    return min(max(1 - math.floor(math.log10(error)), 0), MOST_PLACES)
 
 
 def _percent(probability: float | Decimal, rounding: str) -> str:

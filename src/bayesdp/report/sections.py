@@ -7,7 +7,6 @@ from typing import Any
 
 from bayesdp.accounting.composition import dp_bound
 from bayesdp.accounting.spend import Reading, Spend
-from bayesdp.release.certify import secrets_place
 from bayesdp.release.results import Release
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec
@@ -21,6 +20,8 @@ from bayesdp.report.passages import all_sections
 from bayesdp.report.phrases import Section, one_record, several_rows
 from bayesdp.report.programs import program_row
 from bayesdp.report.promise import Promise, PromiseStatus, of_document
+from bayesdp.statements.assumptions import secrets_place
+from bayesdp.statements.base import exact_text
 
 
 def study_section(study: Study, release: Release, certificate_path: str) -> StudySection:
@@ -118,9 +119,9 @@ def question(query: QuerySpec, spec: StudySpec) -> str:
     column = spec.columns.get(query.column or "")
     asked = _COUNTED[query.kind].format(column=f"'{query.column}'")
     if column is not None and column.bounds is not None:
-        low, high = column.bounds
+        low, high = map(exact_text, column.bounds)
         unit = f" {column.unit}" if column.unit else ""
-        asked += f", values counted as at least {low:g} and at most {high:g}{unit}"
+        asked += f", values counted as at least {low} and at most {high}{unit}"
     if query.where:
         asked += f", where {query.where}"
     if query.by:

@@ -10,7 +10,6 @@ from rich.console import Console
 from bayesdp.accounting.rounded import value_words
 from bayesdp.accounting.spend import Spend
 from bayesdp.notions import ADVERSARY_MEANING
-from bayesdp.release.certify import secrets_place
 from bayesdp.release.check import Check
 from bayesdp.release.plan import Plan, PlannedQuery
 from bayesdp.release.proposals import Proposals
@@ -27,6 +26,7 @@ from bayesdp.report.phrases import several_rows
 from bayesdp.report.programs import show_answers, show_planned
 from bayesdp.report.promise import of_declarations, planned
 from bayesdp.report.words import at_delta, cost_words, delta_sentence
+from bayesdp.statements.assumptions import secrets_place
 
 
 def show_check(

@@ -7,9 +7,10 @@ anew, so no such line can be changed without what a reader is asked to believe.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bayesdp.statements.base import exact_text
 from bayesdp.statements.populations import STRUCTURE, in_short
 
 ADVERSARY_WORDS = {
@@ -61,8 +62,8 @@ def assumptions(document: Mapping[str, Any]) -> list[str]:
         )
         if isinstance(claim["secrets"], Mapping) and claim["secrets"]["kind"] == "bounded":
             said.append(
-                f"secret values lie {_place(claim['secrets'])}; for values outside, the level is "
-                "the size of the group times the DP cost"
+                f"secret values lie {secrets_place(_ends(claim['secrets']))}; for values outside, "
+                "the level is the size of the group times the DP cost"
             )
         elif claim["secrets"] == "bounded":
             said.append("secret values lie inside the interval that the mechanism clips to")
@@ -140,12 +141,18 @@ def _about_assignment(population: Mapping[str, Any]) -> list[str]:
     return []
 
 
-def _place(secrets: Mapping[str, Any]) -> str:
-    if "intervals" in secrets:
-        each = (
-            f"between {a:g} and {b:g} ({_listed(name)})"
-            for name, (a, b) in secrets["intervals"].items()
-        )
+def _ends(secrets: Mapping[str, Any]) -> Any:
+    return secrets["intervals"] if "intervals" in secrets else secrets["interval"]
+
+
+def secrets_place(interval: Sequence[float] | Mapping[str, Sequence[float]]) -> str:
+    """Where secret values lie, in words that follow "secret values lie".
+
+    `interval` has the two ends, or those of each column. They are written without loss: outside of
+    them a level is another one.
+    """
+    if isinstance(interval, Mapping):
+        each = (f"{secrets_place(ends)} ({_listed(name)})" for name, ends in interval.items())
         return ", ".join(each)
-    low, high = secrets["interval"]
-    return f"between {low:g} and {high:g}"
+    low, high = interval
+    return f"between {exact_text(low)} and {exact_text(high)}"

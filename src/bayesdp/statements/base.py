@@ -27,6 +27,15 @@ _Item = TypeVar("_Item")
 _Stated = TypeVar("_Stated")
 
 
+def exact_text(number: float) -> str:
+    """The shortest text that is this double and no other, as numbers are shown that were declared.
+
+    >>> exact_text(1700086400.25), exact_text(40000.0), exact_text(0.1)
+    ('1700086400.25', '40000', '0.1')
+    """
+    return repr(float(number) + 0.0).removesuffix(".0")  # 0 has no sign
+
+
 class StatementError(ValueError):
     """Plain data that states nothing, or two things at once; `place` is where, `reason` why."""
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from bayesdp.statements.base import Line, Name, Number, Sequence, Statement
+from bayesdp.statements.base import Line, Name, Number, Sequence, Statement, exact_text
 from bayesdp.statements.conditions import ConditionText
 
 
@@ -31,8 +31,8 @@ def cell_labels(edges: tuple[float, ...], bounds: tuple[float, float]) -> tuple[
     """
     low, high = map(float, bounds)
     if len(edges) == 2:
-        return (f"[{_exact_text(low)}, {_exact_text(high)}]",)
-    texts = [_exact_text(float(edge)) for edge in edges]
+        return (f"[{exact_text(low)}, {exact_text(high)}]",)
+    texts = [exact_text(float(edge)) for edge in edges]
     labels = [f"[{left}, {right})" for left, right in pairwise(texts)]
     if low < edges[0]:
         labels[0] = f"below {texts[1]}"
@@ -59,15 +59,9 @@ def cut_labels(
     """
     if bounds is not None and bounds[0] < cuts[0] and cuts[-1] < bounds[1]:
         return cell_labels((bounds[0], *cuts, bounds[1]), bounds)
-    texts = [_exact_text(float(cut)) for cut in cuts]
+    texts = [exact_text(float(cut)) for cut in cuts]
     inner = [f"[{left}, {right})" for left, right in pairwise(texts)]
     return (f"below {texts[0]}", *inner, f"{texts[-1]} and above")
-
-
-def _exact_text(number: float) -> str:
-    """The shortest text that is this double and no other."""
-    short = f"{number:g}"
-    return short if float(short) == number else repr(number).removesuffix(".0")
 
 
 class TableQuery(Statement):

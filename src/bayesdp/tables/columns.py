@@ -38,6 +38,7 @@ from pydantic import (
 )
 
 from bayesdp.errors import InputError, did_you_mean, require_shown, toml_key
+from bayesdp.statements.base import exact_text
 from bayesdp.statements.columns import Value
 from bayesdp.statements.conditions import TIME_WORDS, is_time, value_kind
 from bayesdp.statements.times import (
@@ -231,7 +232,7 @@ def _with_role(column: Column) -> str:
     declared = f'role = "{column.role}"'
     if column.step is None:
         return declared
-    step = f'"{column.step}"' if isinstance(column.step, str) else f"{column.step:g}"
+    step = f'"{column.step}"' if isinstance(column.step, str) else exact_text(column.step)
     return f"{declared}, step = {step}"
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.notions import KINDS
 from bayesdp.populations import Autoregressive, Gaussian, Population
+from bayesdp.statements.base import exact_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,10 @@ class SecretsCondition:
                 "interval only. All together count as of kind 'any': their columns and intervals "
                 'differ, or are not stated ("column" and "interval" of each).'
             )
-        inside = "" if self.interval is None else f" [{self.interval[0]:g}, {self.interval[1]:g}]"
+        inside = ""
+        if self.interval is not None:
+            low, high = map(exact_text, self.interval)
+            inside = f" [{low}, {high}]"
         of_column = "" if self.column is None else f" of '{self.column}'"
         return f"Levels hold for secrets inside the clipping interval{inside}{of_column} only."
 

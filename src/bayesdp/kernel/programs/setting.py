@@ -19,6 +19,7 @@ from bayesdp.kernel.programs.sensitivities import (
     sensitivity_of,
 )
 from bayesdp.kernel.programs.sizes import holds_for_all_sizes
+from bayesdp.statements.base import exact_text
 from bayesdp.statements.program import names_of
 
 FractionPair = tuple[Fraction, Fraction]
@@ -122,5 +123,9 @@ class Setting:
             certain = holds_for_all_sizes(greater, smaller, self.context.size, self.context.effort)
         else:
             certain = a >= b
-        values = f": {float(a):g} is stated, {float(b):g} derived" if a is not None and b else ""
+        values = (
+            f": {exact_text(float(a))} is stated, {exact_text(float(b))} derived"
+            if a is not None and b
+            else ""
+        )
         require(certain, f"{what} is below what is derived{values}", self.step)

@@ -29,6 +29,7 @@ from bayesdp.kernel.programs.releases import (
 )
 from bayesdp.kernel.programs.sensitivities import Norm, SensitivityBound
 from bayesdp.kernel.programs.setting import Setting
+from bayesdp.numbers import up_words
 from bayesdp.programs.check.candidates import check_candidates
 from bayesdp.programs.check.divisors import facts
 from bayesdp.programs.check.explain import Explanations
@@ -36,6 +37,7 @@ from bayesdp.programs.check.refine import Refinements
 from bayesdp.programs.check.refusals import Rejected, Stopped, Undecided
 from bayesdp.programs.ir import Branch, Command, Derive, Expr, Release, plain
 from bayesdp.programs.words import distinct_decimals
+from bayesdp.statements.base import exact_text
 from bayesdp.statements.program_steps import Node, SequenceNode
 
 TEN_DIGITS = 10**10
@@ -262,8 +264,9 @@ def _check_sigma(
     if reached > delta:
         raise Rejected(
             "noise",
-            f"Noise of standard deviation {float(given):g} has delta {float(reached):.6g} at "
-            f"epsilon {float(epsilon):g}, and {float(delta):g} is stated.",
+            f"Noise of standard deviation {exact_text(float(given))} has delta "
+            f"{up_words(float(reached))} at epsilon {exact_text(float(epsilon))}, and "
+            f"{exact_text(float(delta))} is stated.",
             sigma,
             "Leave sigma out: it is then calibrated.",
         )

@@ -145,7 +145,8 @@ class Mixture(Univariate):
             a, b = self.parameters
             first = value_words(a, b) if self.family == "normal" else f"{a:.6g}"
             return f"{self.family}({first}, {b:.6g})"
-        return f"<mixture of {len(self.weights)} {self.family}s, mean {self.mean:.6g}>"
+        mean = value_words(self.mean, self.sd)
+        return f"<mixture of {len(self.weights)} {self.family}s, mean {mean}>"
 
     @property
     def parameters(self) -> tuple[float, float]:
@@ -288,7 +289,7 @@ class Density(Univariate):
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<{self.family} density, mean {self.mean:.6g}>"
+        return f"<{self.family} density, mean {value_words(self.mean, self.sd)}>"
 
     @property
     def mean(self) -> float:
@@ -338,7 +339,8 @@ class Joint(Distribution):
     """The parameters, where it is a single Dirichlet law."""
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{marginal.mean:.4g}" for marginal in self.marginals[:_SHOWN])
+        shown = self.marginals[:_SHOWN]
+        means = ", ".join(value_words(marginal.mean, marginal.sd) for marginal in shown)
         more = ", ..." if len(self.marginals) > _SHOWN else ""
         return f"<{self.family} of {len(self.marginals)}, means ({means}{more})>"
 

@@ -72,9 +72,9 @@ def svg(panels: Sequence[DensityPanel], head: str) -> str:
     height = HEAD + ROW * len(panels) + 8
     drawn = "".join(_drawn(panel, HEAD + ROW * i) for i, panel in enumerate(panels))
     spoken = "; ".join(
-        f"{panel.name}: mean {panel.mean:.4g}, 95 % interval {panel.interval[0]:.4g} to "
-        f"{panel.interval[1]:.4g}"
+        f"{panel.name}: mean {mean}, 95 % interval {ends}"
         for panel in panels
+        for mean, ends in [_numbers(panel)]
     )
     return (
         f'<svg class="figure fluid" xmlns="http://www.w3.org/2000/svg" width="100%" '
@@ -103,7 +103,7 @@ def _drawn(panel: DensityPanel, top: int) -> str:
         f'y="{bottom + 16}">{value_words(tick, (end - start) / 2.0)}</text>'
         for anchor, tick in anchors.items()
     )
-    half = (high - low) / 2.0
+    shown, ends_shown = _numbers(panel)
     return (
         f'<g><svg x="0" y="{top + TEXT}" width="100%" height="{CURVE}" '
         f'viewBox="0 0 100 {CURVE}" preserveAspectRatio="none">'
@@ -114,11 +114,17 @@ def _drawn(panel: DensityPanel, top: int) -> str:
         f'<circle class="bd-dot" cx="{across(mean):.2f}%" cy="{bottom}" r="4"/>{ticks}'
         f'<text class="bd-text" x="0" y="{top + 14}">{escape(panel.name[:26])}</text>'
         f'<text class="bd-text" text-anchor="end" x="100%" y="{top + 14}">'
-        f"{value_words(mean, half)}</text>"
+        f"{shown}</text>"
         f'<text class="bd-text" text-anchor="end" x="100%" y="{top + 31}">'
-        f"{value_words(low, half)} to {value_words(high, half)}"
-        "</text></g>"
+        f"{ends_shown}</text></g>"
     )
+
+
+def _numbers(panel: DensityPanel) -> tuple[str, str]:
+    """The mean and the 95 % interval in words, with the digits that half its width leaves them."""
+    low, high = panel.interval
+    half = (high - low) / 2.0
+    return value_words(panel.mean, half), f"{value_words(low, half)} to {value_words(high, half)}"
 
 
 def _points(x: Floats, y: Floats) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from bayesdp.errors import InputError
 from bayesdp.notebook import Figure
+from bayesdp.numbers import up_words
 from bayesdp.programs.run.distributions import Distribution
 
 
@@ -49,8 +50,8 @@ class ProgramResult:
 
     def __repr__(self) -> str:
         shown = ", ".join(repr(output) for output in self.outputs)
-        cost = f"epsilon {float(self.dp_epsilon):.6g}"
-        cost += f", delta {float(self.dp_delta):.3g}" if self.dp_delta else ""
+        cost = f"epsilon {up_words(float(self.dp_epsilon))}"
+        cost += f", delta {up_words(float(self.dp_delta))}" if self.dp_delta else ""
         return f"<{self.program}: {shown} ({cost})>"
 
     @property

@@ -12,6 +12,7 @@ from bayesdp.programs.source.annotations import read_type
 from bayesdp.programs.source.diagnostics import refuse
 from bayesdp.programs.source.literals import Literal, literal
 from bayesdp.programs.source.module import SourceFile
+from bayesdp.statements.base import exact_text
 
 SIGNATURE = "def name(people: Database[Person], *, level: Public[Real[0, 1]] = 0.5) -> ..."
 
@@ -143,4 +144,5 @@ def _declared(kind: Type) -> str:
         return "Bool (true or false)"
     assert kind.low is not None
     assert kind.high is not None
-    return f"{kind.kind.capitalize()}[{float(kind.low):g}, {float(kind.high):g}]"
+    low, high = exact_text(float(kind.low)), exact_text(float(kind.high))
+    return f"{kind.kind.capitalize()}[{low}, {high}]"

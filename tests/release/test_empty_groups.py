@@ -20,7 +20,11 @@ def study(folder: Path, table: Any = TABLE, **query: Any) -> Study:
         table,
         dataset="groups",
         n=3,
-        columns={"g": {"public": True, "states": ["a", "b", "c"]}, "x": {"bounds": [0, 4]}},
+        columns={
+            "g": {"public": True, "states": ["a", "b", "c"]},
+            "x": {"bounds": [0, 4]},
+            "late": {"from": "g", "where": "g == 'b'"},
+        },
         population={"model": "independent", "covers": ["x"]},
         budget={"epsilon": 1.0},
         queries=[{"name": "q", **query}],
@@ -69,6 +73,13 @@ def test_an_average_of_no_rows_is_refused_by_its_name(
         made.release()
     assert str(error.value) == f"{finding.message} Nothing was released and nothing was spent."
     assert made.spends() == []
+
+
+def test_the_remedy_for_a_condition_without_rows_can_be_followed(tmp_path: Path) -> None:
+    """Its groups are 0 and 1: there are no states to leave one out of."""
+    made = study(tmp_path, kind="mean", column="x", by="late")
+    with pytest.raises(TableMismatchError, match="of no rows, or leave out by = 'late'"):
+        made.release()
 
 
 def test_what_is_private_is_not_told_beside_it(tmp_path: Path) -> None:

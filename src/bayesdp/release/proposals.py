@@ -322,9 +322,11 @@ def _narrower_bounds(study: StudySpec) -> Iterator[_Idea]:
     summed = [query.column for query in study.queries if query.kind in ("sum", "mean")]
     for name in dict.fromkeys(summed):
         column = study.columns.get(name or "")
-        if column is None or column.bounds is None or column.is_derived or column.is_date:
+        if column is None or column.bounds is None or column.is_derived:
             continue
         low, high = column.bounds
+        if column.is_date or column.is_duration:  # whose bounds are texts
+            continue
         declared = f"[{exact_text(low)}, {exact_text(high)}]"
         bounds = (low + (high - low) / 4.0, high - (high - low) / 4.0)
         narrower = column.model_copy(update={"bounds": bounds})

@@ -6,14 +6,17 @@ there are is public. So everybody may be told, unlike what else is wrong with a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bayesdp.release.pricing import PlannedQuery
+from bayesdp.tables.columns import Column
 from bayesdp.tables.refusals import Finding
 from bayesdp.tables.sums import Totals
 
 
-def averages_of_nothing(queries: Sequence[PlannedQuery], totals: Totals) -> list[str]:
+def averages_of_nothing(
+    queries: Sequence[PlannedQuery], totals: Totals, columns: Mapping[str, Column]
+) -> list[str]:
     """For each average without rows, a sentence that names it and the remedy."""
     sentences = []
     for query in queries:
@@ -31,6 +34,8 @@ def averages_of_nothing(queries: Sequence[PlannedQuery], totals: Totals) -> list
                     remedy += ", or leave out by or where"
                 elif inside and words != str(group):
                     remedy += f", or cut '{spec.by}' where every group has rows"
+                elif inside and columns[str(spec.by)].is_derived:
+                    remedy += f", or leave out by = '{spec.by}'"
                 elif inside:
                     remedy += f", or leave {shown} out of the states of '{spec.by}'"
                 remedy += "."

@@ -294,7 +294,7 @@ class Study:
             findings = inspect(table, self.spec.columns, structure, queries)
             if not findings:
                 totals = run(table, self.spec.columns, queries, structure)
-                for sentence in averages_of_nothing(plan.queries, totals):
+                for sentence in averages_of_nothing(plan.queries, totals, self.spec.columns):
                     findings.append(Finding("empty-group", sentence))
                 findings += other_group_sizes(plan.queries, totals)
             return findings
@@ -507,7 +507,7 @@ class Study:
         queries = [query.table_query() for query in plan.queries]
         expected = replace(structure_of(self.spec), n=plan.n)
         totals = run(table, self.spec.columns, queries, expected)
-        for sentence in averages_of_nothing(plan.queries, totals):
+        for sentence in averages_of_nothing(plan.queries, totals, self.spec.columns):
             raise TableMismatchError(f"{sentence} {NOTHING_SPENT}")
         for finding in other_group_sizes(
             plan.queries, totals

@@ -1,6 +1,6 @@
 """Steps and formats of dates: how many steps lie between two, and how a text of a format is read.
 
-Public names: `DAYS`, `days_of`, `TimeStep`, `step_of`, `Format`, `format_of`.
+Public names: `DAYS`, `days_of`, `TimeStep`, `step_of`, `Format`, `format_of`, `duration_of`.
 """
 
 from __future__ import annotations
@@ -60,6 +60,26 @@ def step_of(text: str) -> TimeStep:
     if unit in _SECONDS:
         return TimeStep(count * _SECONDS[unit])
     return TimeStep(0, count, _IN_A_YEAR[unit])
+
+
+_DURATION = re.compile(
+    r"\s*(?P<count>[0-9]+(?:[.][0-9]+)?)\s*(?P<unit>second|minute|hour|day|week)s?\s*",
+    re.IGNORECASE,
+)
+SECONDS = {f"{unit}s": seconds for unit, seconds in _SECONDS.items()}
+"""How many seconds each unit of durations has."""
+DURATION_WORDS = "a duration such as '90 minutes'"
+
+
+def duration_of(text: str) -> tuple[float, str]:
+    """The number that a text such as "1.5 hours" says, and its unit, one of `SECONDS`.
+
+    Raises `ValueError` for any other text.
+    """
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        raise ValueError(f"a text that is not {DURATION_WORDS}")
+    return float(match["count"]), f"{match['unit'].lower()}s"
 
 
 _PARTS = {"%Y": 4, "%m": 2, "%q": 1, "%d": 2, "%H": 2, "%M": 2, "%S": 2}

@@ -39,6 +39,7 @@ __all__ = ["Finding", "Structure", "count_records", "inspect", "mismatch", "stru
 _WORDS = {
     reading.MISSING: "missing values that are not imputed",
     reading.NOT_A_NUMBER: "text that is not a number",
+    reading.NOT_A_DURATION: "no duration such as 1:30:00, 2 days 01:30:00 or PT1H30M",
     reading.NOT_A_TIME: "no date or time of the years 1 to 9999",
     reading.NOT_FINITE: "NaN or an infinity",
     reading.UNDECLARED: "values that are not declared states",

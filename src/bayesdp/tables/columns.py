@@ -6,6 +6,7 @@ The keys are those of `[data.columns]` in a study file:
   values are clipped to the bounds;
 - dates: `{ bounds = ["2020-01-01", "2026-12-31"] }`, with a `format` where they are written in
   another way; their values are numbers of days since 1970-01-01;
+- durations: `{ bounds = ["0 minutes", "90 minutes"] }`; their values are numbers of that unit;
 - discrete: `{ states = ["child", "father"] }`: texts, numbers or booleans;
 - derived: `{ from = "steps", cuts = [0.5] }`, whose state is the number of cuts that are at most
   the value (0, 1, ...), or `{ from = "steps", where = "steps > 0" }`, with states 0 and 1;
@@ -43,11 +44,13 @@ from bayesdp.statements.columns import Value
 from bayesdp.statements.conditions import TIME_WORDS, is_time, value_kind
 from bayesdp.statements.times import (
     DAYS,
+    DURATION_WORDS,
     FORMAT_WORDS,
     STEP_WORDS,
     Format,
     TimeStep,
     days_of,
+    duration_of,
     format_of,
     step_of,
 )
@@ -100,6 +103,7 @@ class Column(BaseModel):
     unit: str | None = None
     missing: Literal["refuse"] | Impute = "refuse"
     is_date: bool = Field(default=False, exclude=True)
+    is_duration: bool = Field(default=False, exclude=True)
 
     @model_validator(mode="before")
     @classmethod
@@ -264,9 +268,12 @@ def _check(raw: dict[str, Any]) -> dict[str, Any]:
         if not (isinstance(raw.get(key, "x"), str) and raw.get(key, "x").strip()):
             refuse(name, key, raw[key], "a text")
         require_shown(raw.get(key, "x"), f"data.columns.{name}.{key}")
-    if "is_date" in raw:
-        refuse(name, "is_date", raw["is_date"], "a known key", known_keys("is_date"))
-    if "bounds" in raw and _are_times(raw["bounds"]):
+    for key in ("is_date", "is_duration"):
+        if key in raw:
+            refuse(name, key, raw[key], "a known key", known_keys(key))
+    if "bounds" in raw and _are_durations(raw["bounds"]):
+        _read_durations(name, raw)
+    elif "bounds" in raw and _are_times(raw["bounds"]):
         _read_dates(name, raw)
     if "bounds" in raw:
         raw["bounds"] = _bounds(name, raw["bounds"])
@@ -340,6 +347,40 @@ def _read_dates(name: str, raw: dict[str, Any]) -> None:
     if isinstance(missing, Mapping) and isinstance(missing.get("impute"), str):
         raw["missing"] = {**missing, "impute": days("missing.impute", missing["impute"])}
     raw |= {"unit": DAYS, "is_date": True}
+
+
+def _are_durations(value: object) -> bool:
+    def is_duration(bound: object) -> bool:
+        try:
+            duration_of(str(bound))
+        except ValueError:
+            return False
+        return isinstance(bound, str)
+
+    return isinstance(value, list | tuple) and any(map(is_duration, value))
+
+
+def _read_durations(name: str, raw: dict[str, Any]) -> None:
+    """Bounds that are durations, and an imputed duration, as numbers of the unit of the bounds."""
+    units: list[str] = []
+
+    def number(key: str, value: object) -> float:
+        try:
+            count, unit = duration_of(value if isinstance(value, str) else "")
+        except ValueError:
+            refuse(name, key, value, DURATION_WORDS, "Units are seconds, minutes, hours, ...")
+        units.append(unit)
+        if unit != units[0]:
+            refuse(name, key, value, f"a number of {units[0]}, as the first of the bounds is")
+        return count
+
+    raw["bounds"] = [number("bounds", bound) for bound in raw["bounds"]]
+    if raw.get("unit", units[0]) != units[0]:
+        refuse(name, "unit", raw["unit"], f"'{units[0]}', as in the bounds, or no unit")
+    missing = raw.get("missing")
+    if isinstance(missing, Mapping) and isinstance(missing.get("impute"), str):
+        raw["missing"] = {**missing, "impute": number("missing.impute", missing["impute"])}
+    raw |= {"unit": units[0], "is_duration": True}
 
 
 def _parts(name: str, value: list[Any] | tuple[Any, ...]) -> tuple[str, ...]:

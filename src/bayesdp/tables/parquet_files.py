@@ -36,8 +36,8 @@ _ALIKE = {
 
 def read_parquet(
     connection: Any, paths: Sequence[str], view: str, source: str
-) -> tuple[frozenset[str], frozenset[str]]:
-    """Create the view of all files; the columns without any value, and those of durations.
+) -> tuple[frozenset[str], dict[str, int]]:
+    """Create the view of all files; the columns without any value, and the `durations_of` them.
 
     Raises `TableError` for files that can't be read, that lack a column of the first one, or in
     which a column has different types.
@@ -59,8 +59,20 @@ def read_parquet(
     opening(lambda: relation.create_view(view), _KEY, source)
     return (
         frozenset.intersection(*(of_type(schema, "null") for schema in schemas)),
-        frozenset.union(*(of_type(schema, "duration") for schema in schemas)),
+        {name: number for schema in schemas for name, number in durations_of(schema).items()},
     )
+
+
+def durations_of(types: Types) -> dict[str, int]:
+    """The columns of durations, with the number of their units in a second.
+
+    Such a type is "duration[us]", say.
+    """
+    durations = of_type(types, "duration")
+    return {name: _IN_A_SECOND[types[name][9:-1]] for name in durations}
+
+
+_IN_A_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def _casts(
@@ -79,7 +91,7 @@ def _casts(
                 "Read files of other columns as tables of their own.",
             )
         files = {  # a column without any value has no type of its own
-            types[name]: Path(path).name
+            _kind(schema[name], types[name]): Path(path).name
             for path, schema, types in zip(paths, schemas, engine_types, strict=True)
             if schema[name] != "null"
         }
@@ -87,6 +99,11 @@ def _casts(
         if len(files) > 1 or (files and "null" in stated):
             casts[name] = _common(name, files, paths)
     return casts
+
+
+def _kind(stated: str, engine_type: str) -> str:
+    """The engine's type, but for durations, of which it sees the whole numbers only."""
+    return stated.upper() if stated.startswith("duration") else engine_type
 
 
 def _common(name: str, files: Mapping[str, str], paths: Sequence[str]) -> str:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 from bayesdp.errors import TableError
 from bayesdp.statements.conditions import Reads
-from bayesdp.statements.times import Format
+from bayesdp.statements.times import SECONDS, Format
 from bayesdp.tables.columns import Column
 from bayesdp.tables.literals import literal
 from bayesdp.tables.predicates import Predicate
@@ -26,10 +27,11 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 
-MISSING, NOT_A_NUMBER, NOT_A_TIME, NOT_FINITE, UNDECLARED = (
+MISSING, NOT_A_NUMBER, NOT_A_TIME, NOT_A_DURATION, NOT_FINITE, UNDECLARED = (
     "missing",
     "not-a-number",
     "not-a-time",
+    "not-a-duration",
     "not-finite",
     "undeclared",
 )
@@ -115,6 +117,8 @@ class _Cells:
 def _cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Cells:
     if column.is_dated or column.is_date:
         return _time_cells(table, raw, column)
+    if column.is_duration:
+        return _duration_cells(table, raw, column)
     if table.text_cells:
         return _text_cells(raw, kind, column)
     stored = raw.type()
@@ -262,8 +266,8 @@ def _utc(text: Any) -> Any:
 
 def wrong_step(table: Table, raw: Any, column: Column) -> TableError | UnreadableCellsError:
     """The error for cells `raw` that don't fit the column's step, or hold no dates where it has."""
+    words = "duration" if raw.get_name() in table.durations else type_words(raw.type())
     if column.is_date:
-        words = type_words(raw.type())
         expected = f"dates or times in {table.description}, or bounds that are numbers"
         key = f"data.columns.{column.name}"
         return wrong_type(table, raw, TableError(key, words, expected=expected))
@@ -273,7 +277,7 @@ def wrong_step(table: Table, raw: Any, column: Column) -> TableError | Unreadabl
         TableError(
             f"data.columns.{column.name}.step",
             column.step,
-            expected=f"a step for a column of type {type_words(raw.type())}",
+            expected=f"a step for a column of type {words}",
             remedy="A number for numbers, a text such as '1 day' for dates and times.",
         ),
     )
@@ -297,6 +301,48 @@ def _time_cells(table: Table, raw: Any, column: Column) -> _Cells:
     return _Cells(ibis.cases((known, text)), missing, ~missing & ~known)
 
 
+_CLOCK = "^(?:([0-9]+) days? )?([0-9]+):([0-5][0-9]):([0-5][0-9](?:[.][0-9]+)?)$"
+"""Days, hours, minutes and seconds, as in 90:00:00 or 2 days 01:30:00."""
+_ISO = "^P(?:([0-9]+)D)?(?:T(?:([0-9]+)H)?(?:([0-9]+)M)?(?:([0-9]+(?:[.][0-9]+)?)S)?)?$"
+"""The same as ISO 8601 writes it, such as PT1H30M."""
+_PARTS = (86400.0, 3600.0, 60.0, 1.0)
+"""The seconds of each part."""
+
+
+def _duration_cells(table: Table, raw: Any, column: Column) -> _Cells:
+    """Each duration as a number of the column's unit, which is that of its bounds."""
+    import ibis
+
+    missing, kind, name = raw.isnull(), raw.type(), raw.get_name()
+    if name in table.hollow:
+        seconds = raw.cast("float64")
+    elif kind.is_string():
+        text = raw.strip()
+        missing = missing | text.isin(("", "NA"))
+        some_part = text.re_search("[0-9]")
+        seconds = ibis.cases(
+            (text.re_search(_CLOCK), _seconds(text, _CLOCK)),
+            (text.re_search(_ISO) & some_part, _seconds(text, _ISO)),
+        )
+    elif name in table.durations:
+        seconds = raw.cast("float64") / literal(float(table.durations[name]))
+    else:
+        expected = f"durations in {table.description}, or bounds that are numbers"
+        error = TableError(f"data.columns.{column.name}", type_words(kind), expected=expected)
+        raise wrong_type(table, raw, error)
+    value = seconds / literal(float(SECONDS[str(column.unit)]))
+    return _Cells(value, missing, ~missing & value.isnull())
+
+
+def _seconds(text: Any, pattern: str) -> Any:
+    """The seconds of a text of this pattern: a part that is left out counts 0."""
+    parts = (
+        text.re_extract(pattern, i + 1).try_cast("float64").fill_null(0.0) * literal(size)
+        for i, size in enumerate(_PARTS)
+    )
+    return reduce(add, parts)
+
+
 def wrong_type(table: Table, raw: Any, error: TableError) -> TableError | UnreadableCellsError:
     """The `error`, for everybody; for the curator only where the type of `raw` depends on cells."""
     if raw.get_name() not in table.inferred:
@@ -317,7 +363,7 @@ _REMEDIES: dict[str, str] = {
     "boolean": "Declare the states that the table holds.",
 }
 """The remedy for a wrong type, by the kind of values that the column is declared to hold."""
-_DURATIONS = "Store a duration as a number of the unit that is meant, such as seconds."
+_DURATIONS = "Durations have bounds such as ['0 minutes', '90 minutes']."
 _BOOLEANS = "The column holds booleans: declare states = [true, false] or [0, 1], without quotes."
 
 
@@ -362,8 +408,7 @@ def _finished(cells: _Cells, column: Column) -> ReadColumn:
     value, faults = cells.value, {}
     sound = None  # holds in the rows whose value is not NULL
     if cells.unreadable is not None:
-        is_time = column.is_dated or column.is_date
-        faults[NOT_A_TIME if is_time else NOT_A_NUMBER] = cells.unreadable
+        faults[_unreadable(column)] = cells.unreadable
     if column.imputed is None:
         faults[MISSING] = cells.missing
     else:  # NaN and infinities are not missing, and stay
@@ -383,6 +428,13 @@ def _finished(cells: _Cells, column: Column) -> ReadColumn:
     if sound is not None:
         value = ibis.cases((sound, value))
     return ReadColumn(value, faults)
+
+
+def _unreadable(column: Column) -> str:
+    """The code of a fault: what a cell of the column is not."""
+    if column.is_dated or column.is_date:
+        return NOT_A_TIME
+    return NOT_A_DURATION if column.is_duration else NOT_A_NUMBER
 
 
 def is_finite(value: Any) -> Any:

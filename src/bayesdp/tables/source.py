@@ -20,7 +20,7 @@ import re
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
@@ -29,7 +29,7 @@ from bayesdp.errors import TableError, UnsupportedError, did_you_mean
 from bayesdp.tables.columns import Column
 from bayesdp.tables.csv_files import read_csv
 from bayesdp.tables.frames import to_arrow
-from bayesdp.tables.parquet_files import of_type, read_parquet
+from bayesdp.tables.parquet_files import durations_of, of_type, read_parquet
 from bayesdp.tables.refusals import (
     BY_COMMAND,
     UnreadableCellsError,
@@ -57,7 +57,7 @@ class Table:
     `text_cells` is true for CSV, whose cells are all texts; `ordered` where rows have an order;
     `inferred` are the columns whose types depend on what their cells hold, and `hollow` those that
     have no type because no cell holds anything. `durations` are columns of durations, which the
-    engine would read as whole numbers.
+    engine would read as whole numbers, with how many of these a second has.
     """
 
     expression: ir.Table
@@ -67,7 +67,7 @@ class Table:
     ordered: bool = True
     inferred: frozenset[str] = frozenset()
     hollow: frozenset[str] = frozenset()
-    durations: frozenset[str] = frozenset()
+    durations: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -273,18 +273,22 @@ def _open_duckdb(path: Path, name: str, source: str) -> Table:
 
 def _open_memory(source: object) -> Table:
     data, inferred = to_arrow(source)
+    types = {field.name: str(field.type) for field in data.schema}
+    durations = durations_of(types)
+    for name in durations:  # as in Parquet: the engine fails where one is missing
+        place = data.column_names.index(name)
+        data = data.set_column(place, name, data.column(place).cast("int64"))
     connection = _connect()
     description = "the table in memory"
     _opening(lambda: connection.con.register(_NAME, data), description)
     expression = _bound(connection, _NAME, description)
-    types = {field.name: str(field.type) for field in data.schema}
     return Table(
         expression,
         connection,
         description,
         inferred=inferred,
         hollow=of_type(types, "null"),
-        durations=of_type(types, "duration"),
+        durations=durations,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,12 @@ from scipy.stats import chi2_contingency
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.fitting import ChainFit, chains, fit_chain
 from bayesdp.fitting.comparing import estimates, information, order_test, same_transitions
+from bayesdp.fitting.counting import Chains, Part
+from bayesdp.fitting.numbers_of import time_column
 from bayesdp.fitting.regions import transition_bounds
+from bayesdp.fitting.states import read_states
 from bayesdp.populations import MarkovChain, load
+from bayesdp.tables.source import open_table
 from tests.effort import runs
 
 RATES = {(): 0.5, (0,): 0.2, (1,): 0.7, (0, 0): 0.1, (0, 1): 0.6, (1, 0): 0.4, (1, 1): 0.8}
@@ -37,19 +42,32 @@ def walk(rng: np.random.Generator, order: int, length: int, other: float = 0.0) 
     return states
 
 
-def by_hand(
-    rows: list[tuple[Any, ...]], order: int, *, gaps: str, missing: str, timed: bool, states: int
-) -> np.ndarray:
-    """Counts of windows: `rows` of series, time and state, one after the other."""
-    counts = np.zeros((states,) * (order + 1), dtype=int)
+def windows_by_hand(
+    rows: list[tuple[Any, ...]], depth: int, *, gaps: str, missing: str, timed: bool
+) -> Iterator[list[tuple[Any, ...]]]:
+    """The windows of `depth + 1` neighbours among `rows` of series, time and state."""
     for _, group in itertools.groupby(sorted(rows, key=lambda row: row[:2]), lambda row: row[0]):
         series = [row for row in group if missing == "break" or row[2] is not None]
-        for start in range(len(series) - order):
-            window = series[start : start + order + 1]
+        for start in range(len(series) - depth):
+            window = series[start : start + depth + 1]
             steps = {after[1] - before[1] for before, after in itertools.pairwise(window)}
-            values = tuple(row[2] for row in window)
+            values = [row[2] for row in window]
             if None not in values and (not timed or gaps == "bridge" or steps <= {1}):
-                counts[values] += 1
+                yield window
+
+
+def by_hand(
+    rows: list[tuple[Any, ...]],
+    depth: int,
+    *,
+    states: int,
+    of: Callable[[tuple[Any, ...]], bool] = lambda row: True,
+    **rules: Any,
+) -> np.ndarray:
+    """Counts of the windows that end in the rows `of` a part."""
+    counts = np.zeros((states,) * (depth + 1), dtype=int)
+    for window in windows_by_hand(rows, depth, **rules):
+        counts[tuple(row[2] for row in window)] += of(window[-1])
     return counts
 
 
@@ -90,6 +108,52 @@ def test_counts_are_those_by_hand() -> None:
         assert fitted.counts.tolist() == want.tolist(), (case, options)
         assert fitted.records == sum(row[2] is not None for row in rows)
         assert fitted.missing == sum(row[2] is None for row in rows)
+
+
+def members_of(rows: list[tuple[Any, ...]], part: Part) -> list[Callable[[tuple[Any, ...]], bool]]:
+    """Which rows are in the first half of the time and in the second, or in each series."""
+    if part == "series":
+        return [lambda row, name=name: row[0] == name for name in sorted({row[0] for row in rows})]
+    times = {row[1] for row in rows}
+    middle = (min(times) + max(times)) / 2
+    return [lambda row: row[1] <= middle, lambda row: row[1] > middle][: len(times)]
+
+
+def test_parts_are_counted_with_the_whole_as_they_are_alone() -> None:
+    for case in range(runs(240, least=12)):
+        rng = np.random.default_rng(case)
+        rows = random_rows(rng)
+        depth, timed = int(rng.integers(1, 4)), case % 2 == 0
+        gaps = ["break", "bridge"][case // 2 % 2] if timed else "break"
+        missing = ["break", "drop"][case // 4 % 2]
+        shown = [rows[i] for i in rng.permutation(len(rows))] if case % 3 == 1 else rows
+        if not timed:  # the place in the file is the time
+            shown = [(name, place, state) for place, (name, _, state) in enumerate(shown)]
+        kept = [row for row in shown if row[2] is not None or missing == "break"]
+        if not kept:
+            continue
+        table = open_table(pd.DataFrame(shown, columns=["who", "t", "x"]).astype({"x": "Int64"}))
+        table_chains = Chains(
+            table,
+            read_states(table, "x", {"states": [0, 1, 2]}),
+            ("who",),
+            time_column("t", 1) if timed else None,
+            bridge=gaps == "bridge",
+            drop=missing == "drop",
+        )
+        together = table_chains.windows(depth, ("half", "series"))
+        alone = {part: table_chains.windows(depth, (part,)) for part in together.parts}
+        assert table_chains.number_of_series == len({row[0] for row in shown})
+        rules: dict[str, Any] = {"gaps": gaps, "missing": missing, "timed": timed, "states": 3}
+        for j in range(depth + 1):
+            assert np.array_equal(together.whole.tables[j], by_hand(shown, j, **rules)), case
+            unbridged = by_hand(shown, j, **{**rules, "gaps": "break"})
+            assert np.array_equal(together.unbridged.tables[j], unbridged), case
+            for part, counted in alone.items():
+                want = [by_hand(shown, j, of=of, **rules) for of in members_of(kept, part)]
+                for split in (together, counted):
+                    got = [windows.tables[j] for windows in split.each(part)]
+                    assert np.array_equal(got, want), (case, part, j)
 
 
 @pytest.mark.usefixtures("counts_alone")

@@ -26,7 +26,7 @@ from bayesdp.fitting.comparing import (
     estimates,
     information,
 )
-from bayesdp.fitting.counting import MOST_CELLS, Chains, WindowCounts
+from bayesdp.fitting.counting import MOST_CELLS, Chains, GroupedWindows, Part, WindowCounts
 from bayesdp.fitting.numbers_of import (
     Numbers,
     check_confidence,
@@ -50,6 +50,9 @@ ORDERS = tuple(range(1, HIGHEST_ORDER + 1))
 
 MOST_SERIES = 1000
 """More series are not compared with each other one by one."""
+
+MOST_GROUPS = 100_000
+"""Windows of more kinds are counted alone: halves and series get a query of their own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,13 +147,15 @@ def fit_chain(
             bridge=gaps == "bridge",
             drop=missing == "drop",
         )
-        windows = chains.count(_depth(len(chains.states.levels), order))
+        depth = _depth(len(chains.states.levels), order)
+        counted = chains.windows(depth, _parts_beside(chains, depth))
+        windows = counted.whole
         fitted, choice = (order, ()) if order != "auto" else _least_information(windows)
         counts = _counts(windows, fitted)
-        bridged = _bridged(chains, counts)
+        bridged = _bridged(chains, counted, counts)
         price = partial(_price_of_order, windows, fitted, confidence, length)
         about_order = check_order(windows, fitted, price)
-        checks = (*choice, about_order, *bridged, *_homogeneity(chains, counts))
+        checks = (*choice, about_order, *bridged, *_homogeneity(chains, counted, counts))
     bounds = None if confidence is None else transition_bounds(counts, confidence)
     population = _population(
         counts, bounds, length, _source(windows, counts, confidence, choice, bridged)
@@ -282,15 +287,20 @@ def _least_information(windows: WindowCounts) -> tuple[int, tuple[FitCheck, ...]
     return best, (FitCheck("order", text),)
 
 
-def _bridged(chains: Chains, counts: Counts) -> tuple[FitCheck, ...]:
+def _bridged(chains: Chains, counted: GroupedWindows, counts: Counts) -> tuple[FitCheck, ...]:
     """What to say of transitions over gaps; empty where gaps and missing cells end a run."""
+    if not chains.bridge and not (chains.drop and chains.time is None):
+        return ()
     order = counts.ndim - 1
-    try:
-        unbridged = chains.unbridged(order)
-    except InputError as error:  # a row that was left out, which only ends a run here
-        text = f"Transitions over gaps can't be held against the others: {error.key} can't be read"
-        return (FitCheck("over gaps against one step", f"{text} in a row that was left out."),)
-    return () if unbridged is None else (check_gaps(counts, unbridged.tables[order]),)
+    unbridged = counted.unbridged
+    if chains.drop:
+        try:
+            unbridged = chains.every_row().count(order)
+        except InputError as error:  # a row that was left out, which only ends a run here
+            text = f"Transitions over gaps can't be held against the others: {error.key} can't be"
+            text += " read in a row that was left out."
+            return (FitCheck("over gaps against one step", text),)
+    return (check_gaps(counts, unbridged.tables[order]),)
 
 
 PRICED_AT = 0.1
@@ -318,17 +328,37 @@ def _price_of_order(
     return f"at a DP cost of {PRICED_AT:g} a level of {there} instead of {here}"
 
 
-def _homogeneity(chains: Chains, counts: Counts) -> Iterator[FitCheck]:
+def _parts_beside(chains: Chains, depth: int) -> tuple[Part, ...]:
+    """The parts to compare with each other whose windows are counted with those of the table."""
+    number = chains.number_of_series
+    kinds = len(chains.states.levels) ** (depth + 1)
+    beside: list[Part] = []
+    if _has_halves(chains) and 2 * kinds <= MOST_GROUPS:
+        beside.append("half")
+        kinds *= 2
+    if 1 < number <= MOST_SERIES and number * kinds <= MOST_GROUPS:
+        beside.append("series")
+    return tuple(beside)
+
+
+def _has_halves(chains: Chains) -> bool:
+    return chains.time is not None or not chains.series  # else rows of two halves are two groups
+
+
+def _homogeneity(chains: Chains, counted: GroupedWindows, counts: Counts) -> Iterator[FitCheck]:
     """Time against time, and series against series."""
     order = counts.ndim - 1
-    if chains.time is not None or not chains.series:  # else rows of two halves are two groups
-        halves = [half.tables[order] for half in chains.halves(order)]
-        yield check_halves(halves, "rows" if chains.time is None else "time")
-    number = chains.number_of_series()
+
+    def each(part: Part) -> list[Counts]:
+        beside = counted if part in counted.parts else chains.windows(order, (part,))
+        return [windows.tables[order] for windows in beside.each(part)]
+
+    if _has_halves(chains):
+        yield check_halves(each("half"), "rows" if chains.time is None else "time")
+    number = chains.number_of_series
     if number > 1:
         short = counts.sum() < LEAST_TRANSITIONS * number or number > MOST_SERIES
-        parts = [] if short else [part.tables[order] for part in chains.by_series(order)]
-        yield check_series(parts, number, int(counts.sum()))
+        yield check_series([] if short else each("series"), number, int(counts.sum()))
 
 
 def _about_bounds(counts: Counts, bounds: TransitionBounds | None) -> Iterator[FitCheck]:

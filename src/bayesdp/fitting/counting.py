@@ -1,18 +1,23 @@
 """How often states follow each other in a table: counted by the data engine, in one pass.
 
+One grouped query counts the windows of records, of the whole table and of its parts (halves of the
+time, series) at once.
+
 A window of `j + 1` records counts if they are neighbours: of one series, and, where there are
 times, each a step after the one before, or a whole number of steps where gaps are bridged. Times
 that are off the step are refused, as in a study. Rows are looked at in the order of the file; where
 that is not the order of series and times (each series a block, blocks in rising order), they are
-sorted.
+sorted once, and kept.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import and_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +39,13 @@ MOST_CELLS = 1_000_000
 
 NO_SERIES, NO_TIME, LATE, UNORDERED, OFF_STEP = range(-32000, -31995)
 """Codes of rows for which nothing can be counted, or not in this order."""
+UNREADABLE = 0
+"""The number of a state that can't be read: states are numbered from 1 on."""
+OVER_GAP = 1000
+"""Added to the code of a record that is a neighbour over a gap which is bridged."""
+
+Part = Literal["half", "series"]
+"""What windows are counted for: the first and the second half of the time, or each series."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +67,53 @@ class WindowCounts:
     def runs(self) -> int:
         """The runs of neighbours into which series are broken."""
         return self.records - int(self.tables[1].sum())
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedWindows:
+    """The rows of one grouped query: how many records have these codes, in which parts.
+
+    `codes` are those of a record and of the `depth` rows before it, the newest first, 0 where there
+    is no state; `number` says how many records have them; all arrays are as long. `parts` has for
+    each kind of part the number of the part, from 0 on. `missing` rows of the table have no state.
+    """
+
+    codes: NDArray[np.int64]
+    number: NDArray[np.int64]
+    parts: Mapping[Part, NDArray[np.int64]]
+    states: int
+    missing: int
+
+    @property
+    def whole(self) -> WindowCounts:
+        """The windows of the whole table."""
+        return self._windows(np.zeros_like(self.number), over_gaps=True)[0]
+
+    @property
+    def unbridged(self) -> WindowCounts:
+        """The windows in which no gap was bridged."""
+        return self._windows(np.zeros_like(self.number), over_gaps=False)[0]
+
+    def each(self, part: Part) -> list[WindowCounts]:
+        """The windows that end in each half or series, the first half first."""
+        return self._windows(self.parts[part], over_gaps=True)
+
+    def _windows(self, part: NDArray[np.int64], *, over_gaps: bool) -> list[WindowCounts]:
+        """The windows of all rows that have the same number of their `part`."""
+        state = np.abs(self.codes)
+        state[state > OVER_GAP] -= OVER_GAP
+        neighbour = self.codes > 0 if over_gaps else (self.codes > 0) & (self.codes < OVER_GAP)
+        kinds, part = np.unique(part, return_inverse=True)
+        whole = state[:, 0] > 0
+        tables: list[Counts] = []
+        for length in range(self.codes.shape[1]):
+            if length > 0:
+                whole = whole & neighbour[:, length - 1] & (state[:, length] > 0)
+            window = [state[whole, i] - 1 for i in range(length, -1, -1)]
+            table = np.zeros((max(len(kinds), 1), *(self.states,) * (length + 1)), dtype=np.int64)
+            np.add.at(table, (part[whole], *window), self.number[whole])
+            tables.append(table)
+        return [WindowCounts(each, self.missing) for each in zip(*tables, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,71 +147,63 @@ class Chains:
             raise InputError("time", self.time.name, expected=f"one kind. {finding.message}")
 
     def count(self, depth: int) -> WindowCounts:
-        """The windows of up to `depth + 1` neighbours.
+        """The windows of up to `depth + 1` neighbours. Raises `InputError` as `windows` does."""
+        return self.windows(depth).whole
 
-        Raises `InputError` for cells that can't be read, for two rows at one time of a series, and
-        for rows that are not a whole number of steps after the one before.
+    def windows(self, depth: int, parts: Collection[Part] = ()) -> GroupedWindows:
+        """The windows of up to `depth + 1` neighbours, told apart by the `parts` that they end in.
+
+        Without times, halves are those of the rows. Raises `InputError` for cells that can't be
+        read, for two rows at one time of a series, and for rows that are not a whole number of
+        steps after the one before.
         """
-        return self._counted(depth, None)[()]
+        attempts = (False, True) if self.table.ordered else (True,)
+        for in_order in attempts:
+            answer = self.table.rows(self._grouped(self._base(parts, in_order), depth, parts))
+            by_code: Counter[int | None] = Counter()
+            for row in answer:
+                by_code[row[0]] += row[depth + 1]
+            if not by_code.keys() & {LATE, UNORDERED}:
+                break
+        self._refuse(by_code)
+        filled = [[cell or 0 for cell in row] for row in answer]
+        whole = np.array(filled, dtype=np.int64).reshape(-1, depth + 2 + len(parts))
+        return GroupedWindows(
+            codes=whole[:, : depth + 1],
+            number=whole[:, depth + 1],
+            parts={part: whole[:, depth + 2 + i] for i, part in enumerate(parts)},
+            states=len(self.states.levels),
+            missing=self._number_missing if self.drop else by_code[None],
+        )
 
-    def unbridged(self, depth: int) -> WindowCounts | None:
-        """The windows without a gap between their records, nor a row that was left out.
+    def every_row(self) -> Chains:
+        """The same table, in which gaps and rows without a state end a run."""
+        return replace(self, bridge=False, drop=False)
 
-        `None` where all windows are so by construction. Raises `InputError` as `count` does.
-        """
-        if not self.bridge and not (self.drop and self.time is None):
-            return None
-        return replace(self, bridge=False, drop=False).count(depth)
-
-    def by_series(self, depth: int) -> list[WindowCounts]:
-        """The same for each series. Raises `InputError` as `count` does."""
-        return list(self._counted(depth, "series").values())
-
-    def halves(self, depth: int) -> list[WindowCounts]:
-        """The same for the first half of the time (without times: of the rows), and the second.
-
-        Raises `InputError` as `count` does.
-        """
-        split = self._counted(depth, "half")
-        return [split[key] for key in sorted(split)]
-
+    @cached_property
     def number_of_series(self) -> int:
         """How many series there are."""
         if not self.series:
             return 1
-        columns = [f"series{i}" for i in range(len(self.series))]
-        distinct = self._cells.select(*columns).distinct()
+        distinct = self._cells.select(*self._keys).distinct()
         count: int = self.table.numbers(distinct, distinct.count())[0]
         return count
 
-    def _counted(self, depth: int, split: str | None) -> dict[tuple[Any, ...], WindowCounts]:
-        attempts = (False, True) if self.table.ordered else (True,)
-        for in_order in attempts:
-            rows = self._base(split, in_order)
-            groups = [name for name in rows.columns if name.startswith("group")]
-            answer = self.table.rows(self._grouped(rows, depth, groups, in_order))
-            codes = {row[len(groups)] for row in answer}
-            if not codes & {LATE, UNORDERED}:
-                break
-        self._refuse(answer, len(groups))
-        parts: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {} if groups else {(): []}
-        for row in answer:
-            parts.setdefault(tuple(row[: len(groups)]), []).append(row[len(groups) :])
-        missing = 0
-        if self.drop or None in codes:
-            missing = self._number_missing
-        states = len(self.states.levels)
-        return {
-            key: WindowCounts(_tables(np.array(part, dtype=object), depth, states), missing)
-            for key, part in parts.items()
-        }
+    @property
+    def _keys(self) -> list[str]:
+        return [f"series{i}" for i in range(len(self.series))]
+
+    @property
+    def _place(self) -> str:
+        """What orders the rows of a series."""
+        return "place" if self.time is None else "time"
 
     @cached_property
     def _cells(self) -> Any:
         """The number of each row's state, from 1 on, its series and its time.
 
-        A row without a number has no state, or it is `unreadable`. Cells of a CSV file are texts:
-        they are read once and kept.
+        A row without a number has no state, or has the number `UNREADABLE`. Cells of a CSV file are
+        texts: they are read once and kept.
         """
         import ibis
 
@@ -166,100 +217,120 @@ class Chains:
         if self.time is not None:
             chosen["time"] = order_key(table, self.time)
         cells = table.expression.select(**chosen)
-        unreadable = cells.value.isnull() & ~cells.missing
-        kept = [name for name in chosen if name not in ("value", "missing")]
-        cells = cells.select(*kept, state=states.number(cells.value), unreadable=unreadable)
+        readable = (cells.value.notnull(), states.number(cells.value))
+        state = ibis.cases(readable, (~cells.missing, _code(UNREADABLE)))
+        cells = cells.select(
+            *(name for name in chosen if name not in ("value", "missing")), state=state
+        )
         return table.kept(cells) if table.text_cells else cells
 
-    def _base(self, split: str | None, in_order: bool) -> Any:
-        """A row for each record that counts, with its place where needed, and its group."""
+    def _rows(self, *, placed: bool) -> Any:
+        """A row for each record that counts; `placed`: also its place in the file."""
         import ibis
 
         rows = self._cells
-        if self.time is None and (in_order or split == "half"):
+        if placed and self.time is None:
             rows = rows.mutate(place=ibis.row_number())
-        if self.drop:
-            rows = rows.filter(rows.state.notnull())
-        if split == "series":
-            return rows.mutate(**{f"group{i}": rows[f"series{i}"] for i in range(len(self.series))})
-        if split == "half":
-            key = rows["time" if self.time is not None else "place"]
-            first, last = self.table.numbers(rows, key.min(), key.max())
-            middle = literal((float(first) + float(last)) / 2.0)
-            return rows.mutate(group0=key.cast("float64") > middle)
-        return rows
+        return rows.filter(rows.state > 0) if self.drop else rows
 
-    def _grouped(self, rows: Any, depth: int, groups: list[str], in_order: bool) -> Any:
-        """How many rows have each code, and codes before it; `in_order`: after sorting."""
+    @cached_property
+    def _sorted(self) -> Any:
+        """The rows in the order of series and times, kept so that it is sorted once."""
+        rows = self._rows(placed=True)
+        return self.table.kept(rows.order_by([*self._keys, self._place]))
+
+    def _base(self, parts: Collection[Part], in_order: bool) -> Any:
+        """The rows, and for each the `half` that it is in; `in_order`: after sorting."""
         import ibis
 
-        keys = [f"series{i}" for i in range(len(self.series))]
-        place = "time" if self.time is not None else "place"
+        rows = self._sorted if in_order else self._rows(placed="half" in parts)
+        if "half" not in parts:
+            return rows
+        middle = self._middle
+        later = ibis.literal(False) if middle is None else rows[self._place] > literal(middle)
+        return rows.mutate(half=later)
 
-        def window(rows: Any) -> Any:
-            if not in_order:
-                return ibis.window()
-            return ibis.window(group_by=[rows[key] for key in keys], order_by=rows[place])
+    @cached_property
+    def _middle(self) -> float | None:
+        """The middle of the time, or of the places in the file. `None` without rows."""
+        if self.time is None and not self.drop:
+            number: int = self.table.numbers(self._cells, self._cells.count())[0]
+            return (number - 1) / 2.0
+        rows = self._rows(placed=True)
+        place = rows[self._place]
+        first, last = self.table.numbers(rows, place.min(), place.max())
+        return None if first is None else (float(first) + float(last)) / 2.0
 
-        kept = [*keys, place] if in_order else []
-        coded = self._coded(rows, keys, window(rows), [*kept, *groups])
-        over = window(coded)
-        lags = {f"code{i}": coded.code.lag(i).over(over) for i in range(1, depth + 1)}
+    def _grouped(self, rows: Any, depth: int, parts: Collection[Part]) -> Any:
+        """How many rows have each code, and codes before it, in each part."""
+        import ibis
+
+        named = {"half": ["half"], "series": self._keys}
+        groups = [name for part in parts for name in named[part]]
+        coded = self._coded(rows, groups)
+        lags = {f"code{i}": coded.code.lag(i).over(ibis.window()) for i in range(1, depth + 1)}
         seen = coded.select(*groups, code0=coded.code, **lags)
-        names = [*groups, *(f"code{i}" for i in range(depth + 1))]
-        return seen.group_by(names).aggregate(rows=seen.count())
+        codes = [f"code{i}" for i in range(depth + 1)]
+        grouped = seen.group_by([*groups, *codes]).aggregate(rows=seen.count())
+        if "series" in parts:
+            order = ibis.window(order_by=[grouped[key] for key in self._keys])
+            grouped = grouped.mutate(series=ibis.dense_rank().over(order))
+        return grouped.select(*codes, "rows", *parts)
 
-    def _coded(self, rows: Any, keys: list[str], over: Any, kept: list[str]) -> Any:
+    def _coded(self, rows: Any, kept: list[str]) -> Any:
         """The code of each row: its state's number beside a neighbour, minus that at a new run."""
         import ibis
 
+        keys, over = self._keys, ibis.window()
         lagged: dict[str, Any] = {f"before_{key}": rows[key].lag(1).over(over) for key in keys}
         if self.time is not None:
             lagged["since"] = rows.time - rows.time.lag(1).over(over)
         times = ["time"] if self.time is not None else []
-        carried = dict.fromkeys(["state", *keys, *times, *kept])
-        beside = rows.select(*carried, **lagged)
+        beside = rows.select(*dict.fromkeys(["state", *keys, *times, *kept]), **lagged)
         state = beside.state
         faults: list[tuple[Any, Any]] = [(beside[key].isnull(), _code(NO_SERIES)) for key in keys]
         together: list[Any] = [beside[key] == beside[f"before_{key}"] for key in keys]
         for i, key in enumerate(keys):
             falls = [*together[:i], beside[f"before_{key}"] > beside[key]]
             faults.append((reduce(and_, falls), _code(UNORDERED)))
+        neighbours = []
         if self.time is not None:
             faults.append((beside.time.isnull(), _code(NO_TIME)))
             faults.append((reduce(and_, [*together, beside.since <= 0]), _code(LATE)))
             steps = beside.since / literal(order_step(self.time))
             whole = ((steps - steps.round()).abs() <= STEP_TOLERANCE) & (steps.round() >= 1)
             faults.append((reduce(and_, [*together, ~whole]), _code(OFF_STEP)))
+            if self.bridge:
+                over_gap = (reduce(and_, [*together, whole]), state + _code(OVER_GAP))
+                neighbours.append(over_gap)
             # Most rows are one step later: no other question is asked about these.
-            next_step = (steps - 1).abs() <= STEP_TOLERANCE
-            together.append(next_step | whole if self.bridge else next_step)
+            together.append((steps - 1).abs() <= STEP_TOLERANCE)
         if not together:
             return beside.select(*kept, code=state)
-        neighbours = (reduce(and_, together), state)
-        return beside.select(*kept, code=ibis.cases(neighbours, *faults, else_=-state))
+        neighbours.insert(0, (reduce(and_, together), state))
+        return beside.select(*kept, code=ibis.cases(*neighbours, *faults, else_=-state))
 
     @cached_property
     def _number_missing(self) -> int:
         """How many rows of the table have no state. Raises `InputError` where cells are wrong."""
         cells = self._cells
-        empty = cells.count(where=cells.state.isnull())
-        without, unreadable = self.table.numbers(cells, empty, cells.count(where=cells.unreadable))
+        aggregates = cells.count(where=cells.state.isnull()), cells.count(where=cells.state == 0)
+        without, unreadable = self.table.numbers(cells, *aggregates)
         if unreadable:
-            raise _refusal(
-                "column",
-                self.states.column,
-                "a column in which every cell is empty or has a state",
-                unreadable,
-                "Correct these cells or leave them empty; list all states.",
-            )
+            raise self._unreadable(unreadable)
         return int(without)
 
-    def _refuse(self, answer: list[tuple[Any, ...]], at: int) -> None:
-        """Raise the `InputError` of rows that can't be read."""
-        count: dict[int, int] = {}
-        for row in answer:
-            count[row[at]] = count.get(row[at], 0) + row[-1]
+    def _unreadable(self, number: int) -> InputError:
+        return _refusal(
+            "column",
+            self.states.column,
+            "a column in which every cell is empty or has a state",
+            number,
+            "Correct these cells or leave them empty; list all states.",
+        )
+
+    def _refuse(self, numbers: Mapping[int | None, int]) -> None:
+        """Raise the `InputError` of rows that can't be read: how many have each code."""
         time = self.time.name if self.time is not None else ""
         refusals = {
             NO_SERIES: ("series", list(self.series), "columns without empty cells", ""),
@@ -284,8 +355,10 @@ class Chains:
             ),
         }
         for code, (key, value, expected, remedy) in refusals.items():
-            if code in count:
-                raise _refusal(key, value, expected, count[code], remedy)
+            if code in numbers:
+                raise _refusal(key, value, expected, numbers[code], remedy)
+        if unreadable := numbers.get(UNREADABLE, 0) + numbers.get(OVER_GAP, 0):
+            raise self._unreadable(unreadable)
 
 
 def _refusal(key: str, value: object, expected: str, number: int, remedy: str) -> InputError:
@@ -297,21 +370,3 @@ def _code(number: int) -> ir.Scalar:
     import ibis
 
     return ibis.literal(number, "int16")
-
-
-def _tables(rows: NDArray[Any], depth: int, states: int) -> tuple[Counts, ...]:
-    """Counts of windows from rows of codes, the newest first, and the number of such rows."""
-    rows = rows.reshape(-1, depth + 2)
-    number = rows[:, -1].astype(np.int64)
-    codes = [np.array([code or 0 for code in rows[:, i]], dtype=np.int64) for i in range(depth + 1)]
-    whole = codes[0] != 0
-    tables: list[Counts] = []
-    window: list[Counts] = []
-    for length in range(depth + 1):
-        if length > 0:
-            whole = whole & (codes[length - 1] > 0) & (codes[length] != 0)
-        window.insert(0, np.abs(codes[length]) - 1)
-        table = np.zeros((states,) * (length + 1), dtype=np.int64)
-        np.add.at(table, tuple(part[whole] for part in window), number[whole])
-        tables.append(table)
-    return tuple(tables)

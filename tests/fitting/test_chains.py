@@ -15,14 +15,14 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.fitting import ChainFit, chains, fit_chain
+from bayesdp.fitting import ChainFit, chains, counting, fit_chain
 from bayesdp.fitting.comparing import estimates, information, order_test, same_transitions
 from bayesdp.fitting.counting import Chains, Part
 from bayesdp.fitting.numbers_of import time_column
 from bayesdp.fitting.regions import transition_bounds
 from bayesdp.fitting.states import read_states
 from bayesdp.populations import MarkovChain, load
-from bayesdp.tables.source import open_table
+from bayesdp.tables.source import Table, open_table
 from tests.effort import runs
 
 RATES = {(): 0.5, (0,): 0.2, (1,): 0.7, (0, 0): 0.1, (0, 1): 0.6, (1, 0): 0.4, (1, 1): 0.8}
@@ -119,20 +119,33 @@ def members_of(rows: list[tuple[Any, ...]], part: Part) -> list[Callable[[tuple[
     return [lambda row: row[1] <= middle, lambda row: row[1] > middle][: len(times)]
 
 
-def test_parts_are_counted_with_the_whole_as_they_are_alone() -> None:
-    for case in range(runs(240, least=12)):
+def some_borders(rng: np.random.Generator, rows: int) -> list[int]:
+    """Where ranges of a file begin and end: ranges may be empty, or shorter than a window."""
+    inner = rng.integers(0, rows + 1, size=rng.integers(1, 6))
+    return [0, *sorted(inner.tolist()), rows]
+
+
+@pytest.mark.prove
+def test_parts_are_counted_with_the_whole_as_they_are_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for case in range(runs(200)):
         rng = np.random.default_rng(case)
         rows = random_rows(rng)
         depth, timed = int(rng.integers(1, 4)), case % 2 == 0
-        gaps = ["break", "bridge"][case // 2 % 2] if timed else "break"
-        missing = ["break", "drop"][case // 4 % 2]
-        shown = [rows[i] for i in rng.permutation(len(rows))] if case % 3 == 1 else rows
+        gaps = "bridge" if timed and rng.integers(2) else "break"
+        missing = "drop" if rng.integers(3) == 0 else "break"
+        shown = [rows[i] for i in rng.permutation(len(rows))] if rng.integers(3) == 0 else rows
         if not timed:  # the place in the file is the time
             shown = [(name, place, state) for place, (name, _, state) in enumerate(shown)]
         kept = [row for row in shown if row[2] is not None or missing == "break"]
         if not kept:
             continue
-        table = open_table(pd.DataFrame(shown, columns=["who", "t", "x"]).astype({"x": "Int64"}))
+        frame = pd.DataFrame(shown, columns=["who", "t", "x"]).astype({"x": "Int64"})
+        file = str(tmp_path / f"{case}.parquet")
+        frame.to_parquet(file, row_group_size=9)
+        table = open_table(file if rng.integers(2) else frame).with_places()
+        monkeypatch.setattr(counting, "_borders", lambda n, threads, rng=rng: some_borders(rng, n))
         table_chains = Chains(
             table,
             read_states(table, "x", {"states": [0, 1, 2]}),
@@ -154,6 +167,28 @@ def test_parts_are_counted_with_the_whole_as_they_are_alone() -> None:
                 for split in (together, counted):
                     got = [windows.tables[j] for windows in split.each(part)]
                     assert np.array_equal(got, want), (case, part, j)
+            assert together.whole.missing == sum(row[2] is None for row in shown)
+
+
+def test_a_file_that_names_its_own_row_numbers_is_counted_in_one_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "ROWS_OF_A_RANGE", 3)
+    monkeypatch.setattr(Table, "threads", 4)
+    frame = pd.DataFrame({"x": [0, 1, 1, 0, 1, 0, 0, 1] * 5})
+    counts = fit_chain(frame, "x", states=[0, 1], length=5).counts
+    frame.to_parquet(tmp_path / "plain.parquet")
+    frame.assign(File_Row_Number=7).to_parquet(tmp_path / "named.parquet")
+    frame[:16].to_parquet(tmp_path / "part0.parquet")
+    frame[16:].to_parquet(tmp_path / "part1.parquet")
+    for source in ("plain.parquet", "named.parquet", "part*.parquet"):
+        table = open_table(str(tmp_path / source)).with_places()
+        assert (table.place is None) == (source != "plain.parquet")
+        assert "file_row_number" not in table.names
+        fitted = fit_chain(str(tmp_path / source), "x", states=[0, 1], length=5)
+        assert fitted.counts.tolist() == counts.tolist()
+    with pytest.raises(InputError, match="file_row_number"):
+        fit_chain(str(tmp_path / "plain.parquet"), "file_row_number", cuts=[1], length=5)
 
 
 @pytest.mark.usefixtures("counts_alone")

@@ -230,7 +230,7 @@ def _chains(
     drop: bool,
 ) -> Chains:
     """The table as chains. Raises `InputError` about the argument that is wrong."""
-    opened = open_table(table)
+    opened = open_table(table).with_places()
     require_column(opened, column, "column")
     for name in series:
         require_column(opened, name, "series")

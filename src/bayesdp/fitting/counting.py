@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from itertools import pairwise
 from operator import and_
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -43,6 +44,10 @@ UNREADABLE = 0
 """The number of a state that can't be read: states are numbered from 1 on."""
 OVER_GAP = 1000
 """Added to the code of a record that is a neighbour over a gap which is bridged."""
+
+ROWS_OF_A_RANGE = 1_000_000
+MOST_RANGES = 8
+"""A file is counted in ranges side by side: the least rows of each, and the most of them."""
 
 Part = Literal["half", "series"]
 """What windows are counted for: the first and the second half of the time, or each series."""
@@ -159,7 +164,7 @@ class Chains:
         """
         attempts = (False, True) if self.table.ordered else (True,)
         for in_order in attempts:
-            answer = self.table.rows(self._grouped(self._base(parts, in_order), depth, parts))
+            answer = self.table.rows(self._grouped(depth, parts, in_order))
             by_code: Counter[int | None] = Counter()
             for row in answer:
                 by_code[row[0]] += row[depth + 1]
@@ -194,88 +199,134 @@ class Chains:
         return [f"series{i}" for i in range(len(self.series))]
 
     @property
-    def _place(self) -> str:
+    def _by(self) -> str:
         """What orders the rows of a series."""
         return "place" if self.time is None else "time"
 
     @cached_property
     def _cells(self) -> Any:
-        """The number of each row's state, from 1 on, its series and its time.
+        """All rows as `_read` reads them. Texts of a CSV file are read once, and kept."""
+        cells = self._read(self.table.expression)
+        return self.table.kept(cells) if self.table.text_cells else cells
 
-        A row without a number has no state, or has the number `UNREADABLE`. Cells of a CSV file are
-        texts: they are read once and kept.
+    def _read(self, rows: Any) -> Any:
+        """The number of each row's state, from 1 on, its series and its time, and its place.
+
+        `rows` are the table or some of its rows. A row without a number has no state, or has the
+        number `UNREADABLE`.
         """
         import ibis
 
-        table = self.table
-        states = self.states
-        chosen: dict[str, Any] = {"value": states.reading.value, "missing": states.missing}
-        for i, name in enumerate(self.series):
+        table, states = self.table, self.states
+        chosen: dict[str, Any] = {}
+        for key, name in zip(self._keys, self.series, strict=True):
             raw: Any = table.require(name, "series")
             known = ibis.cases((~is_missing(table, raw), raw)) if table.text_cells else raw
-            chosen[f"series{i}"] = known
+            chosen[key] = known
         if self.time is not None:
             chosen["time"] = order_key(table, self.time)
-        cells = table.expression.select(**chosen)
+        if table.place is not None:
+            chosen["place"] = table.expression[table.place]
+        cells = rows.select(**chosen, value=states.reading.value, missing=states.missing)
         readable = (cells.value.notnull(), states.number(cells.value))
         state = ibis.cases(readable, (~cells.missing, _code(UNREADABLE)))
-        cells = cells.select(
-            *(name for name in chosen if name not in ("value", "missing")), state=state
-        )
-        return table.kept(cells) if table.text_cells else cells
+        return cells.select(*chosen, state=state)
 
     def _rows(self, *, placed: bool) -> Any:
         """A row for each record that counts; `placed`: also its place in the file."""
         import ibis
 
         rows = self._cells
-        if placed and self.time is None:
+        if placed and "place" not in rows.columns:
             rows = rows.mutate(place=ibis.row_number())
         return rows.filter(rows.state > 0) if self.drop else rows
 
     @cached_property
     def _sorted(self) -> Any:
-        """The rows in the order of series and times, kept so that it is sorted once."""
-        rows = self._rows(placed=True)
-        return self.table.kept(rows.order_by([*self._keys, self._place]))
+        """The rows in the order of series and times, kept so that they are sorted once."""
+        rows = self._rows(placed=self.time is None)
+        return self.table.kept(rows.order_by([*self._keys, self._by]))
 
-    def _base(self, parts: Collection[Part], in_order: bool) -> Any:
-        """The rows, and for each the `half` that it is in; `in_order`: after sorting."""
+    def _with_half(self, rows: Any) -> Any:
+        """The rows, and for each the `half` that it is in."""
         import ibis
 
-        rows = self._sorted if in_order else self._rows(placed="half" in parts)
-        if "half" not in parts:
-            return rows
         middle = self._middle
-        later = ibis.literal(False) if middle is None else rows[self._place] > literal(middle)
+        later = ibis.literal(False) if middle is None else rows[self._by] > literal(middle)
         return rows.mutate(half=later)
 
     @cached_property
     def _middle(self) -> float | None:
         """The middle of the time, or of the places in the file. `None` without rows."""
         if self.time is None and not self.drop:
-            number: int = self.table.numbers(self._cells, self._cells.count())[0]
-            return (number - 1) / 2.0
-        rows = self._rows(placed=True)
-        place = rows[self._place]
-        first, last = self.table.numbers(rows, place.min(), place.max())
+            return (self._number_of_rows - 1) / 2.0
+        rows = self._rows(placed=self.time is None)
+        by = rows[self._by]
+        first, last = self.table.numbers(rows, by.min(), by.max())
         return None if first is None else (float(first) + float(last)) / 2.0
 
-    def _grouped(self, rows: Any, depth: int, parts: Collection[Part]) -> Any:
-        """How many rows have each code, and codes before it, in each part."""
+    @cached_property
+    def _number_of_rows(self) -> int:
+        rows = self.table.expression
+        number: int = self.table.numbers(rows, rows.count())[0]
+        return number
+
+    def _grouped(self, depth: int, parts: Collection[Part], in_order: bool) -> Any:
+        """How many rows have each code, and codes before it, in each part; `in_order`: sorted."""
         import ibis
 
         named = {"half": ["half"], "series": self._keys}
         groups = [name for part in parts for name in named[part]]
-        coded = self._coded(rows, groups)
-        lags = {f"code{i}": coded.code.lag(i).over(ibis.window()) for i in range(1, depth + 1)}
-        seen = coded.select(*groups, code0=coded.code, **lags)
         codes = [f"code{i}" for i in range(depth + 1)]
+
+        def windows(rows: Any, kept: list[str]) -> Any:
+            halved = self._with_half(rows) if "half" in parts else rows
+            return self._windows(halved, depth, kept)
+
+        if in_order:
+            seen = windows(self._sorted, groups)
+        elif len(ranges := self._ranges()) < 2:
+            placed = self.time is None and "half" in parts
+            seen = windows(self._rows(placed=placed), groups)
+        else:
+            pieces = []
+            for start, end in ranges:
+                piece = windows(self._read(self._reach(start, end, depth)), [*groups, "place"])
+                pieces.append(piece.filter(piece.place >= start).select(*groups, *codes))
+            seen = ibis.union(*pieces)
         grouped = seen.group_by([*groups, *codes]).aggregate(rows=seen.count())
         if "series" in parts:
             order = ibis.window(order_by=[grouped[key] for key in self._keys])
             grouped = grouped.mutate(series=ibis.dense_rank().over(order))
         return grouped.select(*codes, "rows", *parts)
+
+    def _ranges(self) -> list[tuple[int, int]]:
+        """Ranges of places that are counted side by side; none where places can't be sought.
+
+        The engine looks at rows in their order on one processor only. Where rows are left out,
+        those that depend on each other may lie far apart.
+        """
+        if self.table.place is None or self.drop:
+            return []
+        return list(pairwise(_borders(self._number_of_rows, self.table.threads)))
+
+    def _reach(self, start: int, end: int, depth: int) -> Any:
+        """The rows that windows depend on which end in this range of places.
+
+        These windows have `depth` codes before the last one, and the first of them depends on the
+        row before it.
+        """
+        rows = self.table.expression
+        place = rows[self.table.place]
+        return rows.filter((place >= start - depth - 1) & (place < end))
+
+    def _windows(self, rows: Any, depth: int, kept: list[str]) -> Any:
+        """The code of each row, and those of the rows before it."""
+        import ibis
+
+        coded = self._coded(rows, kept)
+        lags = {f"code{i}": coded.code.lag(i).over(ibis.window()) for i in range(1, depth + 1)}
+        return coded.select(*kept, code0=coded.code, **lags)
 
     def _coded(self, rows: Any, kept: list[str]) -> Any:
         """The code of each row: its state's number beside a neighbour, minus that at a new run."""
@@ -370,3 +421,9 @@ def _code(number: int) -> ir.Scalar:
     import ibis
 
     return ibis.literal(number, "int16")
+
+
+def _borders(rows: int, threads: int) -> list[int]:
+    """Where the ranges begin and end in which so many rows are counted side by side."""
+    ranges = max(1, min(threads, MOST_RANGES, rows // ROWS_OF_A_RANGE))
+    return [rows * i // ranges for i in range(ranges + 1)]

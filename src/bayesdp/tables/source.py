@@ -20,7 +20,7 @@ import re
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
@@ -47,6 +47,9 @@ _CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 _PARQUET = (".parquet", ".pq")
 _KEY = "data.source"
 _NAME = "bayesdp_source"
+_PLACED = "bayesdp_source_with_places"
+_PLACE = "file_row_number"
+"""The name that the engine gives to the numbers of a file's rows."""
 _ROWS_AT_ONCE = 100_000
 
 
@@ -57,7 +60,9 @@ class Table:
     `text_cells` is true for CSV, whose cells are all texts; `ordered` where rows have an order;
     `inferred` are the columns whose types depend on what their cells hold, and `hollow` those that
     have no type because no cell holds anything. `durations` are columns of durations, which the
-    engine would read as whole numbers, with how many of these a second has.
+    engine would read as whole numbers, with how many of these a second has. `file` is the path of
+    a table that is one Parquet file, and `place` names a column of the expression, not of the
+    table, that numbers its rows from 0.
     """
 
     expression: ir.Table
@@ -68,11 +73,27 @@ class Table:
     inferred: frozenset[str] = frozenset()
     hollow: frozenset[str] = frozenset()
     durations: Mapping[str, int] = field(default_factory=dict)
+    file: str | None = None
+    place: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the table's columns."""
-        return tuple(self.expression.columns)
+        return tuple(name for name in self.expression.columns if name != self.place)
+
+    @property
+    def threads(self) -> int:
+        """On how many processors the engine runs a query."""
+        return int(_run(self.connection, "SELECT current_setting('threads')")[0][0])
+
+    def with_places(self) -> Table:
+        """The same table with a `place`, if it is one Parquet file; else this one."""
+        if self.file is None or _PLACE in map(str.lower, self.names):
+            return self
+        file = self.connection.con.read_parquet(escaped(self.file), file_row_number=True)
+        _opening(lambda: file.create_view(_PLACED), self.description)
+        expression = _bound(self.connection, _PLACED, self.description)
+        return replace(self, expression=expression, file=None, place=_PLACE)
 
     def require(self, name: str, key: str) -> ir.Column:
         """The column of this name. Raises `TableError` where the table has none, naming `key`.
@@ -250,7 +271,12 @@ def _read_parquet(paths: list[str], source: str) -> Table:
     connection = _connect()
     hollow, durations = read_parquet(connection, paths, _NAME, source)
     return Table(
-        _bound(connection, _NAME, source), connection, source, hollow=hollow, durations=durations
+        _bound(connection, _NAME, source),
+        connection,
+        source,
+        hollow=hollow,
+        durations=durations,
+        file=paths[0] if len(paths) == 1 else None,
     )
 
 

@@ -61,13 +61,13 @@ def by_hand(
     depth: int,
     *,
     states: int,
-    of: Callable[[tuple[Any, ...]], bool] = lambda row: True,
+    in_part: Callable[[tuple[Any, ...]], bool] = lambda row: True,
     **rules: Any,
 ) -> np.ndarray:
-    """Counts of the windows that end in the rows `of` a part."""
+    """Counts of the windows that end in the rows `in_part`."""
     counts = np.zeros((states,) * (depth + 1), dtype=int)
     for window in windows_by_hand(rows, depth, **rules):
-        counts[tuple(row[2] for row in window)] += of(window[-1])
+        counts[tuple(row[2] for row in window)] += in_part(window[-1])
     return counts
 
 
@@ -163,7 +163,10 @@ def test_parts_are_counted_with_the_whole_as_they_are_alone(
             unbridged = by_hand(shown, j, **{**rules, "gaps": "break"})
             assert np.array_equal(together.unbridged.tables[j], unbridged), case
             for part, counted in alone.items():
-                want = [by_hand(shown, j, of=of, **rules) for of in members_of(kept, part)]
+                want = [
+                    by_hand(shown, j, in_part=in_part, **rules)
+                    for in_part in members_of(kept, part)
+                ]
                 for split in (together, counted):
                     got = [windows.tables[j] for windows in split.each(part)]
                     assert np.array_equal(got, want), (case, part, j)

@@ -213,8 +213,8 @@ def test_a_study_file_says_where_the_certificate_of_its_release_is(
     shown = " ".join(runner.invoke(app, ["check", "people.toml"]).stdout.split())
     assert shown.startswith("This study was released at 20")
     assert f"(certificate: {certificate.name})." in shown
-    told = json.loads(runner.invoke(app, ["check", "people.toml", "--json"]).stdout)["released"]
-    assert [release["certificate"] for release in told] == [certificate.name]
+    listed = json.loads(runner.invoke(app, ["check", "people.toml", "--json"]).stdout)["released"]
+    assert [release["certificate"] for release in listed] == [certificate.name]
     certificate.unlink()
     shown = " ".join(runner.invoke(app, ["check", "people.toml"]).stdout.split())
     assert "(certificate: in the ledger as release " in shown

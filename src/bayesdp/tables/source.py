@@ -27,7 +27,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from bayesdp.errors import TableError, UnsupportedError, did_you_mean
 from bayesdp.tables.columns import Column
-from bayesdp.tables.csv_files import read_csv
+from bayesdp.tables.csv_files import escaped, read_csv
 from bayesdp.tables.frames import to_arrow
 from bayesdp.tables.parquet_files import durations_of, of_type, read_parquet
 from bayesdp.tables.refusals import (
@@ -93,6 +93,8 @@ class Table:
         file = self.connection.con.read_parquet(escaped(self.file), file_row_number=True)
         _opening(lambda: file.create_view(_PLACED), self.description)
         expression = _bound(self.connection, _PLACED, self.description)
+        if expression.drop(_PLACE).schema() != self.expression.schema():  # it was read with casts
+            return self
         return replace(self, expression=expression, file=None, place=_PLACE)
 
     def require(self, name: str, key: str) -> ir.Column:

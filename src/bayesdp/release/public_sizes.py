@@ -17,7 +17,10 @@ from bayesdp.tables.sums import Totals
 def averages_of_nothing(
     queries: Sequence[PlannedQuery], totals: Totals, columns: Mapping[str, Column]
 ) -> list[str]:
-    """For each average without rows, a sentence that names it and the remedy."""
+    """For each average of the `queries` without rows in the `totals`, what to do, in a sentence.
+
+    `columns` are those of the study.
+    """
     sentences = []
     for query in queries:
         spec = query.shape.spec

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, text_of_file
 
 FORMAT = "bayesdp-certificate"
 VERSION = 1
@@ -154,10 +154,7 @@ class Certificate:
         Raises `InputError` for a file that can't be read, or is not a certificate of this version.
         """
         path = Path(path)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
-            raise InputError("CERT", str(path), expected=f"a readable file ({error})") from None
+        text = text_of_file(path, "CERT")
         try:
             certificate = cls.from_dict(
                 json.loads(text, parse_constant=_no_constant, parse_int=_whole)

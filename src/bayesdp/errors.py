@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Sequence
 from numbers import Integral, Real
+from pathlib import Path
 from unicodedata import category
 
 from bayesdp.statements.base import HIDDEN, visible
@@ -161,6 +162,18 @@ def check_keys(where: str, given: Iterable[object], known: Collection[str]) -> N
     for name in given:
         if name not in known:
             raise unknown_key(where, name, known)
+
+
+def text_of_file(path: Path, key: str, *, expected: str = "a readable file") -> str:
+    """The text of a file in UTF-8; a byte order mark before it is no part of it.
+
+    Raises `InputError` at `key` where it can't be read, with what was `expected` before the cause.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        remedy = "Check the path, and that the file is a text in UTF-8."
+        raise InputError(key, str(path), expected=f"{expected} ({error})", remedy=remedy) from None
 
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")

@@ -211,7 +211,7 @@ RARELY_SEEN = frozenset(
         "_Release.check: without follows(own.conclusion.epsilon, concluded.epsilon)",
         "_Release.check: without raise UnknownError()",
         "_Release.check_claim: without require(budget.total <= kept_to)",
-        "_Release.check_claim: without require(kept_to <= MOST_ALLOWED)",
+        "_Release.check_claim: without require(kept_to <= MOST_ALLOWED, reason)",
         "_Release.check_data_set: without agree(spend.unit, body.unit, name)",
         "_Release.check_data_set: without check_delta(state.delta, _delta(step))",
         "_Release.check_data_set: without require(state.delta <= most, reason, name)",

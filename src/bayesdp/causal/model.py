@@ -20,11 +20,11 @@ from bayesdp.arrays import Floats
 from bayesdp.causal.effects import Effect, SeeingAndDoing, compare, effect
 from bayesdp.causal.elimination import EliminationFactor, factor, marginal
 from bayesdp.causal.mechanism import Compiled, compiled, mechanism_of
-from bayesdp.errors import InputError, UnsupportedError, did_you_mean
+from bayesdp.errors import InputError, UnsupportedError, did_you_mean, text_of_file
 from bayesdp.populations import Finite
 from bayesdp.populations.base import Rescaling, explain_validation
 from bayesdp.populations.directed import check_node_keys, first_on_cycle, read_rows
-from bayesdp.populations.files import ENCODING, read_json, read_toml
+from bayesdp.populations.files import read_json, read_toml
 from bayesdp.populations.finite import MOST_CELLS as MOST_LAW_CELLS
 
 Role = Literal["latent", "attribute", "data"]
@@ -311,12 +311,8 @@ class CausalModel(BaseModel):
 def _read(text: str) -> dict[str, Any]:
     inline = text.lstrip().startswith("{")
     key = "MODEL" if inline else text
-    try:
-        content = text if inline else Path(text).read_text(encoding=ENCODING)
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise InputError(
-            "MODEL", text, expected=f"inline JSON or a readable UTF-8 file ({error})"
-        ) from None
+    expected = "inline JSON or a readable file"
+    content = text if inline else text_of_file(Path(text), "MODEL", expected=expected)
     try:
         as_toml = not inline and Path(text).suffix != ".json"
         spec = read_toml(content) if as_toml else read_json(content)

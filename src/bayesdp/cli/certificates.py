@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesdp.cli.common import CertificatePath, Json, app, command, group, print_json, text_of
+from bayesdp.cli.common import CertificatePath, Json, app, command, group, print_json
+from bayesdp.errors import text_of_file
 
 key_app = group("key", "bayesdp key new me.key", "Keys to sign certificates with.")
 
@@ -49,7 +50,7 @@ def _certificate(path: Path) -> dict[str, Any]:
     from bayesdp.verification import read
 
     Certificate.load(path)  # its error says what is wrong with a file that is not a certificate
-    document = read(text_of(path, "CERT"))
+    document = read(text_of_file(path, "CERT"))
     assert isinstance(document, dict)
     return document
 

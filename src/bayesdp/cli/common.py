@@ -206,11 +206,3 @@ def write_figure(path: Path, text: str) -> None:
         replace_file(path, text)
     except (OSError, ValueError) as error:
         raise InputError("--figure", str(path), expected=f"a file to write to ({error})") from None
-
-
-def text_of(path: Path, key: str) -> str:
-    """The text of a file. Raises `InputError` at `key` where it can't be read."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(key, str(path), expected=f"a readable file ({error})") from None

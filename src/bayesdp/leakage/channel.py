@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayesdp.errors import InputError, UnsupportedError, check_keys
+from bayesdp.errors import InputError, UnsupportedError, check_keys, text_of_file
 from bayesdp.leakage.tensor import (
     MEMORY,
     AdversaryLevel,
@@ -19,7 +19,7 @@ from bayesdp.leakage.tensor import (
 from bayesdp.notions import Adversary
 from bayesdp.numbers import UpperBound, plain_number
 from bayesdp.populations import Finite, Network, Population, Tree
-from bayesdp.populations.files import ENCODING, read_json
+from bayesdp.populations.files import read_json
 from bayesdp.populations.joint import NoJointError, joint_of, sizes_of
 
 MOST_CELLS = 2**24
@@ -97,10 +97,9 @@ def channel_leakage(
 def read_channel(path: Path) -> Any:
     """The nested array in a mechanism's file: `{"channel": [...]}`; `InputError` for others."""
     key = "--mechanism"
+    text = text_of_file(path, key)
     try:
-        content = read_json(path.read_text(encoding=ENCODING))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(key, str(path), expected=f"a readable file ({error})") from None
+        content = read_json(text)
     except (ValueError, RecursionError) as error:
         raise InputError(key, str(path), expected=f"a JSON document ({error})") from None
     if not isinstance(content, dict) or "channel" not in content:

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, text_of_file
 from bayesdp.populations.base import Population
 from bayesdp.populations.clusters import Clusters, Unknown
 from bayesdp.populations.family import Family
-from bayesdp.populations.files import ENCODING, read_json, read_toml, search_in
+from bayesdp.populations.files import read_json, read_toml, search_in
 from bayesdp.populations.finite import Finite
 from bayesdp.populations.gaussian import Autoregressive, Gaussian
 from bayesdp.populations.graph import Graph
@@ -79,12 +79,7 @@ def load(text: str) -> Population:
             raise InputError("POP", text, expected="JSON of sensible depth") from None
         return parse(spec)
     path = Path(text)
-    try:
-        content = path.read_text(encoding=ENCODING)
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise InputError(
-            "POP", text, expected=f"inline JSON or a readable UTF-8 file ({error})"
-        ) from None
+    content = text_of_file(path, "POP", expected="inline JSON or a readable file")
     search_in(path.parent)
     try:
         spec = read_json(content) if path.suffix == ".json" else read_toml(content)

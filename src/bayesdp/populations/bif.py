@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.errors import InputError, UnsupportedError, text_of_file
 from bayesdp.populations.base import Rescaling
 from bayesdp.populations.directed import pyagrum_node, read_rows
-from bayesdp.populations.files import ENCODING, NUMBER
+from bayesdp.populations.files import NUMBER
 
 MOST_BYTES = 50_000_000
 MOST_CELLS = 5_000_000
@@ -65,18 +65,15 @@ def read_bif(
         return _by_pyagrum(path, key, rescaling)
     if reader != "own":
         raise InputError(f"{key}.reader", reader, expected='"own" or "pyagrum"')
-    try:
-        size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise InputError(
-                key,
-                f"{size} bytes",
-                expected=f"a file of at most {MOST_BYTES} bytes",
-                remedy="Merge states, or leave out nodes that no other depends on.",
-            )
-        text = path.read_text(encoding=ENCODING)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(key, str(path), expected=f"a readable UTF-8 file ({error})") from None
+    size = path.stat().st_size if path.is_file() else 0
+    if size > MOST_BYTES:
+        raise InputError(
+            key,
+            f"{size} bytes",
+            expected=f"a file of at most {MOST_BYTES} bytes",
+            remedy="Merge states, or leave out nodes that no other depends on.",
+        )
+    text = text_of_file(path, key)
     return _Reader(text, f"{key} ({path.name}", rescaling).network()
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from bayesdp import notebook
 from bayesdp.certificate import Certificate
-from bayesdp.errors import InputError, as_shown
+from bayesdp.errors import InputError, as_shown, text_of_file
 from bayesdp.kernel import Verdict
 from bayesdp.kernel.programs import STATED, obligations_of
 from bayesdp.release.assumptions import said_once
@@ -135,10 +135,7 @@ def text_of(file: str | Path, key: str) -> str:
     """
     if isinstance(file, str) and is_json(file):
         return file
-    try:
-        return Path(file).read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise InputError(key, str(file), expected=f"a readable file ({error})") from None
+    return text_of_file(Path(file), key)
 
 
 def is_json(text: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bayesdp import notebook
-from bayesdp.errors import InputError, UnsupportedError, finite_number
+from bayesdp.errors import InputError, UnsupportedError, finite_number, inner_probability
 from bayesdp.leakage.approximate import growth
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.mechanisms.gaussian import discrete_gaussian_delta, smallest_sigma
@@ -293,8 +293,7 @@ def calibrate_gaussian(
     `adversary` and `seconds` are as in `calibrate`. Raises `InputError` naming the argument, and
     `UnsupportedError` where no noise reaches the target, or none was found in time.
     """
-    if not (isinstance(bdp_delta, int | float) and 0.0 < bdp_delta < 1.0):
-        raise InputError("bdp_delta", bdp_delta, expected="a probability between 0 and 1")
+    inner_probability("bdp_delta", bdp_delta, example="1e-6")
     if bdp_delta <= LEAST_DELTA:
         raise InputError(
             "bdp_delta",

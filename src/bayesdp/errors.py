@@ -107,6 +107,18 @@ def finite_number(key: str, value: object, *, expected: str, zero: bool = False)
     return number
 
 
+def inner_probability(key: str, value: object, *, example: str = "0.95") -> float:
+    """A probability strictly between 0 and 1, such as a confidence, as a double.
+
+    Raises `InputError` at `key` for anything else; `example` is a value that would do.
+    """
+    number = float(value) if isinstance(value, Real) else math.nan
+    if not 0.0 < number < 1.0:
+        expected = f"a number strictly between 0 and 1, for example {example}"
+        raise InputError(key, value, expected=expected)
+    return number
+
+
 def whole_number(
     key: str,
     value: object,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayesdp.accounting.rounded import up_words
 from bayesdp.arrays import Ints
-from bayesdp.errors import InputError, did_you_mean
+from bayesdp.errors import InputError, did_you_mean, inner_probability
 from bayesdp.statements.conditions import Reads
 from bayesdp.tables.columns import Column
 from bayesdp.tables.declarations import parse_columns
@@ -174,10 +174,7 @@ def between_words(lower: float, upper: float) -> str:
 
 def check_confidence(confidence: float) -> None:
     """Raises `InputError` unless it lies between 0 and 1."""
-    if isinstance(confidence, bool) or not 0.0 < confidence < 1.0:
-        raise InputError(
-            "confidence", confidence, expected="a number between 0 and 1, such as 0.95"
-        )
+    inner_probability("confidence", confidence)
 
 
 def confidence_words(confidence: float) -> str:

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesdp.errors import InputError, UnsupportedError, finite_number
+from bayesdp.errors import InputError, UnsupportedError, finite_number, inner_probability
 from bayesdp.fitting.numbers_of import Numbers
 from bayesdp.populations import Autoregressive, MarkovChain
 from bayesdp.theorems.markov import first_records, table_of
@@ -87,8 +87,7 @@ class SmoothedValues:
         """
         from scipy.stats import norm
 
-        if not 0.0 < p < 1.0:
-            raise InputError("p", p, expected="a probability above 0 and below 1")
+        inner_probability("p", p)
         reach = float(norm.ppf(0.5 + p / 2.0)) * self.sds
         return self.means - reach, self.means + reach
 

@@ -22,7 +22,7 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
 
-from bayesdp.errors import InputError, whole_number
+from bayesdp.errors import InputError, finite_number, whole_number
 from bayesdp.mechanisms.laplace import (
     INT64_MAX,
     MAX_SCALE,
@@ -70,8 +70,7 @@ class DiscreteGaussian:
         above 0, and for a scale out of range.
         """
         sensitivity_squared = _squared(sensitivity_squared)
-        if not (dp_rho > 0 and math.isfinite(dp_rho)):
-            raise InputError("dp_rho", dp_rho, expected="a finite number above 0")
+        finite_number("dp_rho", dp_rho, expected="a finite number above 0")
         scale = math.sqrt(sensitivity_squared / 2.0) / math.sqrt(dp_rho)
         check_scale(scale)
         while scale <= MAX_SCALE and cls(scale).cost(sensitivity_squared) > dp_rho:
@@ -220,8 +219,7 @@ def discrete_gaussian_delta(sigma: float, sensitivity: int, dp_epsilon: float) -
     """
     import numpy as np
 
-    if not (math.isfinite(sigma) and sigma > 0.0):
-        raise InputError("sigma", sigma, expected="a finite number above 0")
+    finite_number("sigma", sigma, expected="a finite number above 0")
     if not dp_epsilon >= 0.0:
         raise InputError("dp_epsilon", dp_epsilon, expected="a number of nats, at least 0")
     sensitivity = whole_number("sensitivity", sensitivity)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from bayesdp.errors import InputError, whole_number
+from bayesdp.errors import InputError, finite_number, inner_probability, whole_number
 from bayesdp.numbers import UpperBound
 
 INT64_MAX = 2**63 - 1
@@ -46,8 +46,7 @@ class DiscreteLaplace:
         scale out of range.
         """
         sensitivity = _whole(sensitivity)
-        if not (dp_epsilon > 0 and math.isfinite(dp_epsilon)):
-            raise InputError("dp_epsilon", dp_epsilon, expected="a finite number above 0")
+        finite_number("dp_epsilon", dp_epsilon, expected="a finite number above 0")
         scale = sensitivity / dp_epsilon
         check_scale(scale)
         while scale <= MAX_SCALE and cls(scale).cost(sensitivity) > dp_epsilon:
@@ -136,10 +135,7 @@ def _whole(sensitivity: int) -> int:
 
 def allowed_failure(confidence: float) -> Fraction:
     """`1 - confidence`, exactly; raises `InputError` outside (0, 1)."""
-    if not 0.0 < confidence < 1.0:
-        raise InputError(
-            "confidence", confidence, expected="strictly between 0 and 1, for example 0.95"
-        )
+    inner_probability("confidence", confidence)
     return 1 - Fraction(confidence)
 
 

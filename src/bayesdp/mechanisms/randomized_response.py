@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, finite_number, inner_probability
 from bayesdp.numbers import Estimate, LowerBound, UpperBound
 
 MOST_STATES = 1000
@@ -86,8 +86,7 @@ class RandomizedResponse:
         Raises `InputError` unless `dp_epsilon`, in nats, is finite and above 0, and for states that
         randomized response can't have.
         """
-        if not (dp_epsilon > 0.0 and math.isfinite(dp_epsilon)):
-            raise InputError("dp_epsilon", dp_epsilon, expected="a finite number above 0")
+        finite_number("dp_epsilon", dp_epsilon, expected="a finite number above 0")
         others = len(tuple(states)) - 1
         flip = others / (others + math.exp(min(dp_epsilon, 700.0)))
         for _ in range(1000):
@@ -147,8 +146,7 @@ class RandomizedResponse:
         `0 < confidence < 1`, for no answers at all, for an answer that is not a state, and where
         `flip` is so large that answers tell nothing.
         """
-        if not 0.0 < confidence < 1.0:
-            raise InputError("confidence", confidence, expected="strictly between 0 and 1")
+        inner_probability("confidence", confidence)
         counted = Counter(answers)
         for value in counted:
             if value not in self.states:

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, finite_number
 from bayesdp.statements.assumptions import ROUNDING
 
 Notion = Literal["dp", "bdp"]
@@ -102,8 +102,7 @@ class ColumnCost:
     def __post_init__(self) -> None:
         for name in ("width", "dp_epsilon", "slack", "rho", "rho_slack"):
             value = getattr(self, name)
-            if not (value >= 0.0 and math.isfinite(value)):
-                raise InputError(f"cost.{name}", value, expected="a finite number >= 0")
+            finite_number(f"cost.{name}", value, expected="a finite number >= 0", zero=True)
         if self.width == 0.0:
             raise InputError("cost.width", 0.0, expected="a number > 0")
 
@@ -136,8 +135,7 @@ class Cost:
     def __post_init__(self) -> None:
         for name in ("any", "lipschitz", "slack", "rho_any", "rho_lipschitz", "rho_slack"):
             value = getattr(self, name)
-            if not (value >= 0.0 and math.isfinite(value)):
-                raise InputError(f"cost.{name}", value, expected="a finite number >= 0")
+            finite_number(f"cost.{name}", value, expected="a finite number >= 0", zero=True)
 
     @classmethod
     def of(cls, dp_epsilon: float, kind: Kind = "any", *, rho: float = 0.0) -> Cost:

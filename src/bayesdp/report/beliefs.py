@@ -10,8 +10,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 
 from bayesdp.errors import InputError
+from bayesdp.numbers import float_above, float_below
 from bayesdp.report.numbers import percent_down, percent_up, plain
 
 PRIORS = (Decimal("0.01"), Decimal("0.10"), Decimal("0.50"))
@@ -61,7 +63,7 @@ class Belief:
         """The belief as doubles, the limits rounded outward."""
         return {
             "before": float(self.before),
-            "at_least": double_down(self.at_least),
+            "at_least": float_below(Fraction(self.at_least)),
             "at_most": double_up(self.at_most),
         }
 
@@ -180,12 +182,8 @@ def exception_words(delta: float) -> str:
 
 
 def double_up(value: Decimal) -> float:
-    """The smallest double that is not below the value."""
-    nearest = float(value)
-    return nearest if Decimal(nearest) >= value else math.nextafter(nearest, math.inf)
-
-
-def double_down(value: Decimal) -> float:
-    """The largest double that is not above the value."""
-    nearest = float(value)
-    return nearest if Decimal(nearest) <= value else math.nextafter(nearest, -math.inf)
+    """The smallest double that is not below the value, infinite beyond the doubles."""
+    try:
+        return float_above(Fraction(value))
+    except OverflowError:
+        return math.inf

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from bayesdp.errors import InputError, whole_number
+from bayesdp.errors import InputError, finite_number, whole_number
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from bayesdp.tables.literals import literal
 
@@ -64,8 +64,7 @@ class Grid:
         n = whole_number("n", n)
         rows_per_record = whole_number("rows per record", rows_per_record)
         name, cost = ("dp_epsilon", dp_epsilon) if dp_rho is None else ("dp_rho", dp_rho)
-        if cost is None or not (cost > 0 and math.isfinite(cost)):
-            raise InputError(name, cost, expected="a finite number above 0")
+        cost = finite_number(name, cost, expected="a finite number above 0")
         if masked:
             lo0, hi0 = min(lo, 0.0), max(hi, 0.0)
         else:

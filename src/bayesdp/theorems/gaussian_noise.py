@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 
-from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.errors import InputError, UnsupportedError, finite_number
 from bayesdp.leakage.normal_curve import normal_delta
 from bayesdp.mechanisms.gaussian import discrete_gaussian_delta
 from bayesdp.notions import Adversary, Cost
@@ -62,10 +62,9 @@ def gaussian_noise(
     0.000509
     """
     for key, value in (("sigma", sigma), ("width", width)):
-        if not (math.isfinite(value) and value > 0.0):
-            raise InputError(key, value, expected="a finite number above 0")
-    if not (math.isfinite(bdp_epsilon) and bdp_epsilon >= 0.0):
-        raise InputError("bdp_epsilon", bdp_epsilon, expected="a finite number of at least 0")
+        finite_number(key, value, expected="a finite number above 0")
+    expected = "a finite number of at least 0"
+    finite_number("bdp_epsilon", bdp_epsilon, expected=expected, zero=True)
     if discrete and width != int(width):
         raise InputError("width", width, expected="a whole number of steps for discrete noise")
     theorem, factor = _factor(population, adversary)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesdp.accounting.rounded import value_words
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, inner_probability
 from bayesdp.notebook import Figure
 from bayesdp.programs.run.divergences import DivergenceKind, of_densities
 from bayesdp.programs.run.figures import DensityPanel, curve, histogram, svg
@@ -62,8 +62,7 @@ class Distribution(ABC):
 
         Raises `InputError` unless p is strictly between 0 and 1.
         """
-        if not 0.0 < p < 1.0:
-            raise InputError("p", p, expected="strictly between 0 and 1, for example 0.95")
+        inner_probability("p", p)
         low, high = self.quantile((1 - p) / 2), self.quantile((1 + p) / 2)
         if isinstance(low, tuple):
             assert isinstance(high, tuple)
@@ -213,7 +212,7 @@ class Mixture(Univariate):
 
     def quantile(self, p: float) -> float:
         """The value exceeded with probability 1 - p. Raises `InputError` unless 0 < p < 1."""
-        _check(p)
+        inner_probability("p", p)
         ends = np.asarray(self._law().ppf(p))
         low, high = float(ends.min()), float(ends.max())
         if len(self.weights) == 1 or not low < high:
@@ -313,7 +312,7 @@ class Density(Univariate):
 
     def quantile(self, p: float) -> float:
         """The value exceeded with probability 1 - p. Raises `InputError` unless 0 < p < 1."""
-        _check(p)
+        inner_probability("p", p)
         return float(np.interp(p, self.cumulative, self.x))
 
     def samples(self, k: int, rng: np.random.Generator | None = None) -> Floats:
@@ -402,7 +401,7 @@ class Samples(Distribution):
 
     def quantile(self, p: float) -> tuple[float, ...]:
         """The quantiles of the draws. Raises `InputError` unless 0 < p < 1."""
-        _check(p)
+        inner_probability("p", p)
         return tuple(np.quantile(self.draws, p, axis=0).tolist())
 
     def panels(self) -> list[DensityPanel]:
@@ -441,8 +440,3 @@ def dirichlet(alpha: Floats, names: tuple[str, ...], notes: tuple[str, ...] = ()
 
 def _plain(value: MeanOrMeans) -> float | list[float]:
     return list(value) if isinstance(value, tuple) else value
-
-
-def _check(p: float) -> None:
-    if not 0.0 < p < 1.0:
-        raise InputError("p", p, expected="strictly between 0 and 1")

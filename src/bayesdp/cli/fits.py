@@ -29,125 +29,152 @@ class _Model:
     fit: Callable[[str, Mapping[str, Any]], Any]
 
 
+TableFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="A table of public or past data: CSV, Parquet, DuckDB. With --private a study.",
+    ),
+]
+ModelOption = Annotated[
+    ModelName | None, typer.Option(help="What is fitted; with --private it is markov.")
+]
+ColumnOption = Annotated[str | None, typer.Option(help="The column with the values.")]
+WhereOption = Annotated[
+    str | None,
+    typer.Option(metavar="CONDITION", help="State 1 is where this holds, as in 'steps > 0'."),
+]
+CutsOption = Annotated[
+    str | None,
+    typer.Option(metavar="NUMBERS", help="Cut the values at these, as in 70,180."),
+]
+StatesOption = Annotated[
+    str | None,
+    typer.Option(metavar="VALUES", help="The values that are states, as in low,high."),
+]
+OrderOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ORDER",
+        help="markov: 1 (unless given), 2, 3, auto (least BIC), or several: 1,2.",
+    ),
+]
+ClusterOption = Annotated[str | None, typer.Option(help="The column that tells clusters apart.")]
+RoleOption = Annotated[
+    str | None, typer.Option(help="The column that tells the records of a cluster apart.")
+]
+RecordOption = Annotated[str | None, typer.Option(help="tree: the column of the names of records.")]
+ParentOption = Annotated[
+    str | None, typer.Option(help="tree: the column of the names of their parents.")
+]
+EdgesOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="tree: a table with these two columns, the study's tree. FILE's, unless given.",
+    ),
+]
+StructureOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="network: a BIF file, or a table of arrows, parent and child."
+    ),
+]
+SeriesOption = Annotated[
+    list[str] | None,
+    typer.Option(help="The column that tells series apart; of markov there may be several."),
+]
+TimeOption = Annotated[
+    str | None,
+    typer.Option(help="The column of times. markov: the order of the file unless given."),
+]
+StepOption = Annotated[
+    str | None,
+    typer.Option(metavar="STEP", help="The time between two records: 1, or '15 minutes'."),
+]
+GapsOption = Annotated[
+    Literal["break", "bridge"] | None,
+    typer.Option(help="markov: gaps in time end a run (unless given), or are bridged."),
+]
+MissingOption = Annotated[
+    Literal["break", "drop"] | None,
+    typer.Option(help="markov: a missing cell ends a run (unless given), or is left out."),
+]
+LengthOption = Annotated[
+    int | None, typer.Option(help="The most records of a series of the study.")
+]
+ClusterSizeOption = Annotated[
+    int | None,
+    typer.Option(help="gaussian-clusters: the most records of a cluster. finite: its records."),
+]
+ConfidenceOption = Annotated[
+    float | None, typer.Option(help="Of the bounds on all parameters at once (0.95).")
+]
+PointOption = Annotated[
+    bool, typer.Option("--point", help="markov, finite: the most likely law, without bounds.")
+]
+PrivateOption = Annotated[
+    bool, typer.Option("--private", help="Fit the private table of a study, at a cost.")
+]
+DpEpsilonOption = Annotated[
+    float | None,
+    typer.Option(metavar="E", help="--private: what the fit costs of the data set's budget."),
+]
+PlanOption = Annotated[
+    bool,
+    typer.Option("--plan", help="--private: what it would cost and give; reads no data."),
+]
+SupposeOption = Annotated[
+    str | None,
+    typer.Option(metavar="POP", help="--plan: what the records may be like, a chain."),
+]
+AgainOption = Annotated[
+    bool,
+    typer.Option("--again", help="--private: pay for new noise though the fit is there."),
+]
+DiagnoseOption = Annotated[
+    bool,
+    typer.Option(
+        "--diagnose", help="Only say what speaks for the model or against it: then status 1."
+    ),
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write the population: JSON, or TOML as in a study."),
+]
+
+
 @command(app, "bayesdp fit galton.csv --model gaussian-clusters --column height --cluster family")
 def fit(
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            help="A table of public or past data: CSV, Parquet, DuckDB. With --private a study.",
-        ),
-    ],
-    model: Annotated[
-        ModelName | None, typer.Option(help="What is fitted; with --private it is markov.")
-    ] = None,
-    column: Annotated[str | None, typer.Option(help="The column with the values.")] = None,
-    where: Annotated[
-        str | None,
-        typer.Option(metavar="CONDITION", help="State 1 is where this holds, as in 'steps > 0'."),
-    ] = None,
-    cuts: Annotated[
-        str | None,
-        typer.Option(metavar="NUMBERS", help="Cut the values at these, as in 70,180."),
-    ] = None,
-    states: Annotated[
-        str | None,
-        typer.Option(metavar="VALUES", help="The values that are states, as in low,high."),
-    ] = None,
-    order: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ORDER",
-            help="markov: 1 (unless given), 2, 3, auto (least BIC), or several: 1,2.",
-        ),
-    ] = None,
-    cluster: Annotated[
-        str | None, typer.Option(help="The column that tells clusters apart.")
-    ] = None,
-    role: Annotated[
-        str | None, typer.Option(help="The column that tells the records of a cluster apart.")
-    ] = None,
-    record: Annotated[
-        str | None, typer.Option(help="tree: the column of the names of records.")
-    ] = None,
-    parent: Annotated[
-        str | None, typer.Option(help="tree: the column of the names of their parents.")
-    ] = None,
-    edges: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="tree: a table with these two columns, the study's tree. FILE's, unless given.",
-        ),
-    ] = None,
-    structure: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="network: a BIF file, or a table of arrows, parent and child."
-        ),
-    ] = None,
-    series: Annotated[
-        list[str] | None,
-        typer.Option(help="The column that tells series apart; of markov there may be several."),
-    ] = None,
-    time: Annotated[
-        str | None,
-        typer.Option(help="The column of times. markov: the order of the file unless given."),
-    ] = None,
-    step: Annotated[
-        str | None,
-        typer.Option(metavar="STEP", help="The time between two records: 1, or '15 minutes'."),
-    ] = None,
-    gaps: Annotated[
-        Literal["break", "bridge"] | None,
-        typer.Option(help="markov: gaps in time end a run (unless given), or are bridged."),
-    ] = None,
-    missing: Annotated[
-        Literal["break", "drop"] | None,
-        typer.Option(help="markov: a missing cell ends a run (unless given), or is left out."),
-    ] = None,
-    length: Annotated[
-        int | None, typer.Option(help="The most records of a series of the study.")
-    ] = None,
-    size: Annotated[
-        int | None,
-        typer.Option(help="gaussian-clusters: the most records of a cluster. finite: its records."),
-    ] = None,
-    confidence: Annotated[
-        float | None, typer.Option(help="Of the bounds on all parameters at once (0.95).")
-    ] = None,
-    point: Annotated[
-        bool, typer.Option("--point", help="markov, finite: the most likely law, without bounds.")
-    ] = False,
-    private: Annotated[
-        bool, typer.Option("--private", help="Fit the private table of a study, at a cost.")
-    ] = False,
-    dp_epsilon: Annotated[
-        float | None,
-        typer.Option(metavar="E", help="--private: what the fit costs of the data set's budget."),
-    ] = None,
-    plan: Annotated[
-        bool,
-        typer.Option("--plan", help="--private: what it would cost and give; reads no data."),
-    ] = False,
-    suppose: Annotated[
-        str | None,
-        typer.Option(metavar="POP", help="--plan: what the records may be like, a chain."),
-    ] = None,
-    again: Annotated[
-        bool,
-        typer.Option("--again", help="--private: pay for new noise though the fit is there."),
-    ] = False,
-    diagnose: Annotated[
-        bool,
-        typer.Option(
-            "--diagnose", help="Only say what speaks for the model or against it: then status 1."
-        ),
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the population: JSON, or TOML as in a study."),
-    ] = None,
+    file: TableFile,
+    model: ModelOption = None,
+    column: ColumnOption = None,
+    where: WhereOption = None,
+    cuts: CutsOption = None,
+    states: StatesOption = None,
+    order: OrderOption = None,
+    cluster: ClusterOption = None,
+    role: RoleOption = None,
+    record: RecordOption = None,
+    parent: ParentOption = None,
+    edges: EdgesOption = None,
+    structure: StructureOption = None,
+    series: SeriesOption = None,
+    time: TimeOption = None,
+    step: StepOption = None,
+    gaps: GapsOption = None,
+    missing: MissingOption = None,
+    length: LengthOption = None,
+    size: ClusterSizeOption = None,
+    confidence: ConfidenceOption = None,
+    point: PointOption = False,
+    private: PrivateOption = False,
+    dp_epsilon: DpEpsilonOption = None,
+    plan: PlanOption = False,
+    suppose: SupposeOption = None,
+    again: AgainOption = False,
+    diagnose: DiagnoseOption = False,
+    out: OutOption = None,
     as_json: Json = False,
 ) -> None:
     """A population from public, past or private data, with bounds of a stated confidence."""
@@ -189,8 +216,22 @@ def fit(
         raise InputError(
             "--model", expected=f"one of {', '.join(_MODELS)}, without --private", shown=False
         )
+    _fit_public(file, model, chosen, out, diagnose=diagnose, as_json=as_json)
+
+
+def _fit_public(
+    file: str,
+    model: str,
+    chosen: Mapping[str, Any],
+    out: Path | None,
+    *,
+    diagnose: bool,
+    as_json: bool,
+) -> None:
+    """Fit public or past data, and write or print the population, or what speaks against it."""
     _check_options(model, chosen)
-    inputs = [Path(name) for name in (file, edges, structure) if name is not None]
+    names = (file, chosen.get("edges"), chosen.get("structure"))
+    inputs = [Path(name) for name in names if name is not None]
     if out is not None:
         from bayesdp.report.output import check_target
 

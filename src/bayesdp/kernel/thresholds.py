@@ -5,6 +5,11 @@ A member changes from `u'` to `u`; some others are known, the rest are in one of
 of `phi(u, z) / phi(u', z)` the settings fall into those above, `A`, and those below. The odds of
 `A` are `P` at `u` and `Q` at `u'`: bounds of `P`, `Q` and `P / Q` make a step. A zero is a number
 that tends to 0: this orders settings, and where nothing else decides, a bound is infinite.
+
+The engine takes the same steps in doubles, by intent: its witness is made of them. What reads the
+factors, bounds evidence, solves and rounds is written anew here, in fractions and balls. Neither is
+the other's proof: random evidence and random mechanisms are held against the steps and the levels
+of this file too (tests/kernel/test_rules_states.py).
 """
 
 from __future__ import annotations

@@ -51,6 +51,34 @@ def codes(
     return actual
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("space", [" ", "  ", "\t"])
+def test_spaces_around_a_key_make_no_other_group(tmp_path: Path, suffix: str, space: str) -> None:
+    """Clusters and series would be smaller, and records more, than they are."""
+    path = tmp_path / f"a.{suffix}"
+    frame = pd.DataFrame(
+        {
+            "person": ["u", f"u{space}", "v", f"{space}v"],
+            "c": ["A", f"A{space}", f"{space}A", "B"],
+            "p": ["i", f"{space}i", "j", "j"],
+            "t": [0, 2, 0, 2],
+        }
+    )
+    frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
+    table = open_table(str(path))
+    alone = parse_columns({"c": COLUMNS["c"]})
+    (finding,) = inspect(table, alone, Structure(n=4, cluster_size=2))
+    assert finding.message == "Above the declared size of 2: 1 cluster; the largest has 3 records."
+    assert inspect(table, alone, Structure(n=4, cluster_size=3)) == []
+    series = parse_columns({"p": COLUMNS["p"], "t": COLUMNS["t"]})
+    (finding,) = inspect(table, series, Structure(n=4, series_length=1))[:1]
+    assert finding.message == "A series has 2 records, and at most 1 are declared."
+    assert count_records(table, "person") == 2
+    assert inspect(table, {}, Structure(n=2, unit="person", rows_per_unit=2)) == []
+    (finding,) = inspect(table, {}, Structure(n=2, unit="person", rows_per_unit=1))
+    assert finding.code == "unit-rows"
+
+
 def test_a_good_table_passes_gaps_and_values_out_of_bounds_included() -> None:
     assert codes({}) == set()
 

@@ -177,7 +177,9 @@ def fit_autoregressive(
         reads[series] = "text"
     order = time_column(time, step)
     columns, dropped = complete_rows(table, reads, order)
-    names = columns[1].astype(str) if series is not None else np.zeros(len(columns[0]), dtype=str)
+    names = np.zeros(len(columns[0]), dtype=str)
+    if series is not None:
+        names = np.char.strip(columns[1].astype(str))
     times, values = columns[-1].astype(float), columns[0].astype(float)
     observed, longest = _observed(times, values, names, time, order_step(order))
     if length is not None:

@@ -29,7 +29,7 @@ from bayesdp.fitting.states import States
 from bayesdp.tables.columns import Column
 from bayesdp.tables.literals import literal
 from bayesdp.tables.order_keys import STEP_TOLERANCE, offset_findings, order_key, order_step
-from bayesdp.tables.reading import is_missing
+from bayesdp.tables.reading import is_missing, key_of
 from bayesdp.tables.source import Table
 
 if TYPE_CHECKING:
@@ -221,8 +221,10 @@ class Chains:
         chosen: dict[str, Any] = {}
         for key, name in zip(self._keys, self.series, strict=True):
             raw: Any = table.require(name, "series")
-            known = ibis.cases((~is_missing(table, raw), raw)) if table.text_cells else raw
-            chosen[key] = known
+            known = key_of(raw)
+            chosen[key] = (
+                ibis.cases((~is_missing(table, raw), known)) if table.text_cells else known
+            )
         if self.time is not None:
             chosen["time"] = order_key(table, self.time)
         if table.place is not None:

@@ -39,6 +39,7 @@ from bayesdp.populations import Family, Finite
 from bayesdp.populations.base import NO_ALLOWANCE
 from bayesdp.statements.columns import Value
 from bayesdp.tables.literals import literal
+from bayesdp.tables.reading import key_of
 from bayesdp.tables.source import Table, open_table
 
 MOST_CELLS = 3000
@@ -273,7 +274,7 @@ def _by_role(
 def _cells(table: Table, states: States, cluster: str, role: str | None) -> Any:
     """The number of each row's state (none: missing), its cluster and its role."""
     chosen: dict[str, Any] = {"value": states.reading.value, "missing": states.missing}
-    chosen["cluster"] = known(table, table.require(cluster, "cluster"))
+    chosen["cluster"] = known(table, key_of(table.require(cluster, "cluster")))
     if role is not None:
         chosen["role"] = known_text(table, table.require(role, "role"))
     cells = table.expression.select(**chosen)

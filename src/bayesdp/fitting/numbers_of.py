@@ -139,8 +139,12 @@ def known(table: Table, raw: Any) -> Any:
 
 
 def numbered_clusters(names: NDArray[Any]) -> tuple[int, Ints]:
-    """How many names there are, and the number of each row's, from 0 in order of appearance."""
-    _, first, inverse = np.unique(names.astype(str), return_index=True, return_inverse=True)
+    """How many names there are, and the number of each row's, from 0 in order of appearance.
+
+    Spaces around a name are no part of it.
+    """
+    trimmed = np.char.strip(names.astype(str))
+    _, first, inverse = np.unique(trimmed, return_index=True, return_inverse=True)
     numbers = np.empty(len(first), dtype=np.int64)
     numbers[np.argsort(first)] = np.arange(len(first))
     return len(first), numbers[inverse]

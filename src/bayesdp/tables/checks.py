@@ -128,7 +128,8 @@ def count_records(table: Table, unit: str = "row") -> int:
     """The number of records: rows, or values of the column `unit`. The table isn't checked."""
     records: Any = table.expression
     if unit != "row":
-        records = records.select(unit_=table.require(unit, "data.unit")).distinct()
+        key = reading.key_of(table.require(unit, "data.unit"))
+        records = records.select(unit_=key).distinct()
     count: int = table.numbers(records, records.count())[0]
     return count
 
@@ -235,7 +236,9 @@ def _records(
     Populations that rule anything out are about records of one row.
     """
     source = table.expression
-    chosen: dict[str, Any] = {role: source[name] for role, name in keys.items() if role != "order"}
+    chosen: dict[str, Any] = {
+        role: reading.key_of(source[name]) for role, name in keys.items() if role != "order"
+    }
     if "order" in keys:
         chosen["order"] = order_key(table, columns[keys["order"]])
     if "member" in keys:  # as read: the texts 1 and 1.0 may be the same state
@@ -245,7 +248,7 @@ def _records(
         state = expected.ruled_out.state_of(table, columns)
     if expected.unit == "row":
         return source.select(**chosen, state=state), rows
-    unit = table.require(expected.unit, "data.unit")
+    unit = reading.key_of(table.require(expected.unit, "data.unit"))
     grouped = source.select(unit_=unit, state=state, **chosen).group_by("unit_")
     records = grouped.aggregate(
         rows_=lambda t: t.count(),

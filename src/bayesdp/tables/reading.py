@@ -367,6 +367,14 @@ _DURATIONS = "Durations have bounds such as ['0 minutes', '90 minutes']."
 _BOOLEANS = "The column holds booleans: declare states = [true, false] or [0, 1], without quotes."
 
 
+def key_of(raw: Any) -> Any:
+    """The cells of a column that tells records, clusters or series apart, as an expression.
+
+    Spaces around a text are no part of it: a household must not fall into two because of them.
+    """
+    return raw.strip() if raw.type().is_string() else raw
+
+
 def is_missing(table: Table, raw: Any) -> Any:
     """Whether a cell of a column without declared states is missing, as an expression."""
     return raw.isnull() | raw.strip().isin(("", "NA")) if table.text_cells else raw.isnull()

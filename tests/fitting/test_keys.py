@@ -34,7 +34,9 @@ SPACED = TABLE.assign(group=[f" {name}" if i % 2 else f"{name} " for i, name in 
 @pytest.mark.parametrize(
     "fit",
     [
-        lambda rows: fit_chain(rows, "s", states=[0, 1], series="group", time="t", step=1, length=4),
+        lambda rows: fit_chain(
+            rows, "s", states=[0, 1], series="group", time="t", step=1, length=4
+        ),
         lambda rows: fit_exchangeable(rows, "x", "group"),
         lambda rows: fit_roles(rows, "x", "group", "role"),
         lambda rows: fit_finite(rows, "s", "group", states=[0, 1]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -80,3 +81,58 @@ def test_other_encodings_are_refused(tmp_path: Path) -> None:
     (tmp_path / "chain.json").write_text(CHAIN, encoding="utf-16")
     with pytest.raises(InputError, match="a readable UTF-8 file"):
         load(str(tmp_path / "chain.json"))
+
+
+@pytest.mark.parametrize("wrong", [True, False, "1", "1_0"])
+@pytest.mark.parametrize(
+    ("spec", "key"),
+    [
+        ({"model": "graph", "records": 2, "edges": [[0, 1], [1, "?"]]}, r"edges\[1\]\[1\]"),
+        ({"model": "graph", "grid": [1, "?"], "table": [[3, 1], [1, 3]]}, r"grid\[1\]"),
+        ({"model": "graph", "grid": [1, 2], "table": [[3, "?"], [1, 3]]}, r"table\[0\]\[1\]"),
+        (
+            {
+                "model": "graph",
+                "records": 1,
+                "states": 2,
+                "factors": [{"between": [0], "table": "?"}],
+            },
+            r"factors\[0\]\.table",
+        ),
+        (
+            {
+                "model": "graph",
+                "records": 1,
+                "states": 2,
+                "factors": [{"between": [0], "table": [1, "?"]}],
+            },
+            r"factors\[0\]\.table\[1\]",
+        ),
+        ({"model": "gaussian", "covariance": [["?", 0.1], [0.1, 1]]}, r"covariance\[0\]\[0\]"),
+        ({"model": "gaussian", "precision": [[1, 0.1], [0.1, "?"]]}, r"precision\[1\]\[1\]"),
+        ({"model": "tree", "nodes": [{"name": "a", "law": [0, "?"]}]}, r"nodes\[0\]\.law\[1\]"),
+        (
+            {
+                "model": "tree",
+                "nodes": [
+                    {"name": "a", "law": [0.5, 0.5]},
+                    {"name": "b", "parent": "a", "transition": [["?", 0], [0, 1]]},
+                ],
+            },
+            r"nodes\[1\]\.transition\[0\]\[0\]",
+        ),
+        (
+            {"model": "network", "nodes": [{"name": "a", "states": 2, "table": ["?", 0]}]},
+            r"nodes\[0\]\.table\[0\]",
+        ),
+        (
+            {"model": "markov", "transition": [["?", 0], [0, 1]], "length": 2},
+            r"transition\[0\]\[0\]",
+        ),
+        ({"model": "finite", "probabilities": ["?", 0]}, "probabilities"),
+    ],
+)
+def test_truth_values_and_texts_are_no_numbers(spec: dict[str, Any], key: str, wrong: Any) -> None:
+    """NumPy and pydantic read them as 1, and `1_0` as 10."""
+    with pytest.raises(InputError, match=rf"^population\.{key}.* is {wrong!r}"):
+        parse(json.loads(json.dumps(spec).replace('"?"', json.dumps(wrong))))

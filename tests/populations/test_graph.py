@@ -117,7 +117,10 @@ PAIR = {"between": [0, 1], "table": ISING}
         ({"factors": [PAIR | {"table": [[1, 2], [3]]}]}, "rows differ in length"),
         ({"factors": [PAIR | {"table": [[1, 2], [3, -4]]}]}, r"table\[1\]\[1\] is -4"),
         ({"factors": [PAIR | {"table": [[1, 2], [3, float("inf")]]}]}, r"table\[1\]\[1\] is inf"),
-        ({"factors": [PAIR | {"table": [["1", "2"], ["3", "4"]]}]}, "finite numbers"),
+        (
+            {"factors": [PAIR | {"table": [["1", "2"], ["3", "4"]]}]},
+            r"table\[0\]\[0\] is '1': expected a number",
+        ),
         ({"factors": [PAIR | {"table": [[0, 0], [0, 0]]}]}, "at least one positive number"),
         ({"factors": [PAIR], "table": ISING}, "a table in each factor"),
         ({"factors": [PAIR], "states": None}, r"population\.states.*missing"),

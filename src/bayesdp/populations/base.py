@@ -203,6 +203,19 @@ class Population(BaseModel):
         return budget
 
 
+def require_numbers(nested: Any, key: str) -> None:
+    """Raises `InputError` for the first truth value or text in nested lists of numbers.
+
+    `key` is where they stand. Libraries would read `true` as 1, and `"1_0"` as 10.
+    """
+    if isinstance(nested, bool | str | bytes):
+        raise InputError(key, nested, expected="a number, not a truth value and not a text")
+    if isinstance(nested, list | tuple):
+        for position, inner in enumerate(nested):
+            if not isinstance(inner, int | float) or isinstance(inner, bool):
+                require_numbers(inner, f"{key}[{position}]")
+
+
 def _public(name: str) -> Any:
     """A function of the package's index: populations know its name, not the room it is in."""
     return getattr(bayesdp, name)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.populations.base import require_numbers
 from bayesdp.populations.files import ENCODING, NamedFile, named_file
 
 if TYPE_CHECKING:
@@ -129,6 +130,7 @@ def read_edges(raw: Any) -> Edges:
         pairs = _pairs_in(file)
         pairs = _of_both_ways(pairs, file) if both else pairs
         return Edges(pairs, file.sha256, file.name, both)
+    require_numbers(raw, _KEY)
     try:
         pairs = np.asarray(raw)
     except ValueError:

@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from bayesdp.errors import InputError, require_shown, whole_number
-from bayesdp.populations.base import MOST_RECORDS, Population
+from bayesdp.populations.base import MOST_RECORDS, Population, require_numbers
 from bayesdp.populations.precision import LARGEST_DENSE, Precision, read_precision
 from bayesdp.statements.base import exact_text
 
@@ -80,6 +80,12 @@ class Gaussian(Population):
             return raw
         covers = raw.get("covers") or ()
         return dict(raw) if raw.get("columns") or not covers else {**raw, "columns": tuple(covers)}
+
+    @field_validator("covariance", mode="before")
+    @classmethod
+    def _numbers(cls, raw: Any) -> Any:
+        require_numbers(raw, "population.covariance")
+        return raw
 
     @field_validator("covariance")
     @classmethod

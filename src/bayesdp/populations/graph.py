@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from bayesdp.errors import InputError
-from bayesdp.populations.base import Population
+from bayesdp.populations.base import Population, require_numbers
 from bayesdp.populations.edges import Edges, read_edges
 
 if TYPE_CHECKING:
@@ -78,6 +78,12 @@ class Graph(Population):
     @classmethod
     def _read_edges(cls, raw: Any) -> Any:
         return raw if raw is None or isinstance(raw, Edges) else read_edges(raw)
+
+    @field_validator("grid", mode="before")
+    @classmethod
+    def _read_grid(cls, raw: Any) -> Any:
+        require_numbers(raw, "population.grid")
+        return raw
 
     @field_validator("table", mode="before")
     @classmethod
@@ -329,6 +335,8 @@ def read_table(raw: Any, key: str) -> FactorTable:
     import numpy as np
 
     expected = "a nested array of finite numbers, at least 0"
+    if isinstance(raw, list | tuple):
+        require_numbers(raw, key)
     try:
         table = np.asarray(raw)
     except ValueError:

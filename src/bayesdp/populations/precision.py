@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.numbers import LowerBound
+from bayesdp.populations.base import require_numbers
 from bayesdp.populations.files import NamedFile, named_file
 from bayesdp.populations.matrix_market import read_matrix
 
@@ -199,6 +200,7 @@ def _dense(raw: object) -> Any:
     import numpy as np
 
     expected = "a nested array, one row a record, or the path of a Matrix Market file"
+    require_numbers(raw, _KEY)
     try:
         matrix = np.array(raw, dtype=float)
     except (TypeError, ValueError):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from bayesdp.errors import InputError, did_you_mean, require_shown
-from bayesdp.populations.base import Rescaling
+from bayesdp.populations.base import Rescaling, require_numbers
 from bayesdp.populations.directed import OfNodes, check_node_keys
 from bayesdp.statements.tables import parents_first
 
@@ -48,6 +48,9 @@ class Tree(OfNodes):
     @classmethod
     def _known_keys(cls, raw: Any) -> Any:
         check_node_keys(raw, _KEYS)
+        for position, node in enumerate(raw if isinstance(raw, list | tuple) else ()):
+            for key in ("law", "transition") if isinstance(node, dict) else ():
+                require_numbers(node.get(key), f"population.nodes[{position}].{key}")
         return raw
 
     @model_validator(mode="after")

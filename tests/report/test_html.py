@@ -184,6 +184,19 @@ def test_charts_are_read_at_every_width(section: StudySection) -> None:
     assert not re.search(r"font-size:[\d.]+(?:em|rem|%)", "".join(rules))
 
 
+def test_many_numbers_have_figures_that_fit_on_a_sheet_of_paper_each(section: StudySection) -> None:
+    many = [ResultRow("by week", f"week {i}", 100.0 + i, 2.0, "") for i in range(50)]
+    text = render([replace(section, results=many)])
+    outline(text)
+    heights = [float(h) for h in re.findall(r'<svg class="figure fluid"[^>]* height="(\d+)"', text)]
+    assert len(heights) == 3
+    assert max(heights) <= 760
+    assert text.count("<figure>") == text.count("</figure>") == text.count("<figcaption>") == 3
+    assert len(set(re.findall(r'<title id="([^"]*)"', text))) == 3
+    assert all(f"<title>week {i}: " in text for i in range(50))
+    assert "figure,tr,.cards,.warning{break-inside:avoid}" in STYLE
+
+
 def test_everything_is_escaped(section: StudySection) -> None:
     evil = "<script>alert('x')</script>&\""
     hostile = replace(

@@ -158,6 +158,7 @@ def test_a_check_says_that_the_study_was_released_and_what_a_repeat_costs(tmp_pa
     assert explained.title.startswith("What another release from 'people' would promise")
     assert first.id not in explained.text(10**4)
     assert second.id in explained.section("status").paragraphs[0]
+    assert explained.facts["repeats"] == same.check().repeat
     assert "nothing has been released yet" not in explained.text(10**4)
     study(tmp_path, SUM).release()  # two of a total of 4 are spent on the same, and one is left
     assert len(same.check().released) == 2

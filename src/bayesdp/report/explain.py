@@ -273,6 +273,8 @@ def facts(promise: Promise) -> dict[str, Any]:
         "theorem": promise.theorem,
         "assumptions": list(promise.assumptions),
     }
+    if promise.status.repeats:
+        result["repeats"] = promise.status.repeats
     if promise.notion == "dp":
         result["related_records"] = [
             {"records": size, **_numbers(group_level(level, size))} for size in RELATED

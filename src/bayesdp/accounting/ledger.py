@@ -157,7 +157,10 @@ class Ledger:
         With `dp_epsilon` and `dp_rho`, the cost that the release would have had; `None` where that
         is not known. `only` chooses some of them, as in `show`.
         """
-        return self.entries(**only)[1]
+        if only:
+            return self.entries(**only)[1]
+        with self._file.reading() as connection:
+            return schema.refusals_in(connection)
 
     def debit(
         self,

@@ -184,6 +184,14 @@ def test_series_with_dates() -> None:
     rows = [f"{begin + timedelta(days=d)},{d * d % 37}" for d in range(150)]
     Path("days.csv").write_text("\n".join(["day,kwh", *rows]))
     assert answer(*dated, "--step", "1 day")["population"]["length"] == 150
+    german = ["1.1.2024,5", *(f"{d % 28 + 1}.{d // 28 + 1}.2024,{d % 7}" for d in range(1, 150))]
+    Path("days.csv").write_text("\n".join(["day,kwh", *german]))
+    written = ("--step", "1 day", "--time-format", "%d.%m.%Y")
+    assert answer(*dated, *written)["population"]["length"] > 150  # months have more than 28 days
+    chain = ["days.csv", "--model", "markov", "--column", "kwh", "--length", "9", "--cuts", "3"]
+    assert sum(map(sum, answer(*chain, "--time", "day", *written)["estimate"]["counts"])) < 149
+    wrong = fit(*chain, "--time", "day", "--step", "1 day", "--time-format", "d.m.Y")
+    assert "--time-format is 'd.m.Y': expected" in " ".join(wrong.stderr.split())
     refused = fit(*dated)
     assert refused.exit_code == 2
     assert "1 day" in refused.stderr

@@ -111,6 +111,13 @@ def test_dates_and_times_are_read_as_chains_read_them() -> None:
         fitted = fit_autoregressive(table, "x", "t", step=step)
         assert (fitted.lower, fitted.upper) == (numbers.lower, numbers.upper)
         assert fitted.population.length == numbers.population.length == 200
+    german = frame.assign(t=[f"{day:%d.%m.%Y}" for day in pd.to_datetime(days.t)])
+    written = fit_autoregressive(german, "x", "t", step="1 day", time_format="%d.%m.%Y")
+    assert (written.lower, written.upper) == (numbers.lower, numbers.upper)
+    with pytest.raises(InputError, match=r"time is '[0-9]+ cells'"):  # there is no month 13
+        fit_autoregressive(german, "x", "t", step="1 day", time_format="%m.%d.%Y")
+    with pytest.raises(InputError, match=r"^time_format is '%d\.%m'"):
+        fit_autoregressive(german, "x", "t", step="1 day", time_format="%d.%m")
     days.loc[3, "t"] = None
     assert fit_autoregressive(days, "x", "t", step="1 day").dropped == 1
     for table, step in ((days, 1.0), (frame, "1 day"), (days.assign(t="?"), "1 day")):

@@ -231,6 +231,11 @@ def test_several_columns_tell_series_apart_and_dates_have_steps() -> None:
     kinds = {"cuts": [0.5], "length": 9}
     one_day = fit_chain(frame, "v", series=["a", "b"], time="day", step="1 day", **kinds)
     assert one_day.counts.tolist() == [[2, 4], [2, 2]]
+    written = frame.assign(day=frame.day.dt.strftime("%d.%m.%Y"))
+    kept = {"series": ["a", "b"], "time": "day", "time_format": "%d.%m.%Y", **kinds}
+    assert fit_chain(written, "v", step="1 day", **kept).counts.tolist() == [[2, 4], [2, 2]]
+    with pytest.raises(InputError, match="time_format is '%Y': expected to stand with the column"):
+        fit_chain(written, "v", time_format="%Y", **kinds)
     with pytest.raises(
         InputError, match=r"time is 'day'.*one row of a series at each time: 6 rows"
     ):

@@ -125,6 +125,7 @@ _OPTIONS = {
     **{name: name for name in ("cluster", "column", "cuts", "role", "series", "states", "time")},
     "where": "where",
     "orders": "order",
+    "time_format": "time-format",
     **{name: name for name in ("confidence", "gaps", "length", "missing", "order", "size", "step")},
 }
 """The options of commands, by the names that the arguments have in Python."""
@@ -132,8 +133,9 @@ _OPTIONS = {
 
 def _as_typed(error: BayesdpError, given: Mapping[str, object]) -> BayesdpError:
     """The error with the option that was typed in place of the argument's name."""
-    if isinstance(error, InputError) and _OPTIONS.get(error.key) in given:
-        return error.at(f"--{_OPTIONS[error.key]}")
+    option = _OPTIONS.get(error.key, "") if isinstance(error, InputError) else ""
+    if isinstance(error, InputError) and option.replace("-", "_") in given:
+        return error.at(f"--{option}")
     return error
 
 

@@ -92,6 +92,10 @@ StepOption = Annotated[
     str | None,
     typer.Option(metavar="STEP", help="The time between two records: 1, or '15 minutes'."),
 ]
+TimeFormatOption = Annotated[
+    str | None,
+    typer.Option(metavar="FORMAT", help="How dates are written: '%d.%m.%Y', or '%Y-Q%q'."),
+]
 GapsOption = Annotated[
     Literal["break", "bridge"] | None,
     typer.Option(help="markov: gaps in time end a run (unless given), or are bridged."),
@@ -162,6 +166,7 @@ def fit(
     series: SeriesOption = None,
     time: TimeOption = None,
     step: StepOption = None,
+    time_format: TimeFormatOption = None,
     gaps: GapsOption = None,
     missing: MissingOption = None,
     length: LengthOption = None,
@@ -193,6 +198,7 @@ def fit(
         "series": series or None,
         "time": time,
         "step": step,
+        "time-format": time_format,
         "gaps": gaps,
         "missing": missing,
         "length": length,
@@ -320,15 +326,23 @@ def _toml(value: Any) -> str:
 def _markov(file: str, chosen: Mapping[str, Any]) -> Any:
     from bayesdp.fitting import fit_chain, fit_orders
 
-    options = _of_states(chosen)
-    if "step" in options:
-        options["step"] = _step(options["step"])
+    options = _timed(_of_states(chosen))
     if "order" in options:
         if "," in options["order"]:
             orders: Any = [_order(part) for part in _parts(options.pop("order"))]
             return fit_orders(file, options.pop("column"), orders, **options)
         options["order"] = _order(options["order"])
     return fit_chain(file, **options)
+
+
+def _timed(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with the step as a number, if it is one, and the format by its argument."""
+    options = dict(chosen)
+    if "step" in options:
+        options["step"] = _step(options["step"])
+    if "time-format" in options:
+        options["time_format"] = options.pop("time-format")
+    return options
 
 
 def _of_states(chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -385,20 +399,19 @@ def _roles(file: str, chosen: Mapping[str, Any]) -> Any:
 def _autoregressive(file: str, chosen: Mapping[str, Any]) -> Any:
     from bayesdp.fitting import fit_autoregressive
 
-    options = dict(chosen)
+    options = _timed(chosen)
     if "series" in options:
         if len(options["series"]) > 1:
             raise InputError("--series", options["series"], expected="one column")
         (options["series"],) = options["series"]
-    if "step" in options:
-        options["step"] = _step(options["step"])
     return fit_autoregressive(file, options.pop("column"), options.pop("time"), **options)
 
 
 _MODELS: dict[str, _Model] = {
     "markov": _Model(
         (
-            *("column", "where", "cuts", "states", "order", "series", "time", "step", "gaps"),
+            *("column", "where", "cuts", "states", "order", "series", "time", "step"),
+            *("time-format", "gaps"),
             *("missing", "length", "confidence", "point"),
         ),
         ("column", "length"),
@@ -422,7 +435,7 @@ _MODELS: dict[str, _Model] = {
         ("column", "cluster", "role", "confidence"), ("column", "cluster", "role"), _roles
     ),
     "ar1": _Model(
-        ("column", "time", "series", "step", "length", "confidence"),
+        ("column", "time", "series", "step", "time-format", "length", "confidence"),
         ("column", "time"),
         _autoregressive,
     ),

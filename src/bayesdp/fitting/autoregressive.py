@@ -157,6 +157,7 @@ def fit_autoregressive(
     *,
     series: str | None = None,
     step: float | str = 1.0,
+    time_format: str | None = None,
     confidence: float = 0.95,
     length: int | None = None,
 ) -> AutoregressiveFit:
@@ -164,7 +165,8 @@ def fit_autoregressive(
 
     `table` is what a study can name as its source, of public or past data: nothing is spent and
     nothing is protected. `time` holds numbers, dates or times, a `step` apart (a number, or a text
-    such as "1 day") or a whole multiple of it (a gap); `series` names the column that tells series
+    such as "1 day") or a whole multiple of it (a gap); `time_format` is how dates are written, as
+    in a study: `%d.%m.%Y`. `series` names the column that tells series
     apart. Rows with a missing cell are dropped, which makes gaps. `length` is the most steps that a
     series of the study may have, at least the longest one here (the default). Raises `InputError`
     for arguments and cells that can't be read, and `UnsupportedError` where the region reaches 1 or
@@ -175,7 +177,7 @@ def fit_autoregressive(
     reads: dict[str, Reads] = {value: "number"}
     if series is not None:
         reads[series] = "text"
-    order = time_column(time, step)
+    order = time_column(time, step, time_format)
     columns, dropped = complete_rows(table, reads, order)
     names = np.zeros(len(columns[0]), dtype=str)
     if series is not None:

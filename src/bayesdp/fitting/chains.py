@@ -110,6 +110,7 @@ def fit_chain(
     series: str | Sequence[str] = (),
     time: str | None = None,
     step: float | str | None = None,
+    time_format: str | None = None,
     gaps: Literal["break", "bridge"] = "break",
     missing: Literal["break", "drop"] = "break",
     confidence: float | None = 0.95,
@@ -125,7 +126,8 @@ def fit_chain(
     `series` names the columns that tell series apart. With `time` (and the `step` between two
     records: a number, or a text such as "1 day") two rows are neighbours if their times are one
     step apart, and `gaps="bridge"` makes all rows neighbours that follow each other in a series: a
-    gap of several steps then counts as one. Times off the step are refused. Without, neighbours are
+    gap of several steps then counts as one. `time_format` is how dates are written, as in a study:
+    `%d.%m.%Y`. Times off the step are refused. Without, neighbours are
     rows that follow each other in the file. A cell that is `missing` ends a run; "drop" leaves its
     row out as if it were not there. `length` is the most records that a series of the study may
     have, whatever the table has.
@@ -135,7 +137,9 @@ def fit_chain(
     `InputError` for arguments and cells that can't be read, and `UnsupportedError` where no
     transition is seen, or the most likely ones are not a population.
     """
-    _check_arguments(order, gaps, missing, confidence, time, step)
+    _check_arguments(order, gaps, missing, confidence)
+    if time is None:
+        _need_time(step=step, time_format=time_format, gaps=None if gaps == "break" else gaps)
     length = most_records(length)
     with public_data():
         chains = _chains(
@@ -143,7 +147,7 @@ def fit_chain(
             column,
             {"states": states, "cuts": cuts, "where": where},
             (series,) if isinstance(series, str) else tuple(series),
-            None if time is None else time_column(time, step),
+            None if time is None else time_column(time, step, time_format),
             bridge=gaps == "bridge",
             drop=missing == "drop",
         )
@@ -195,8 +199,6 @@ def _check_arguments(
     gaps: object,
     missing: object,
     confidence: float | None,
-    time: object,
-    step: object,
 ) -> None:
     check_order_argument(order, (*ORDERS, "auto"))
     for key, value, options in (
@@ -207,16 +209,18 @@ def _check_arguments(
             raise InputError(key, value, expected=f"'{options[0]}' or '{options[1]}'")
     if confidence is not None:
         check_confidence(confidence)
-    if time is None:
-        for key, value in (("step", step), ("gaps", None if gaps == "break" else gaps)):
-            if value is not None:
-                raise InputError(
-                    key,
-                    value,
-                    expected="to stand with the column of times",
-                    remedy="Name it as time, or leave this out: rows then follow each other as in "
-                    "the file.",
-                )
+
+
+def _need_time(**arguments: object) -> None:
+    for key, value in arguments.items():
+        if value is not None:
+            raise InputError(
+                key,
+                value,
+                expected="to stand with the column of times",
+                remedy="Name it as time, or leave this out: rows then follow each other as in "
+                "the file.",
+            )
 
 
 def _chains(

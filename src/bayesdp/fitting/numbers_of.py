@@ -91,10 +91,11 @@ def require_column(table: Table, name: str, key: str) -> None:
         )
 
 
-def time_column(time: str, step: float | str | None) -> Column:
+def time_column(time: str, step: float | str | None, time_format: str | None = None) -> Column:
     """The column of times, whose neighbours are a `step` apart: a number, or such as "1 day".
 
-    Raises `InputError` for a step that is missing or can't be read.
+    `time_format` is how dates are written, as in a study: `%d.%m.%Y`. Raises `InputError` for a
+    step that is missing or can't be read, and for what is not a format of dates.
     """
     if step is None:
         raise InputError(
@@ -104,9 +105,11 @@ def time_column(time: str, step: float | str | None) -> Column:
             remedy="For example 1 where times are numbers, and '1 day' where they are dates.",
         )
     try:
-        return parse_columns({time: {"role": "order", "step": step}})[time]
+        declared = {"role": "order", "step": step, "format": time_format}
+        return parse_columns({time: declared})[time]
     except InputError as error:
-        raise error.at("step" if error.key.endswith(".step") else "time") from None
+        keys = {"step": "step", "format": "time_format"}
+        raise error.at(keys.get(error.key.rpartition(".")[2], "time")) from None
 
 
 @contextmanager

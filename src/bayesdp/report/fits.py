@@ -10,6 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
+from bayesdp.accounting.rounded import value_words
 from bayesdp.fitting import (
     AutoregressiveFit,
     ChainFit,
@@ -21,6 +22,7 @@ from bayesdp.fitting import (
     RolesFit,
     TreeFit,
 )
+from bayesdp.fitting.numbers_of import between_words
 from bayesdp.populations import Population
 from bayesdp.release.fit_plan import ExpectedFit, FitPlan
 from bayesdp.release.private_fit import PrivateFit
@@ -137,7 +139,9 @@ def _show_law(console: Console, fitted: FiniteFit) -> None:
     for cell in cells[:MOST_ROWS]:
         share = f"{float(fitted.law[cell]):.4f}"
         if fitted.lower is not None and fitted.upper is not None:
-            share += f" ({float(fitted.lower[cell]):.4f} to {float(fitted.upper[cell]):.4f})"
+            low, high = float(fitted.lower[cell]), float(fitted.upper[cell])
+            share = f"{value_words(float(fitted.law[cell]), (high - low) / 2.0)} "
+            share += f"({between_words(low, high)})"
         count = str(int(fitted.counts[cell]))
         rows.append((*(str(fitted.states[state]) for state in cell), count, share))
     names = fitted.roles or [f"record {i + 1}" for i in range(fitted.law.ndim)]

@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from itertools import pairwise
 from operator import and_
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,7 +27,13 @@ from bayesdp.fitting.regions import Counts
 from bayesdp.fitting.states import States
 from bayesdp.tables.columns import Column
 from bayesdp.tables.literals import literal
-from bayesdp.tables.order_keys import STEP_TOLERANCE, offset_findings, order_key, order_step
+from bayesdp.tables.order_keys import (
+    STEP_TOLERANCE,
+    offset_findings,
+    order_key,
+    order_step,
+    stored_ends,
+)
 from bayesdp.tables.reading import is_missing, key_of
 from bayesdp.tables.source import Table
 
@@ -205,15 +210,10 @@ class Chains:
 
     @cached_property
     def _cells(self) -> Any:
-        """All rows as `_read` reads them. Texts of a CSV file are read once, and kept."""
-        cells = self._read(self.table.expression)
-        return self.table.kept(cells) if self.table.text_cells else cells
-
-    def _read(self, rows: Any) -> Any:
         """The number of each row's state, from 1 on, its series and its time, and its place.
 
-        `rows` are the table or some of its rows. A row without a number has no state, or has the
-        number `UNREADABLE`.
+        A row without a number has no state, or has the number `UNREADABLE`. Cells of a CSV file are
+        texts: they are read once and kept.
         """
         import ibis
 
@@ -229,10 +229,12 @@ class Chains:
             chosen["time"] = order_key(table, self.time)
         if table.place is not None:
             chosen["place"] = table.expression[table.place]
-        cells = rows.select(**chosen, value=states.reading.value, missing=states.missing)
+        read = {"value": states.reading.value, "missing": states.missing}
+        cells = table.expression.select(**chosen, **read)
         readable = (cells.value.notnull(), states.number(cells.value))
         state = ibis.cases(readable, (~cells.missing, _code(UNREADABLE)))
-        return cells.select(*chosen, state=state)
+        cells = cells.select(*chosen, state=state)
+        return table.kept(cells) if table.text_cells else cells
 
     def _rows(self, *, placed: bool) -> Any:
         """A row for each record that counts; `placed`: also its place in the file."""
@@ -249,22 +251,19 @@ class Chains:
         rows = self._rows(placed=self.time is None)
         return self.table.kept(rows.order_by([*self._keys, self._by]))
 
-    def _with_half(self, rows: Any) -> Any:
-        """The rows, and for each the `half` that it is in."""
-        import ibis
-
-        middle = self._middle
-        later = ibis.literal(False) if middle is None else rows[self._by] > literal(middle)
-        return rows.mutate(half=later)
-
     @cached_property
     def _middle(self) -> float | None:
         """The middle of the time, or of the places in the file. `None` without rows."""
         if self.time is None and not self.drop:
             return (self._number_of_rows - 1) / 2.0
-        rows = self._rows(placed=self.time is None)
-        by = rows[self._by]
-        first, last = self.table.numbers(rows, by.min(), by.max())
+        ends = None
+        if self.time is not None and not self.drop:
+            ends = stored_ends(self.table, self.time)
+        if ends is None:
+            rows = self._rows(placed=self.time is None)
+            by = rows[self._by]
+            ends = self.table.numbers(rows, by.min(), by.max())
+        first, last = ends
         return None if first is None else (float(first) + float(last)) / 2.0
 
     @cached_property
@@ -277,58 +276,40 @@ class Chains:
         """How many rows have each code, and codes before it, in each part; `in_order`: sorted."""
         import ibis
 
+        if in_order:
+            rows = self._sorted
+        else:
+            rows = self._rows(placed=self.time is None and "half" in parts)
+        if "half" in parts:
+            middle = self._middle
+            later = ibis.literal(False) if middle is None else rows[self._by] > literal(middle)
+            rows = rows.mutate(half=later)
         named = {"half": ["half"], "series": self._keys}
         groups = [name for part in parts for name in named[part]]
+        seen = self._windows(rows, depth, groups, in_order)
         codes = [f"code{i}" for i in range(depth + 1)]
-
-        def windows(rows: Any, kept: list[str]) -> Any:
-            halved = self._with_half(rows) if "half" in parts else rows
-            return self._windows(halved, depth, kept)
-
-        if in_order:
-            seen = windows(self._sorted, groups)
-        elif len(ranges := self._ranges()) < 2:
-            placed = self.time is None and "half" in parts
-            seen = windows(self._rows(placed=placed), groups)
-        else:
-            pieces = []
-            for start, end in ranges:
-                piece = windows(self._read(self._reach(start, end, depth)), [*groups, "place"])
-                pieces.append(piece.filter(piece.place >= start).select(*groups, *codes))
-            seen = ibis.union(*pieces)
         grouped = seen.group_by([*groups, *codes]).aggregate(rows=seen.count())
         if "series" in parts:
             order = ibis.window(order_by=[grouped[key] for key in self._keys])
             grouped = grouped.mutate(series=ibis.dense_rank().over(order))
         return grouped.select(*codes, "rows", *parts)
 
-    def _ranges(self) -> list[tuple[int, int]]:
-        """Ranges of places that are counted side by side; none where places can't be sought.
-
-        The engine looks at rows in their order on one processor only. Where rows are left out,
-        those that depend on each other may lie far apart.
-        """
-        if self.table.place is None or self.drop:
-            return []
-        return list(pairwise(_borders(self._number_of_rows, self.table.threads)))
-
-    def _reach(self, start: int, end: int, depth: int) -> Any:
-        """The rows that windows depend on which end in this range of places.
-
-        These windows have `depth` codes before the last one, and the first of them depends on the
-        row before it.
-        """
-        rows = self.table.expression
-        place = rows[self.table.place]
-        return rows.filter((place >= start - depth - 1) & (place < end))
-
-    def _windows(self, rows: Any, depth: int, kept: list[str]) -> Any:
+    def _windows(self, rows: Any, depth: int, kept: list[str], in_order: bool) -> Any:
         """The code of each row, and those of the rows before it."""
         import ibis
 
-        coded = self._coded(rows, kept)
+        # Where rows are left out, those that depend on each other may lie far apart.
+        place = None if in_order or self.drop else self.table.place
+        borders = _borders(self._number_of_rows, self.table.threads) if place is not None else []
+        ranges = len(borders) > 2
+        coded = self._coded(rows, [*kept, "place"] if ranges else kept)
         lags = {f"code{i}": coded.code.lag(i).over(ibis.window()) for i in range(1, depth + 1)}
-        return coded.select(*kept, code0=coded.code, **lags)
+        placed = {str(place): coded.place} if ranges else {}
+        seen = coded.select(*kept, code0=coded.code, **lags, **placed)
+        if not ranges:
+            return seen
+        # The oldest of a row's codes depends on the row before that.
+        return self.table.side_by_side(seen, borders, reach=depth + 1)
 
     def _coded(self, rows: Any, kept: list[str]) -> Any:
         """The code of each row: its state's number beside a neighbour, minus that at a new run."""

@@ -41,6 +41,24 @@ def order_key(table: Table, column: Column) -> Any:
     return ibis.cases((exact & ~number.isnan(), number))
 
 
+def stored_ends(table: Table, column: Column) -> tuple[float, float] | None:
+    """The least and the greatest order key of stored numbers; `None` where each cell must be read.
+
+    The engine knows the ends of a file's columns without reading it. Numbers between two that have
+    an order key have one too.
+    """
+    raw: Any = reading.raw_cells(table, column)
+    kind = raw.type()
+    if column.time_step is not None or not (kind.is_integer() or kind.is_floating()):
+        return None
+    if column.name in table.durations:
+        return None
+    first, last = table.numbers(table.expression, raw.min(), raw.max())
+    ends = float("nan" if first is None else first), float("nan" if last is None else last)
+    exact = all(abs(end / order_step(column)) < _MOST_STEPS for end in ends)
+    return ends if exact else None
+
+
 def order_step(column: Column) -> float:
     """The declared step, in the unit of the order key."""
     if (step := column.time_step) is not None:

@@ -19,8 +19,9 @@ import os
 import re
 import uuid
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
@@ -88,14 +89,32 @@ class Table:
 
     def with_places(self) -> Table:
         """The same table with a `place`, if it is one Parquet file; else this one."""
-        if self.file is None or _PLACE in map(str.lower, self.names):
+        if self.file is None or self.place or _PLACE in map(str.lower, self.names):
             return self
         file = self.connection.con.read_parquet(escaped(self.file), file_row_number=True)
         _opening(lambda: file.create_view(_PLACED), self.description)
         expression = _bound(self.connection, _PLACED, self.description)
         if expression.drop(_PLACE).schema() != self.expression.schema():  # it was read with casts
             return self
-        return replace(self, expression=expression, file=None, place=_PLACE)
+        return replace(self, expression=expression, place=_PLACE)
+
+    def side_by_side(self, query: ir.Table, borders: Sequence[int], reach: int) -> ir.Table:
+        """The rows of a query that has the `place` of each, computed in ranges of places.
+
+        The engine looks at rows in their order on one processor; ranges between two `borders` run
+        on as many as there are. Each row of the query may depend on the `reach` rows before it.
+        """
+        name, sql = f"bayesdp_ranges_{uuid.uuid4().hex}", self.connection.compile(query)
+        ranges = [
+            # Within its range the query reads these rows in place of the table of the same name.
+            f"SELECT * FROM (WITH {_PLACED} AS (SELECT * FROM main.{_PLACED} "
+            f"WHERE {_PLACE} >= {start - reach} AND {_PLACE} < {end}) {sql}) "
+            f"WHERE {_PLACE} >= {start} AND {_PLACE} < {end}"
+            for start, end in pairwise(borders)
+        ]
+        union = " UNION ALL ".join(ranges)
+        engine(lambda: self.connection.con.execute(f"CREATE TEMP VIEW {name} AS {union}"))
+        return _bound(self.connection, name, self.description)
 
     def require(self, name: str, key: str) -> ir.Column:
         """The column of this name. Raises `TableError` where the table has none, naming `key`.

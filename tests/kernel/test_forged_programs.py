@@ -106,7 +106,7 @@ def test_a_column_is_not_another_row(honest: Any) -> None:
     problems = [never_widens(fold, context), moves_at_most(fold, Fraction(1, 1000), context)]
     for problem, fields in zip(problems, (2, 3), strict=True):
         accumulators = 2 if fields == 2 else 1
-        assert len(problem.known) == fields + accumulators
+        assert len(problem.variables) == fields + accumulators
 
 
 @pytest.mark.parametrize("name", ["db.size", "laplace_2"])

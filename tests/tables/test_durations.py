@@ -74,6 +74,15 @@ def test_durations_that_are_texts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("most", "value"), [("9999999 seconds", 5400.0), ("2 hours", 1.5), ("3 days", 0.0625)]
+)
+def test_the_unit_is_that_of_the_bounds(most: str, value: float, tmp_path: Path) -> None:
+    columns = {"wait": {"bounds": [f"0 {most.split()[1]}", most]}}
+    for source in ({"wait": ["1:30:00"]}, {"wait": pd.to_timedelta(["1:30:00"])}):
+        assert read(pd.DataFrame(source), tmp_path, columns) == ([value], [])
+
+
+@pytest.mark.parametrize(
     ("declared", "key"),
     [
         ({"bounds": ["0 minutes", "2 hours"]}, "bounds"),

@@ -13,9 +13,9 @@ infinite.
 
 The kernel takes the same steps in balls (`kernel/thresholds.py`), by intent: a certificate's
 witness is made of them, so both order settings and bound odds by the same formulas, those of
-theory 3.7c. A test compares them step by step (tests/kernel/test_rules_states.py). That the formulas hold
-is tested without them: random evidence in tests/leakage/test_state_fields.py, all mechanisms of
-small graphs by brute force there and in tests/kernel/test_rules_states.py.
+theory 3.7c. A test compares them step by step (tests/kernel/test_rules_states.py). That the
+formulas hold is tested without them: random evidence in tests/leakage/test_state_fields.py, all
+mechanisms of small graphs by brute force there and in tests/kernel/test_rules_states.py.
 """
 
 from __future__ import annotations

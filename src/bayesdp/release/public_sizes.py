@@ -17,9 +17,10 @@ from bayesdp.tables.sums import Totals
 def averages_of_nothing(
     queries: Sequence[PlannedQuery], totals: Totals, columns: Mapping[str, Column]
 ) -> list[str]:
-    """For each average of the `queries` without rows in the `totals`, what to do, in a sentence.
+    """For each average without rows, a sentence that names it and the remedy.
 
-    `columns` are those of the study.
+    `queries` are those of the study with their prices, `totals` their exact numbers, and `columns`
+    the declared ones.
     """
     sentences = []
     for query in queries:

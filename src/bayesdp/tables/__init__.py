@@ -6,8 +6,8 @@ and `sums` computes every query's exact integers. Import from those modules: thi
 nothing.
 
 * Declarations: `declarations` reads all columns of a study together.
-* Sources: `csv_files` (as texts), `parquet_files` (one type for each column), `frames` (tables in
-  memory, through Arrow).
+* Sources: `csv_files` (as texts), `parquet_files` (one type for each column of
+  several files), `frames` (tables in memory, through Arrow).
 * Cells: `reading` (a declared column's clean values, and what is wrong with a row), `rows` (whole
   columns, for programs), `literals` (values of a study in the data engine), `order_keys` (the
   places of records in a series).

@@ -173,6 +173,30 @@ def test_parts_are_counted_with_the_whole_as_they_are_alone(
             assert together.whole.missing == sum(row[2] is None for row in shown)
 
 
+@pytest.mark.parametrize(("depth", "drop"), [(1, False), (2, True), (3, False)])
+def test_a_range_of_one_row_sees_the_rows_before_it(
+    depth: int, drop: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = pd.DataFrame({"x": np.random.default_rng(depth).integers(0, 2, 24)}, dtype="Int64")
+    frame.loc[[8, 9], "x"] = None
+    frame["s"], frame["t"] = frame.index // 14, frame.index + frame.index // 20
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=5)
+    table = open_table(str(tmp_path / "rows.parquet")).with_places()
+    states = read_states(table, "x", {"states": [0, 1]})
+    time = time_column("t", 1)
+    one_pass, in_ranges = (
+        Chains(table, states, ("s",), time, bridge=drop, drop=drop) for _ in range(2)
+    )
+    want = one_pass.windows(depth, ("half", "series"))
+    monkeypatch.setattr(counting, "_borders", lambda rows, threads: list(range(rows + 1)))
+    got = in_ranges.windows(depth, ("half", "series"))
+    assert got.number.sum() == len(frame) - 2 * drop
+    for part in want.parts:
+        for whole, pieces in zip(want.each(part), got.each(part), strict=True):
+            for j in range(depth + 1):
+                assert np.array_equal(whole.tables[j], pieces.tables[j])
+
+
 def test_a_file_that_names_its_own_row_numbers_is_counted_in_one_pass(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -197,6 +197,21 @@ def test_a_range_of_one_row_sees_the_rows_before_it(
                 assert np.array_equal(whole.tables[j], pieces.tables[j])
 
 
+def test_rows_that_are_left_out_do_not_move_the_middle_of_the_time() -> None:
+    frame = pd.DataFrame({"t": [*range(10), 100], "x": [0.0, 1.0] * 5 + [None]})
+    table = open_table(frame)
+    states = read_states(table, "x", {"states": [0, 1]})
+    rows = Chains(table, states, time=time_column("t", 1), drop=True)
+    assert [half.records for half in rows.windows(1, ("half",)).each("half")] == [5, 5]
+
+
+def test_a_cell_that_is_wrong_is_refused_over_a_gap_too() -> None:
+    frame = pd.DataFrame({"t": [0, 2, 3], "x": [0, 7, 1]})
+    bridged: dict[str, Any] = {"time": "t", "step": 1, "gaps": "bridge", "length": 9}
+    with pytest.raises(InputError, match=r"column is 'x'.*: 1 row is not so"):
+        fit_chain(frame, "x", states=[0, 1], **bridged)
+
+
 def test_a_file_that_names_its_own_row_numbers_is_counted_in_one_pass(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,8 @@ from bayesdp.statements.queries import TableQuery, cell_labels
 class Shape:
     """A query: its kind, whether rows may count as 0, the private columns read, its cells.
 
-    `divided`: a record's rows may be counted in other parts than those of its replacement.
+    `divided`: a record's rows may be counted in other parts than those of its replacement. A
+    quantile has a `probability` and the `candidates` that it may be.
     """
 
     kind: str
@@ -31,6 +32,8 @@ class Shape:
     keys: tuple[Value, ...] | None
     divided: bool
     public_part: bool
+    probability: Fraction | None
+    candidates: tuple[float, ...] | None
 
 
 def shape(
@@ -51,7 +54,7 @@ def shape(
     summed = None if name is None else columns[name]
     private = any(columns[column].is_private for column in compared)
     several = unit != "row"
-    sums, cells, interval = query.kind in ("sum", "mean"), None, None
+    sums, cells, interval, candidates = query.kind in ("sum", "mean"), None, None, None
     if summed is None:
         require(private, "a count needs a condition on a private column")
     elif sums:
@@ -63,6 +66,9 @@ def shape(
             not (query.kind == "mean" and private), "a mean is over rows whose number is private"
         )
         interval = summed.interval
+    elif query.kind == "quantile":
+        require(summed.is_private, "a quantile is of a public column")
+        candidates = _candidates(query.candidates, summed)
     else:
         require(summed.is_private, "a histogram is of a public column")
         cells = _levels(summed) if query.bins is None else _bins(query.bins, summed)
@@ -91,6 +97,8 @@ def shape(
         keys=keys,
         divided=cells is not None or (several and keys is not None),
         public_part=query.kind == "mean" and query.where is not None,
+        probability=query.exact_probability,
+        candidates=candidates,
     )
 
 
@@ -111,6 +119,19 @@ def _bins(edges: tuple[float, ...], column: AnyColumn) -> tuple[Value, ...]:
     require(isinstance(column, Numeric), "bins of a column without bounds")
     assert isinstance(column, Numeric)
     return cell_labels(edges, column.bounds)
+
+
+def _candidates(stated: tuple[float, ...] | None, column: AnyColumn) -> tuple[float, ...]:
+    """What a quantile may be: candidates between a column's bounds, or its states."""
+    if isinstance(column, Numeric):
+        require(stated is not None, "a quantile without candidates")
+        low, high = column.bounds
+        inside = all(low <= candidate <= high for candidate in stated or ())
+        require(inside, "a candidate outside of the column's bounds")
+        return stated or ()
+    require(stated is None, "candidates beside the states of a column")
+    require(column.interval is not None, "a quantile of a column that is not one of numbers")
+    return tuple(sorted(float(level) for level in column.levels or ()))
 
 
 def labels(
@@ -134,8 +155,17 @@ def moved(asked: Shape, grid: Grid | None, rows: int, *, squared: bool) -> int:
     """How far replacing one record of at most so many rows moves the query's integers.
 
     In l1; or `squared`, the square of it in l2. A divided query loses up to `rows` in some parts
-    and gains as many in others.
+    and gains as many in others. For a quantile with the probability a / b: how far any score moves,
+    in steps of 1/b row, summed over groups; one row moves it by b if it is replaced, and by at most
+    max(a, b - a) if it leaves one group and another enters a second one.
     """
+    if asked.probability is not None:
+        replaced = asked.probability.denominator
+        part = max(asked.probability.numerator, replaced - asked.probability.numerator)
+        if squared:
+            most_squared = max(replaced**2, 2 * part**2) if asked.divided else replaced**2
+            return rows**2 * most_squared
+        return rows * (2 * part if asked.divided else replaced)
     most = rows * (grid.sensitivity if grid is not None else 1)
     if squared:
         return most * most * (2 if asked.divided else 1)

@@ -30,7 +30,7 @@ from bayesdp.kernel.program_queries import program_query
 from bayesdp.kernel.program_results import check_program_results
 from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.queries import Grid, Shape, condition, moved, shape
-from bayesdp.kernel.results import NoiseStep, check_results
+from bayesdp.kernel.results import NoiseStep, check_results, is_zcdp
 from bayesdp.kernel.row_counts import check_row_counts
 from bayesdp.kernel.rules.markov_count import count_mechanism
 from bayesdp.kernel.stated import (
@@ -45,6 +45,7 @@ from bayesdp.statements.certificates import (
     AnyValues,
     BoundedValues,
     NumberResult,
+    QuantileResult,
     ReleaseCertificate,
     Secrets,
 )
@@ -52,7 +53,13 @@ from bayesdp.statements.chains import Chain
 from bayesdp.statements.columns import Impute, label
 from bayesdp.statements.conditions import columns_of
 from bayesdp.statements.conversions import Conversion
-from bayesdp.statements.costs import Composition, GaussianStep, LaplaceNoise, ProgramStep
+from bayesdp.statements.costs import (
+    Composition,
+    LaplaceNoise,
+    PermuteAndFlipStep,
+    ProgramStep,
+    PureChoice,
+)
 from bayesdp.statements.gaussian import GaussianVectors
 from bayesdp.statements.populations import law_of
 from bayesdp.statements.steps import ApproximateStep, DataSetStep
@@ -104,7 +111,8 @@ class _Release:
         numbers = [query for query in queries if not isinstance(query, ProgramStep)]
         programs = len(queries) - len(numbers)
         first = len(body.results) - programs
-        shown = [result for result in body.results[:first] if isinstance(result, NumberResult)]
+        of_tables = NumberResult | QuantileResult
+        shown = [result for result in body.results[:first] if isinstance(result, of_tables)]
         require(len(shown) == first, "numbers come first, as many as were asked for", "results")
         # Records of several rows: only where all have as many are their rows counted.
         rows = body.n * self.rows_per_record
@@ -172,18 +180,19 @@ class _Release:
     def check_spend(self, step: NoiseStep, asked: Shape, where: str) -> None:
         """The entry of the ledger for one query: every part of it is derived again."""
         evidence, spend, body = step.evidence, step.evidence.spend, self.body
-        gaussian = isinstance(step, GaussianStep)
+        zcdp = is_zcdp(step)
         grid = None if evidence.grid is None else Grid.read(evidence.grid)
         if grid is not None:
             agree((grid.low, grid.high), asked.interval, "the grid's bounds", where)
             agree(grid.masked, asked.masked, "whether the grid is masked", where)
-        due = moved(asked, grid, self.rows_per_record, squared=gaussian)
+        due = moved(asked, grid, self.rows_per_record, squared=zcdp)
         sensitivity = sensitivity_of(step)
-        largest = body.n * self.rows_per_record * (2**grid.bits if grid is not None else 1)
+        part = asked.probability.denominator if asked.probability is not None else 1
+        largest = body.n * self.rows_per_record * (2**grid.bits if grid is not None else part)
         require(largest < 2**62, "the sums don't fit 64-bit integers", where)
         enough = sensitivity >= due
         require(enough, f"a sensitivity of {sensitivity} is claimed, {due} is due", where)
-        length = grid.step if grid is not None else 1
+        length = grid.step if grid is not None else Fraction(1, part)
         agree(Fraction(*evidence.step), Fraction(length), "step", where)
         cost = self.cost_of_noise(step, sensitivity, where)
         compared = {
@@ -203,7 +212,7 @@ class _Release:
             assert grid is not None
             agree(spend.interval, asked.interval, "interval", where)
             # The extra steps on their own: pure costs grow with them, zCDP with their square.
-            extra = cost * (grid.slack**2 if gaussian else grid.slack)
+            extra = cost * (grid.slack**2 if zcdp else grid.slack)
             at_least(spend.slack, ball(extra), where)
             require(close(Fraction(spend.slack), extra), "slack is more than the grid adds", where)
 
@@ -212,13 +221,16 @@ class _Release:
 
         Discrete Laplace noise of scale b: two results at distance s differ by at most e^(s/b).
         Discrete Gaussian noise of scale b: zCDP of D^2 / (2 b^2) at a distance D in l2.
+        A choice by scores that move by at most S: by exponential noise of scale b, 2 S / b; by the
+        exponential mechanism zCDP of S^2 / (2 b^2) (theory 4 proves both).
         """
         scale, spend = Fraction(step.evidence.scale), step.evidence.spend
-        if isinstance(step, GaussianStep):
+        if is_zcdp(step):
             cost, kept = sensitivity / (2 * scale * scale), spend.rho
             concluded, other = step.conclusion.rho, spend.dp_epsilon
         else:
-            cost, kept = sensitivity / scale, spend.dp_epsilon
+            distances = 2 if isinstance(step, PermuteAndFlipStep) else 1
+            cost, kept = distances * sensitivity / scale, spend.dp_epsilon
             concluded, other = step.conclusion.epsilon, max(spend.rho, step.conclusion.rho)
         at_least(kept, ball(cost), f"{where}: cost")
         at_least(concluded, ball(exact(kept)), where)
@@ -408,9 +420,9 @@ class _Release:
 
 
 def sensitivity_of(step: NoiseStep) -> int:
-    """How far one record moves the query: in l1, or the square of it in l2."""
+    """How far one record moves the query, or a score: in l1, or the square of it in l2."""
     evidence = step.evidence
-    if isinstance(evidence, LaplaceNoise):
+    if isinstance(evidence, LaplaceNoise | PureChoice):
         return evidence.sensitivity
     return evidence.sensitivity_squared
 

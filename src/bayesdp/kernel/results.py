@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
+
+from flint import arb
 
 from bayesdp.kernel.arithmetic import agree, ball, require
 from bayesdp.kernel.queries import Shape
 from bayesdp.kernel.stated import same
-from bayesdp.kernel.tails import gaussian_tail, laplace_tail
-from bayesdp.statements.certificates import NumberResult
+from bayesdp.kernel.tails import choice_tail, gaussian_tail, laplace_tail
+from bayesdp.statements.certificates import NumberResult, QuantileResult
 from bayesdp.statements.columns import Columns
-from bayesdp.statements.costs import GaussianStep, LaplaceStep
+from bayesdp.statements.costs import (
+    ExponentialStep,
+    GaussianStep,
+    LaplaceStep,
+    PermuteAndFlipStep,
+)
 from bayesdp.statements.queries import TableQuery
 
 NOISES = {"discrete-laplace": laplace_tail, "discrete-gaussian": gaussian_tail}
 """The rules about a query's noise, each with its law's tail."""
 
 
-NoiseStep = LaplaceStep | GaussianStep
+NoiseStep = LaplaceStep | GaussianStep | PermuteAndFlipStep | ExponentialStep
+ShownResult = NumberResult | QuantileResult
 ShownNumber = tuple[TableQuery, object, int]
 """A query, the group that a result is about, and over how many rows it is."""
 
 
 def check_results(
-    results: Sequence[NumberResult],
+    results: Sequence[ShownResult],
     table_rows: int,
     steps: Sequence[NoiseStep],
     shapes: Sequence[Shape],
@@ -42,7 +51,7 @@ class _Results:
 
     def __init__(
         self,
-        results: Sequence[NumberResult],
+        results: Sequence[ShownResult],
         table_rows: int,
         steps: Sequence[NoiseStep],
         shapes: Sequence[Shape],
@@ -64,21 +73,24 @@ class _Results:
             query = step.evidence.query
             where = f"result: {query.name}"
             named = (query.name, query.kind, key, cell)
-            labelled = (result.query, result.kind, result.group, result.cell)
+            labelled = (result.query, result.kind, result.group, getattr(result, "cell", None))
             require(same(labelled, named), f"{labelled!r} stands where {named!r} is due", where)
             agree(result.unit, self.unit(query), "unit", where)
-            self.value(result, step, asked, where)
             conclusion = step.conclusion
-            cost = conclusion.rho if isinstance(step, GaussianStep) else conclusion.epsilon
+            cost = conclusion.rho if is_zcdp(step) else conclusion.epsilon
             agree(result.cost, cost, "DP cost", where)
+            if isinstance(result, QuantileResult):
+                self.choice(result, step, asked, where)
+                continue
+            self.value(result, step, asked, where)
             self.noise(result, step, where)
             if result.rows is not None:
                 shown.append((query, key, result.rows))
         return shown
 
     def unit(self, query: TableQuery) -> str:
-        """The unit of what is released: a column's for sums and means of it."""
-        summed = query.kind in ("sum", "mean")
+        """The unit of what is released: a column's for sums, means and quantiles of it."""
+        summed = query.kind in ("sum", "mean", "quantile")
         return (self.columns[query.column or ""].unit or "") if summed else ""
 
     def value(self, result: NumberResult, step: NoiseStep, asked: Shape, where: str) -> None:
@@ -102,18 +114,48 @@ class _Results:
 
     def noise(self, result: NumberResult, step: NoiseStep, where: str) -> None:
         noise, error = result.noise, result.error
+        self.law(result, step, Fraction(*step.evidence.step) / (result.rows or 1), where)
+        margin, length = Fraction(error.value), Fraction(noise.step)
+        tail = partial(NOISES[step.rule], Fraction(noise.scale))
+        self.margin(margin, length, tail, error.confidence, where)
+
+    def choice(self, result: QuantileResult, step: NoiseStep, asked: Shape, where: str) -> None:
+        """One of the candidates, and the error of its rank: what the number of them bounds."""
+        candidates = asked.candidates or ()
+        require(result.value in candidates, f"{result.value!r} is not a candidate", where)
+        length = Fraction(*step.evidence.step)
+        self.law(result, step, length, where)
+        error, scale = result.rank_error, Fraction(result.noise.scale)
+        tail = partial(choice_tail, step.rule, len(candidates), scale)
+        self.margin(Fraction(error.rows), length, tail, error.confidence, where)
+
+    def law(self, result: ShownResult, step: NoiseStep, length: Fraction, where: str) -> None:
+        """The noise that a result shows is that of the query's step, in steps of this length."""
+        noise = result.noise
         agree(noise.distribution, step.rule, "distribution", where)
         agree(noise.scale, step.evidence.scale, "scale of the noise", where)
-        length = Fraction(*step.evidence.step) / (result.rows or 1)
         agree(noise.step, float(length), "step of the noise", where)
-        value, step_length = Fraction(error.value), Fraction(noise.step)
-        k = round(value / step_length)
-        on_grid = k >= 0 and abs(k * step_length - value) <= value / 2**52
+
+    def margin(
+        self,
+        margin: Fraction,
+        length: Fraction,
+        tail: Callable[[int], arb],
+        confidence: float,
+        where: str,
+    ) -> None:
+        """An error is the least number of steps that the tail allows at the confidence."""
+        k = round(margin / length)
+        on_grid = k >= 0 and abs(k * length - margin) <= margin / 2**52
         require(on_grid, "its error is not a number of steps", where)
-        tail, scale = NOISES[step.rule], Fraction(noise.scale)
         # Steps that a double doesn't tell apart are unseen.
-        allowed, unseen = ball(1 - Fraction(error.confidence)), k >> 51
-        require(bool(tail(scale, k + unseen) <= allowed), "its error is understated", where)
+        allowed, unseen = ball(1 - Fraction(confidence)), k >> 51
+        require(bool(tail(k + unseen) <= allowed), "its error is understated", where)
         # Both tails are the same function in the tool, which writes the least such number.
-        least = k == 0 or not bool(tail(scale, k - 1 - unseen) <= allowed)
+        least = k == 0 or not bool(tail(k - 1 - unseen) <= allowed)
         require(least, "its error is overstated", where)
+
+
+def is_zcdp(step: NoiseStep) -> bool:
+    """Whether a step's cost is in zCDP."""
+    return isinstance(step, GaussianStep | ExponentialStep)

@@ -27,6 +27,18 @@ def laplace_tail(scale: Fraction, k: int) -> arb:
     return 2 * (-ball(Fraction(k + 1) / scale)).exp() / (1 + (-ball(1 / scale)).exp())
 
 
+def choice_tail(distribution: str, candidates: int, scale: Fraction, k: int) -> arb:
+    """An upper bound on the probability to choose a score more than `k` below the best.
+
+    Of so many candidates, by noise of a scale in steps of the scores. With
+    `w = (candidates - 1) e^(-(k + 1) / scale)` it is `w / 2` for permute-and-flip, where the noise
+    of one of the others must exceed that of the best by `k + 1`; and `w / (1 + w)` for the
+    exponential mechanism, whose weight of the best is 1 (theory 4).
+    """
+    others = (candidates - 1) * (-ball(Fraction(within(scale, k) + 1) / scale)).exp()
+    return others / 2 if distribution == "permute-and-flip" else others / (1 + others)
+
+
 def gaussian_tail(sigma: Fraction, k: int) -> arb:
     """An upper bound on `P(|Z| > k)` where `z` has a mass proportional to `e^(-z^2 / (2 sigma^2))`.
 

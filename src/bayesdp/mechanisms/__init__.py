@@ -3,5 +3,13 @@
 from bayesdp.mechanisms.gaussian import DiscreteGaussian
 from bayesdp.mechanisms.laplace import DiscreteLaplace
 from bayesdp.mechanisms.randomized_response import EstimatedCount, RandomizedResponse
+from bayesdp.mechanisms.selection import ExponentialMechanism, PermuteAndFlip
 
-__all__ = ["DiscreteGaussian", "DiscreteLaplace", "EstimatedCount", "RandomizedResponse"]
+__all__ = [
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "EstimatedCount",
+    "ExponentialMechanism",
+    "PermuteAndFlip",
+    "RandomizedResponse",
+]

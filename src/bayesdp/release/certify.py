@@ -115,7 +115,7 @@ def describe_program(program: PlannedProgram) -> dict[str, Any]:
 def assumptions(plan: Plan) -> list[str]:
     """Everything that the level rests on and that nobody checked."""
     stated = {
-        "results": [],
+        "results": [{"kind": query.shape.spec.kind} for query in plan.queries],
         "data_set": {"total": plan.reading.total},
         "derivation": {"evidence": allowed(plan)},
     }

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from bayesdp import notebook
 from bayesdp.accounting.account import Preview
 from bayesdp.accounting.rounded import up_words
+from bayesdp.numbers import float_above
 from bayesdp.populations import Family, Population
 from bayesdp.populations.base import NO_ALLOWANCE
 from bayesdp.release.plan import Plan, PlannedQuery
+from bayesdp.release.queries import cells_sentences
 from bayesdp.release.repeats import Released, repeat_words
 from bayesdp.release.results import confidence_words, cost_words
 from bayesdp.release.usefulness import inaccurate, useless
@@ -48,13 +51,15 @@ class Check:
         return prices + "".join(map(notebook.paragraph, said))
 
     def groups_and_cells(self) -> list[str]:
-        """A sentence for each query with groups of known size, or with intervals for cells."""
-        return [
+        """Sentences about queries: groups of known size, intervals for cells, how ranks count."""
+        queries = self.plan.queries
+        errors = [
             sentence
-            for query in self.plan.queries
-            for sentence in (_by_group(query), query.shape.cells_sentence)
+            for query in queries
+            for sentence in (_by_group(query), _as_share(query, self.plan.n))
             if sentence
         ]
+        return [*errors, *cells_sentences(query.shape for query in queries)]
 
     @property
     def repeat(self) -> str:
@@ -94,6 +99,8 @@ class Check:
         group where groups have sizes.
         """
         error = query.wanted_error(self.plan.n)
+        if query.shape.choice is not None:
+            return f"{up_words(error or 0.0)} ranks"
         of_one = query.error(query.confidence, 1)
         shown = (
             "?"
@@ -127,6 +134,19 @@ def _by_group(query: PlannedQuery) -> str:
     column = query.shape.column if query.grid is not None else None
     unit = f" {column.unit}" if column is not None and column.unit else ""
     return f"{query.name}, error in each group: {errors}{unit}."
+
+
+def _as_share(query: PlannedQuery, n: int | None) -> str:
+    """The error of a quantile's rank as a share of the rows, where their number is public."""
+    spec, rows = query.shape.spec, query.shape.rows(n)
+    every_row = spec.where is None and spec.by is None and query.shape.rows_each == 1
+    if query.shape.choice is None or rows is None or not every_row or query.shape.masked:
+        return ""
+    share = Fraction(query.error(query.confidence) or 0.0) / rows
+    return (
+        f"{query.name}: the rank is off by at most {up_words(float_above(share))} of all rows "
+        f"({confidence_words(query.confidence)})."
+    )
 
 
 def _about_estimates(population: Population | None) -> list[str]:

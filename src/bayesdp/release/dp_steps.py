@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from bayesdp.certificate import Step
-from bayesdp.release.noise import kind_of
+from bayesdp.release.noise import distribution_of
 from bayesdp.release.plan import PlannedQuery, describe_query
 from bayesdp.release.programs import PlannedProgram
+from bayesdp.statements.spends import ZCDP
 
 
 def query_step(query: PlannedQuery) -> Step:
     """A query's step: what is asked, the noise that it gets, and what that costs."""
     grid = query.grid
-    kind = kind_of(query.noise)
-    gaussian = kind.name == "gaussian"
+    rule = distribution_of(query.noise)
+    zcdp = rule in ZCDP
     evidence: dict[str, Any] = {
         "query": describe_query(query),
-        "sensitivity_squared" if gaussian else "sensitivity": query.sensitivity,
+        "sensitivity_squared" if zcdp else "sensitivity": query.sensitivity,
         "scale": query.noise.scale,
         "step": [query.step.numerator, query.step.denominator],
         "spend": query.spend.to_dict(),
@@ -31,8 +32,8 @@ def query_step(query: PlannedQuery) -> Step:
             "slack": grid.slack,
         }
     conclusion = {"notion": "dp", "epsilon": query.dp_epsilon, "kind": query.shape.kind}
-    rho = {"rho": query.dp_rho} if gaussian else {}
-    return Step(kind.distribution, conclusion | rho, evidence)
+    rho = {"rho": query.dp_rho} if zcdp else {}
+    return Step(rule, conclusion | rho, evidence)
 
 
 def program_step(program: PlannedProgram) -> Step:

@@ -12,14 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 from bayesdp.accounting.ledger import Ledger
 from bayesdp.accounting.transaction import PartialResult
+from bayesdp.mechanisms import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    ExponentialMechanism,
+    PermuteAndFlip,
+)
 from bayesdp.numbers import UpperBound
 from bayesdp.release.certify import certify
 from bayesdp.release.plan import Plan, PlannedQuery
 from bayesdp.release.program_results import ProgramAnswer
 from bayesdp.release.program_runs import ProgramRun, run_program
+from bayesdp.release.queries import cells_sentences
 from bayesdp.release.repeats import remember
-from bayesdp.release.results import Release, Result, cost_words
+from bayesdp.release.results import QuantileResult, Release, Result, cost_words
 from bayesdp.release.usefulness import useless
+from bayesdp.statements.columns import Value
 from bayesdp.tables.sums import Total, Totals
 
 if TYPE_CHECKING:
@@ -101,7 +109,7 @@ class StudyDrawing:
             claim["delta"],
             tuple(replace(answer, certificate=certificate) for answer in answers),
             (*plan.remarks, *useless(plan)),
-            tuple(filter(None, (query.shape.cells_sentence for query in plan.queries))),
+            tuple(cells_sentences(query.shape for query in plan.queries)),
         )
 
 
@@ -114,7 +122,10 @@ def _plain_results(
 def noisy(query: PlannedQuery, total: Total) -> list[Result]:
     """The results of one query: all its integers get noise in one draw of the mechanism."""
     spec, column = query.shape.spec, query.shape.column
+    if query.shape.choice is not None:
+        return [chosen(query, key, counts) for key, counts in total.values.items()]
     places = [(key, i) for key, values in total.values.items() for i in range(len(values))]
+    assert isinstance(query.noise, DiscreteLaplace | DiscreteGaussian)
     drawn = query.noise.release([total.values[key][i] for key, i in places])
     unit = column.unit if column is not None and query.grid is not None else None
     shape, results = query.shape, []
@@ -140,3 +151,25 @@ def noisy(query: PlannedQuery, total: Total) -> list[Result]:
             )
         )
     return results
+
+
+def chosen(query: PlannedQuery, group: Value | None, counts: Sequence[int]) -> QuantileResult:
+    """A quantile of one group, chosen by the ranks of its candidates. `counts` are private."""
+    spec, shape, noise = query.shape.spec, query.shape, query.noise
+    assert shape.choice is not None
+    assert isinstance(noise, PermuteAndFlip | ExponentialMechanism)
+    place = noise.choose(shape.choice.scores(counts))
+    return QuantileResult(
+        query=spec.name,
+        kind=spec.kind,
+        value=shape.choice.candidates[place],
+        noise=noise,
+        noise_unit=float(query.step),
+        dp_epsilon=query.dp_epsilon,
+        dp_rho=query.dp_rho,
+        group=group,
+        unit=(shape.column.unit if shape.column is not None else None) or "",
+        confidence=spec.confidence,
+        group_words=shape.group_words.get(group, "") if group is not None else "",
+        step=query.step,
+    )

@@ -2,7 +2,8 @@
 
 Discrete Laplace noise is priced in `dp_epsilon` at a sensitivity in l1; discrete Gaussian noise in
 `rho`, the cost in zero-concentrated DP, at the square of a sensitivity in l2. Both sensitivities
-are whole numbers of (squared) steps.
+are whole numbers of (squared) steps. Quantiles are chosen: by permute-and-flip at a pure cost, or
+by the exponential mechanism at a cost in zCDP, each at the move of the candidates' scores.
 """
 
 from __future__ import annotations
@@ -12,20 +13,26 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
-from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
+from bayesdp.errors import InputError
+from bayesdp.mechanisms import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    ExponentialMechanism,
+    PermuteAndFlip,
+)
 from bayesdp.numbers import float_above
 from bayesdp.release.queries import Shape
+from bayesdp.statements.spends import EXPONENTIAL, GAUSSIAN, LAPLACE, PERMUTE_AND_FLIP
 from bayesdp.tables.grid import Grid, check_noise, check_room
 
 NoiseName = Literal["laplace", "gaussian"]
-Noise = DiscreteLaplace | DiscreteGaussian
+Noise = DiscreteLaplace | DiscreteGaussian | PermuteAndFlip | ExponentialMechanism
 
 
 class NoiseKind(ABC):
     """How noise of one kind is priced. `power` is that of the noise in the cost: 1 or 2."""
 
     name: ClassVar[NoiseName]
-    distribution: ClassVar[str]
     power: ClassVar[int]
 
     @abstractmethod
@@ -33,11 +40,11 @@ class NoiseKind(ABC):
         """The most that replacing a record, of at most `per_record` rows, moves the integers."""
 
     @abstractmethod
-    def for_cost(self, sensitivity: int, cost: float) -> Noise:
+    def for_cost(self, shape: Shape, sensitivity: int, cost: float) -> Noise:
         """The least noise whose cost is at most this."""
 
     @abstractmethod
-    def for_error(self, steps: int, confidence: float) -> Noise:
+    def for_error(self, shape: Shape, steps: int, confidence: float) -> Noise:
         """The most noise whose error is at most this."""
 
     @abstractmethod
@@ -45,7 +52,7 @@ class NoiseKind(ABC):
         """The cost as the argument by which `Grid.plan` takes it."""
 
     @abstractmethod
-    def check_room(self, rows: int, sensitivity: int, cost: float) -> None:
+    def check_room(self, shape: Shape, rows: int, sensitivity: int, cost: float) -> None:
         """Raises `InputError` where counts of so many rows and their noise don't fit 64 bits."""
 
     @abstractmethod
@@ -63,24 +70,38 @@ class NoiseKind(ABC):
 
 class _Laplace(NoiseKind):
     name = "laplace"
-    distribution = "discrete-laplace"
     power = 1
 
     def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
+        if shape.choice is not None:
+            return shape.choice.moves(per_record, divided=shape.divided)[0]
         # A number moves by all rows of a record; two cells or groups by the old and the new rows.
         return _largest_move(per_record, grid) * (2 if shape.divided else 1)
 
-    def for_cost(self, sensitivity: int, cost: float) -> DiscreteLaplace:
+    def for_cost(
+        self, shape: Shape, sensitivity: int, cost: float
+    ) -> DiscreteLaplace | PermuteAndFlip:
+        if shape.choice is not None:
+            many = len(shape.choice.candidates)
+            return PermuteAndFlip.for_cost(sensitivity, cost, many)
         return DiscreteLaplace.for_cost(sensitivity, cost)
 
-    def for_error(self, steps: int, confidence: float) -> DiscreteLaplace:
+    def for_error(
+        self, shape: Shape, steps: int, confidence: float
+    ) -> DiscreteLaplace | PermuteAndFlip:
+        if shape.choice is not None:
+            many = len(shape.choice.candidates)
+            return PermuteAndFlip(PermuteAndFlip.scale_for_error(steps, confidence, many), many)
         return DiscreteLaplace(DiscreteLaplace.scale_for_error(steps, confidence))
 
     def grid_options(self, cost: float) -> dict[str, float]:
         return {"dp_epsilon": cost}
 
-    def check_room(self, rows: int, sensitivity: int, cost: float) -> None:
-        check_room(rows, sensitivity, cost)
+    def check_room(self, shape: Shape, rows: int, sensitivity: int, cost: float) -> None:
+        if shape.choice is not None:
+            _check_scores(shape, rows)
+        else:
+            check_room(rows, sensitivity, cost)
 
     def rough_cost(self, width: float, error: float) -> float:
         return max(width * 3.0 / error, 1e-9)
@@ -92,30 +113,45 @@ class _Laplace(NoiseKind):
         }
 
     def mechanism(self, shape: Shape) -> str:
-        return shape.mechanism
+        return PERMUTE_AND_FLIP if shape.choice is not None else shape.mechanism
 
 
 class _Gaussian(NoiseKind):
     name = "gaussian"
-    distribution = "discrete-gaussian"
     power = 2
 
     def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
+        if shape.choice is not None:
+            return shape.choice.moves(per_record, divided=shape.divided)[1]
         # What leaves some cells or groups and what enters others, r rows each: at most r^2 + r^2.
         # A sum of squares is convex in how the rows lie in groups, so all in one are the worst.
         return int(_largest_move(per_record, grid) ** 2) * (2 if shape.divided else 1)
 
-    def for_cost(self, sensitivity: int, cost: float) -> DiscreteGaussian:
+    def for_cost(
+        self, shape: Shape, sensitivity: int, cost: float
+    ) -> DiscreteGaussian | ExponentialMechanism:
+        if shape.choice is not None:
+            many = len(shape.choice.candidates)
+            return ExponentialMechanism.for_cost(sensitivity, cost, many)
         return DiscreteGaussian.for_cost(sensitivity, cost)
 
-    def for_error(self, steps: int, confidence: float) -> DiscreteGaussian:
+    def for_error(
+        self, shape: Shape, steps: int, confidence: float
+    ) -> DiscreteGaussian | ExponentialMechanism:
+        if shape.choice is not None:
+            many = len(shape.choice.candidates)
+            scale = ExponentialMechanism.scale_for_error(steps, confidence, many)
+            return ExponentialMechanism(scale, many)
         return DiscreteGaussian(DiscreteGaussian.scale_for_error(steps, confidence))
 
     def grid_options(self, cost: float) -> dict[str, float]:
         return {"dp_rho": cost}
 
-    def check_room(self, rows: int, sensitivity: int, cost: float) -> None:
-        check_noise(rows, DiscreteGaussian.for_cost(sensitivity, cost))
+    def check_room(self, shape: Shape, rows: int, sensitivity: int, cost: float) -> None:
+        if shape.choice is not None:
+            _check_scores(shape, rows)
+        else:
+            check_noise(rows, DiscreteGaussian.for_cost(sensitivity, cost))
 
     def rough_cost(self, width: float, error: float) -> float:
         share = width / error
@@ -126,7 +162,19 @@ class _Gaussian(NoiseKind):
         return {"dp_epsilon": 0.0, "rho": cost, "slack": extra}
 
     def mechanism(self, shape: Shape) -> str:
-        return self.distribution
+        return EXPONENTIAL if shape.choice is not None else GAUSSIAN
+
+
+def _check_scores(shape: Shape, rows: int) -> None:
+    """Raises `InputError` where the scores of a quantile of so many rows don't fit 62 bits."""
+    assert shape.choice is not None
+    if rows * shape.choice.probability.denominator >= 2**62:
+        raise InputError(
+            f"query[{shape.position}].probability",
+            shape.spec.probability,
+            expected="fewer decimals: ranks of so many rows don't fit 64-bit integers",
+            remedy="Round it.",
+        )
 
 
 def _largest_move(per_record: int, grid: Grid | None) -> int:
@@ -138,6 +186,14 @@ NOISES: dict[NoiseName, NoiseKind] = {"laplace": _Laplace(), "gaussian": _Gaussi
 """Both kinds, by name."""
 
 
-def kind_of(noise: Noise) -> NoiseKind:
-    """The kind of this noise."""
-    return NOISES["laplace" if isinstance(noise, DiscreteLaplace) else "gaussian"]
+def distribution_of(noise: Noise) -> str:
+    """The name of its law, as certificates have it, which is that of the rule about its cost."""
+    return _DISTRIBUTIONS[type(noise)]
+
+
+_DISTRIBUTIONS: dict[type[Noise], str] = {
+    DiscreteLaplace: LAPLACE,
+    DiscreteGaussian: GAUSSIAN,
+    PermuteAndFlip: PERMUTE_AND_FLIP,
+    ExponentialMechanism: EXPONENTIAL,
+}

@@ -53,6 +53,7 @@ def own_level(reading: Reading, spends: Sequence[Spend], seconds: float = SECOND
 class PlannedQuery:
     """A query with its noise. `step` is the length of an integer step, in the query's unit.
 
+    For a quantile, steps, noise and error are those of ranks, in rows, and never of its value.
     `sensitivity` is in steps for Laplace noise; for Gaussian noise it is the square of the l2
     sensitivity. The cost of the noise at this sensitivity is `dp_epsilon` (what OpenDP certifies)
     or `dp_rho`, in zCDP; the other one is 0.
@@ -161,12 +162,13 @@ class PlannedQuery:
             return SumQuery(
                 spec.name, self.shape.column.name, self.grid, where=predicate, by=spec.by
             )
-        if self.shape.cells is not None:
+        if self.shape.cells is not None or self.shape.choice is not None:
             assert self.shape.column is not None
+            choice = self.shape.choice
             return HistogramQuery(
                 spec.name,
                 self.shape.column.name,
-                edges=self.shape.bins,
+                edges=self.shape.bins if choice is None else choice.edges,
                 where=predicate,
                 by=spec.by,
             )
@@ -452,7 +454,7 @@ class Pricing:
     def _grid(self, shape: Shape, cost: float) -> Grid | None:
         if shape.integer_valued:
             sensitivity = self.noise.sensitivity(shape, self.per_record, None)
-            self.noise.check_room(self.rows, sensitivity, cost)
+            self.noise.check_room(shape, self.rows, sensitivity, cost)
             return None
         assert shape.column is not None
         assert shape.column.interval is not None
@@ -472,8 +474,8 @@ class Pricing:
 
     def _priced(self, shape: Shape, cost: float, grid: Grid | None) -> PlannedQuery:
         sensitivity = self.noise.sensitivity(shape, self.per_record, grid)
-        step = grid.step if grid is not None else Fraction(1)
-        noise = self.noise.for_cost(sensitivity, cost)
+        step = shape.step(grid)
+        noise = self.noise.for_cost(shape, sensitivity, cost)
         spend = self._spend(shape, noise.cost(sensitivity), grid)
         return PlannedQuery(shape, noise, sensitivity, step, grid, spend)
 
@@ -499,9 +501,10 @@ class Pricing:
             rough = self._rough_cost(shape, error)
             self._check_cost(self.shapes.index(shape), rough)
             grid = self._grid(shape, rough)
-        step = grid.step if grid is not None else Fraction(1)
+        step = shape.step(grid)
         sensitivity = self.noise.sensitivity(shape, self.per_record, grid)
-        return self.noise.for_error(math.floor(error / step), spec.confidence).cost(sensitivity)
+        noise = self.noise.for_error(shape, math.floor(error / step), spec.confidence)
+        return noise.cost(sensitivity)
 
     def _rough_cost(self, shape: Shape, error: Fraction) -> float:
         """About what it will cost: it decides how much room the grid leaves for noise."""

@@ -25,14 +25,14 @@ def averages_of_nothing(
     sentences = []
     for query in queries:
         spec = query.shape.spec
-        if not query.shape.averaged:
+        if not _needs_rows(query):
             continue
         for group, rows in totals[spec.name].sizes.items():
             if rows == 0:
                 words = query.shape.group_words.get(group, "") if group is not None else ""
                 shown = repr(words or group)
                 inside = "" if spec.by is None else f" in the group {shown} of '{spec.by}'"
-                where = f" where {spec.where}" if spec.kind == "mean" and spec.where else ""
+                where = f" where {spec.where}" if spec.kind in PUBLIC_PART and spec.where else ""
                 remedy = "Ask for a sum or a count, which is 0 of no rows"
                 if inside and where:
                     remedy += ", or leave out by or where"
@@ -48,6 +48,18 @@ def averages_of_nothing(
                     f"{spec.kind} of them. {remedy}"
                 )
     return sentences
+
+
+PUBLIC_PART = ("mean", "quantile")
+"""Kinds of queries that are over the rows that match their condition on public columns."""
+
+
+def _needs_rows(query: PlannedQuery) -> bool:
+    """Whether no rows of a public part of the table have no such number.
+
+    `Total.sizes` counts by public columns alone: a condition on private ones refuses nothing.
+    """
+    return query.shape.averaged or query.shape.choice is not None
 
 
 def other_group_sizes(queries: Sequence[PlannedQuery], totals: Totals) -> list[Finding]:

@@ -6,8 +6,9 @@ does not speak about, a group key that is not declared, a mean over a group whos
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import pairwise
 
 from bayesdp.accounting import Block
@@ -15,12 +16,14 @@ from bayesdp.accounting.composition import THREE_WAYS_OUT
 from bayesdp.errors import InputError, UnsupportedError, did_you_mean, toml_text
 from bayesdp.notions import Kind
 from bayesdp.populations import MarkovChain
+from bayesdp.release.quantiles import Choice, choice
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.columns import Value, name_in_spends
 from bayesdp.statements.queries import cell_labels, cut_labels
 from bayesdp.tables.columns import Column, group_keys
+from bayesdp.tables.grid import Grid
 from bayesdp.tables.predicates import Predicate
 from bayesdp.theorems.markov_count import count_mechanism
 
@@ -40,6 +43,7 @@ class Shape:
     that is one row are public, so it stays in its own. `mechanism` is what the ledger records: more
     than the noise where `tightness = "mechanism"`. `group_rows` are the declared numbers of rows
     of the groups, `rows_each` is how many rows each record has, where an average is over them.
+    `choice` says what a quantile is chosen among, and by which scores.
     `group_words` and `cell_words` are the groups and cells as they are shown, those of columns with
     cuts as intervals; `cell_bounds` are those that values are clipped to before cells are told.
     """
@@ -62,23 +66,47 @@ class Shape:
     group_words: Mapping[Value, str] = field(default_factory=dict)
     cell_words: Mapping[Value, str] = field(default_factory=dict)
     cell_bounds: tuple[float, float] | None = None
+    choice: Choice | None = None
 
     @property
     def cells_sentence(self) -> str:
         """Which intervals a histogram counts, and what values are clipped to before.
 
-        Empty for other queries, and for a histogram of states that are no intervals.
+        For a quantile: what it is chosen among, and how. Empty for other queries, and for a
+        histogram of states that are no intervals.
         """
         column = self.column
+        if self.choice is not None and column is not None:
+            return f"{self.spec.name} {self._chosen_among(column)}"
         if self.cells is None or column is None or (column.cuts is None and self.bins is None):
             return ""
         cells = [self.cell_words[cell] for cell in self.cells]
         return f"{self.spec.name} counts {intervals_sentence(cells, self.cell_bounds)}"
 
+    def _chosen_among(self, column: Column) -> str:
+        """How a quantile is chosen, as the rest of a sentence."""
+        assert self.choice is not None
+        candidates, unit = self.choice.candidates, f" {column.unit}" if column.unit else ""
+        among = (
+            f"is one of {len(candidates)} numbers from {candidates[0]:.12g} to "
+            f"{candidates[-1]:.12g}{unit}"
+        )
+        if column.cuts is not None:
+            words = list(level_words(column, {}).values())
+            return f"{among}, which stand for {intervals_sentence(words, self.cell_bounds)}"
+        counts = "" if self.choice.edges is None else "; each value counts as the nearest of them"
+        return f"{among}{counts}."
+
     @property
     def integer_valued(self) -> bool:
         """Whether the query counts rows, and does not sum values."""
-        return self.column is None or self.cells is not None
+        return self.column is None or self.cells is not None or self.choice is not None
+
+    def step(self, grid: Grid | None) -> Fraction:
+        """The length of an integer step in the query's unit; of a quantile's scores, in rows."""
+        if self.choice is not None:
+            return self.choice.step
+        return grid.step if grid is not None else Fraction(1)
 
     @property
     def averaged(self) -> bool:
@@ -103,6 +131,8 @@ class Shape:
 
     def unit_words(self) -> str:
         """What an error of the query is of, with its unit: of a mean, of a total, of a count."""
+        if self.choice is not None:
+            return "ranks"
         unit = ""
         if self.column is not None and self.cells is None and self.column.unit:
             unit = f"{self.column.unit} "
@@ -171,6 +201,7 @@ def shape(study: StudySpec, position: int) -> Shape:
         group_words=level_words(study.columns[query.by], study.columns) if query.by else {},
         cell_words=_cell_words(column, cells, study.columns),
         cell_bounds=None if column is None else _clipped_to(column, study.columns),
+        choice=None if column is None else choice(query, column, key),
     )
 
 
@@ -395,7 +426,7 @@ def _value_column(study: StudySpec, query: QuerySpec, key: str) -> Column:
             expected="a private column",
             remedy="A public column needs no noise.",
         )
-    if query.kind in ("sum", "mean") and column.interval is None:
+    if query.kind in ("sum", "mean", "quantile") and column.interval is None:
         raise InputError(
             f"{key}.column",
             query.column,
@@ -490,6 +521,21 @@ def _clipped_to(column: Column, columns: Mapping[str, Column]) -> tuple[float, f
     """The bounds that the column's values are clipped to, or those of the column it comes from."""
     source = columns.get(column.source or "")
     return column.bounds if source is None else source.bounds
+
+
+ABOUT_RANKS = (
+    "The error of a quantile is that of its rank, in rows; how far its value is off depends on "
+    "private values."
+)
+"""What errors in ranks mean, said once beside all quantiles of a study."""
+
+
+def cells_sentences(shapes: Iterable[Shape]) -> list[str]:
+    """What the queries' cells and candidates are, and what an error in ranks is."""
+    shapes = list(shapes)
+    quantiles = any(shape.choice is not None for shape in shapes)
+    about = [ABOUT_RANKS] if quantiles else []
+    return [*filter(None, (shape.cells_sentence for shape in shapes)), *about]
 
 
 def label(column: Column) -> str:

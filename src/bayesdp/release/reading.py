@@ -91,7 +91,9 @@ def parse_study(raw: Mapping[str, Any], folder: Path | None = None) -> StudySpec
             columns=columns,
             population=population,
             budget=budget,
-            queries=tuple(_in_numbers(query, i, columns) for i, query in enumerate(queries)),
+            queries=tuple(
+                _in_numbers(_median(query, i), i, columns) for i, query in enumerate(queries)
+            ),
             programs=read_programs(queries, folder or Path()),
             stress=_stress(raw.get("stress", ()), population, budget),
         )
@@ -104,6 +106,20 @@ def _in_numbers(query: QuerySpec, position: int, columns: Mapping[str, Column]) 
         return query
     predicate = Predicate.parse(query.where, columns, key=f"query[{position}].where")
     return query.model_copy(update={"where": predicate.text})
+
+
+def _median(query: QuerySpec, position: int) -> QuerySpec:
+    """The query; a median is the quantile of probability 0.5."""
+    if query.kind != "median":
+        return query
+    if query.probability not in (None, 0.5):
+        raise InputError(
+            f"query[{position}].probability",
+            query.probability,
+            expected="0.5, which a median has, or nothing",
+            remedy='Write kind = "quantile" for another probability.',
+        )
+    return query.model_copy(update={"kind": "quantile", "probability": 0.5})
 
 
 def _data(raw: dict[str, Any]) -> DataSpec:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from bayesdp import notebook
 from bayesdp.accounting.rounded import up_words, value_words
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError, UnsupportedError, first_names, unknown_name
-from bayesdp.numbers import UpperBound
-from bayesdp.release.noise import Noise, kind_of
+from bayesdp.numbers import UpperBound, float_above
+from bayesdp.release.noise import Noise, distribution_of
 from bayesdp.release.program_results import ProgramAnswer, around
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.columns import Value
@@ -67,11 +68,23 @@ class Result:
 
     def __str__(self) -> str:
         name = ", ".join([self.query, *self.places])
-        error = self.error(self.confidence)
-        shown = (
-            f"{name}: {value_words(self.value, error)} +- {up_words(error)} {self.unit}".rstrip()
-        )
-        return f"{shown} ({confidence_words(self.confidence)})"
+        return f"{name}: {self._words()} ({confidence_words(self.confidence)})"
+
+    def _words(self) -> str:
+        """The value with its error and its unit."""
+        return f"{self.value_text()} {self.error_text()} {self.unit}".rstrip()
+
+    def value_text(self) -> str:
+        """The value with the digits that its error leaves it."""
+        return value_words(self.value, self.error(self.confidence))
+
+    def error_text(self) -> str:
+        """The error at the query's confidence, rounded up."""
+        return f"+- {up_words(self.error(self.confidence))}"
+
+    def margin(self, confidence: float = 0.95) -> float | None:
+        """The error of the value, in its unit; `None` for a quantile, whose error is private."""
+        return self.error(confidence)
 
     def error(self, confidence: float = 0.95) -> float:
         """The noise moves the value by more than this with probability at most 1 - confidence.
@@ -79,6 +92,10 @@ class Result:
         In the value's unit. Raises `InputError` unless `confidence` lies between 0 and 1.
         """
         return self.noise.quantile(confidence) * self.noise_unit
+
+    def _plain_error(self) -> dict[str, Any]:
+        error = self.error(self.confidence)
+        return {"error": {"confidence": self.confidence, "value": error}}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as in certificates and `--json`."""
@@ -93,14 +110,65 @@ class Result:
         return named | {
             "value": self.value,
             "unit": self.unit,
-            "error": {"confidence": self.confidence, "value": self.error(self.confidence)},
+            **self._plain_error(),
             "noise": {
-                "distribution": kind_of(self.noise).distribution,
+                "distribution": distribution_of(self.noise),
                 "scale": self.noise.scale,
                 "step": self.noise_unit,
             },
             **cost,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileResult(Result):
+    """A released quantile: one of the query's candidates, in the column's unit.
+
+    Its error is that of its rank, `rank_error`, in rows: how far the answer is off in the column's
+    unit depends on how close together the values lie, which is private. `step` is the exact length
+    of a step of the ranks' scores, in rows. There is no posterior of it.
+    """
+
+    step: Fraction = Fraction(1)
+
+    def rank_error(self, confidence: float = 0.95) -> float:
+        """How many rows the rank of the answer is off, at most, with this probability; rounded up.
+
+        With a probability of at least `confidence` the answer is the candidate nearest to a
+        `q`-quantile of the values, where `q N` differs from the probability times `N`, the number
+        of rows that count, by at most so many rows. Raises `InputError` unless `confidence` lies
+        between 0 and 1. Source: theory 4, "Quantiles".
+        """
+        return float_above(self.noise.quantile(confidence) * self.step)
+
+    def error(self, confidence: float = 0.95) -> float:
+        """Refused with `UnsupportedError`: the error of the value is private."""
+        raise UnsupportedError(
+            f"release[{self.query!r}].error",
+            expected="a number: how far a quantile's value is off depends on private values",
+            remedy="Use rank_error(confidence): how many rows its rank is off.",
+            shown=False,
+        )
+
+    def margin(self, confidence: float = 0.95) -> float | None:
+        """None: the error of the value is private."""
+        return None
+
+    def value_text(self) -> str:
+        """The value, which is one of the candidates, with all its digits."""
+        return f"{self.value!r}".removesuffix(".0")
+
+    def error_text(self) -> str:
+        """The error of the rank at the query's confidence, rounded up."""
+        return f"+- {up_words(self.rank_error(self.confidence))} ranks"
+
+    def _words(self) -> str:
+        """The value with its unit, and the error of its rank."""
+        return f"{self.value_text()} {self.unit}".rstrip() + f" {self.error_text()}"
+
+    def _plain_error(self) -> dict[str, Any]:
+        rows = self.rank_error(self.confidence)
+        return {"rank_error": {"confidence": self.confidence, "rows": rows}}
 
 
 class ResultList(list[Result]):
@@ -253,8 +321,8 @@ class Release:
                 None if result.group is None else result.group_words or str(result.group),
                 None if result.cell is None else result.cell_words or str(result.cell),
                 result.value,
-                result.error(0.95),
-                *around(result.value, result.error(0.95)),
+                result.margin(0.95),
+                *around(result.value, result.margin(0.95)),
                 result.unit,
             )
             for result in self.results
@@ -274,9 +342,9 @@ class Release:
         """One row for each number: query, group, cell, value, error_95, low_95, high_95, unit.
 
         `low_95` and `high_95` are the ends of the 95 % interval: of a number, `value` give or take
-        the noise's error `error_95`. What programs returned is among the rows. A distribution has
-        its mean as its value, its central 95 % interval, and no `error_95`; a vector has a row for
-        each entry.
+        the noise's error `error_95`. A quantile has neither, since they are private: see
+        `QuantileResult`. What programs returned is among the rows. A distribution has its mean as
+        its value, its central 95 % interval, and no `error_95`; a vector has a row for each entry.
         """
         import pandas
 
@@ -338,10 +406,8 @@ def _is_place(place: object, words: str, name: object) -> bool:
 
 def _shown(result: Result) -> tuple[object, ...]:
     """A result's row in a notebook."""
-    error = result.error(result.confidence)
-    value, spread = value_words(result.value, error), f"+- {up_words(error)}"
-    shown = f"{spread} ({confidence_words(result.confidence)})"
-    return result.query, _place_words(result), value, shown, result.unit
+    shown = f"{result.error_text()} ({confidence_words(result.confidence)})"
+    return result.query, _place_words(result), result.value_text(), shown, result.unit
 
 
 def confidence_words(confidence: float) -> str:

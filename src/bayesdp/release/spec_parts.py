@@ -11,7 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bayesdp.notions import Adversary, Notion, Secrets
 
-QueryKind = Literal["count", "sum", "mean", "proportion", "histogram", "program"]
+QueryKind = Literal[
+    "count", "sum", "mean", "proportion", "histogram", "quantile", "median", "program"
+]
+"""A median is read as the quantile of probability 0.5 (`release.reading`)."""
+
 NoiseOption = Literal["auto", "laplace", "gaussian"]
 
 
@@ -60,6 +64,9 @@ class QuerySpec(_Part):
     A program, as `"file.py:name"`, has public `parameters`, and `columns` of the table where its
     record's fields are named otherwise. Its cost is its own.
 
+    A quantile, of a `probability`, is one of its `candidates`, or of the grid of this `step` that
+    begins at the column's lower bound; of a column with states it is one of these.
+
     `error` is wanted of every number of the query, at `confidence`. `group_sizes` are the public
     numbers of rows that a mean or proportion with `by` is over, by group: with them its errors are
     known before the data are read.
@@ -72,6 +79,9 @@ class QuerySpec(_Part):
     by: str | None = None
     group_sizes: dict[str, int] | None = None
     bins: tuple[float, ...] | None = Field(default=None, strict=False)
+    probability: float | None = Field(default=None, gt=0, lt=1)
+    candidates: tuple[float, ...] | None = Field(default=None, strict=False)
+    step: float | None = Field(default=None, gt=0)
     weight: float | None = Field(default=None, gt=0)
     error: float | None = Field(default=None, gt=0)
     confidence: float = Field(default=0.95, gt=0.5, lt=1)

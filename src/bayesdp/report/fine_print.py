@@ -119,6 +119,10 @@ _IN_PLAIN = (
         "the random noise comes from OpenDP's sampler, and that works",
     ),
     (
+        "quantiles are chosen by OpenDP's",
+        "quantiles are chosen at random by OpenDP's sampler, and that works",
+    ),
+    (
         "the mechanism has the stated DP cost",
         "the release really has the cost that is stated, and is of the stated kind",
     ),
@@ -134,7 +138,7 @@ def rests_on(promise: Promise) -> Section:
         plain = next((words for start, words in _IN_PLAIN if assumption.startswith(start)), None)
         items.append(plain or clean(assumption, 500))
     if promise.subject == "leakage":
-        items += [plain for _, plain in (_IN_PLAIN[0], _IN_PLAIN[3])]
+        items += [plain for _, plain in (_IN_PLAIN[0], _IN_PLAIN[-1])]
     if promise.subject in ("release", "study"):
         items += [
             "the ledger is complete: nothing else was ever released from this table",

@@ -57,15 +57,17 @@ class RefusedRow:
 class ResultRow:
     """A released number; its `error` is exceeded with probability at most 1 - `confidence`.
 
-    Both numbers are in `unit`.
+    Both numbers are in `unit`. A quantile has no error of its value (`None`), and the error of its
+    rank as `error_text`.
     """
 
     name: str
     group: str | None
     value: float
-    error: float
+    error: float | None
     unit: str = ""
     confidence: float = 0.95
+    error_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,24 +296,25 @@ def _results(study: StudySection, name: str) -> str:
     each = " or ".join(confidence)
     rows = "".join(
         f'<tr><th scope="row">{escape(row.name)}</th><td>{escape(row.group or "all")}</td>'
-        f'<td class="n">{with_error(row.value, row.error)}</td>'
-        f'<td class="n">± {error_up(row.error)}'
+        f'<td class="n">{_value(row)}</td>'
+        f'<td class="n">{_error(row)}'
         f"{f' ({confidence_words(row.confidence)})' if len(confidence) > 1 else ''}</td>"
         f"<td>{escape(row.unit)}</td></tr>"
         for row in study.results
     )
-    sheets = on_sheets(panels_of(study.results))
+    panels = panels_of(study.results)
     caption = f"<figcaption>{escape(WHAT_BARS_ARE.format(each))}</figcaption>"
     figures = "".join(
-        f"<figure>{_figure(panels, study, each, f'{name}-figure-{i}')}{caption}</figure>"
-        for i, panels in enumerate(sheets, 1)
+        f"<figure>{_figure(sheet, study, each, f'{name}-figure-{i}')}{caption}</figure>"
+        for i, sheet in enumerate(on_sheets(panels) if panels else (), 1)
     )
     questions = "".join(f"<li>{escape(question)}</li>" for question in study.questions)
     return (
         "<h3>Released numbers</h3>"
         f"{f'<p>What was asked:</p><ul>{questions}</ul>' if questions else ''}"
         f"{figures}"
-        '<div class="scroll"><table><caption>The same numbers</caption>'
+        f'<div class="scroll"><table><caption>{"The same" if panels else "Released"} numbers'
+        "</caption>"
         '<thead><tr><th scope="col">Query</th><th scope="col">Group</th>'
         f'<th scope="col" class="n">Released</th><th scope="col" class="n">Error, {each}</th>'
         f'<th scope="col">Unit</th></tr></thead><tbody>{rows}</tbody></table></div>'
@@ -324,15 +327,25 @@ def _figure(panels: Sequence[FigurePanel], study: StudySection, each: str, name:
     return error_bars(panels, title=title, name=name)
 
 
+def _value(row: ResultRow) -> str:
+    return f"{row.value:.12g}" if row.error is None else with_error(row.value, row.error)
+
+
+def _error(row: ResultRow) -> str:
+    return escape(row.error_text) if row.error is None else f"± {error_up(row.error)}"
+
+
 def confidences(rows: Sequence[ResultRow]) -> list[str]:
     """The confidences of the rows' errors in words, the lowest first."""
     return [confidence_words(level) for level in sorted({row.confidence for row in rows})]
 
 
 def panels_of(rows: Sequence[ResultRow]) -> list[FigurePanel]:
-    """A panel of the figure for each query."""
+    """A panel of the figure for each query whose numbers have an error."""
     panels: dict[tuple[str, str], list[IntervalMark]] = {}
     for row in rows:
+        if row.error is None:
+            continue
         here = panels.setdefault((row.name, row.unit), [])
         here.append(IntervalMark(row.group or "all", row.value, row.error))
     return [FigurePanel(title, unit, tuple(marks)) for (title, unit), marks in panels.items()]

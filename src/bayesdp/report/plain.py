@@ -7,7 +7,7 @@ from typing import Any
 from bayesdp.numbers import plain_number
 from bayesdp.release.certify import assumptions, claim
 from bayesdp.release.check import Check
-from bayesdp.release.noise import kind_of
+from bayesdp.release.noise import distribution_of
 from bayesdp.release.plan import Plan, PlannedQuery, describe_query
 from bayesdp.release.proposals import Proposals
 from bayesdp.release.stress import Stress
@@ -133,10 +133,18 @@ def _query(plan: Plan, query: PlannedQuery) -> dict[str, Any]:
         **cost,
         "mechanism_kind": query.shape.kind,
         "noise": {
-            "distribution": kind_of(query.noise).distribution,
+            "distribution": distribution_of(query.noise),
             "scale": query.noise.scale,
             "step": float(query.step),
         },
-        "error": {"confidence": confidence, "value": query.wanted_error(plan.n)},
+        **_error(query, plan.n),
         **({"errors": errors} if errors else {}),
     }
+
+
+def _error(query: PlannedQuery, n: int | None) -> dict[str, Any]:
+    """The error of the numbers, or that of a quantile's rank in rows."""
+    confidence, error = query.confidence, query.wanted_error(n)
+    if query.shape.choice is not None:
+        return {"rank_error": {"confidence": confidence, "rows": error}}
+    return {"error": {"confidence": confidence, "value": error}}

@@ -52,14 +52,14 @@ def figure(shown: Release | Stress) -> Figure:
     if not isinstance(shown, Release):
         expected = "a Release, or the answer of Study.stress"
         raise InputError("shown", type(shown).__name__, expected=expected)
-    if not shown.results:
+    rows = result_rows(shown)
+    if all(row.error is None for row in rows):
         raise InputError(
             "shown",
             expected="a release with numbers that have an error",
-            remedy="What its programs returned is in to_pandas().",
+            remedy="What its programs returned, and quantiles, are in to_pandas().",
             shown=False,
         )
-    rows = result_rows(shown)
     return released_numbers(
         html.panels_of(rows),
         title=f"Released numbers of {shown.certificate.body['dataset']}, with their errors",

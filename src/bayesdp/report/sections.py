@@ -97,9 +97,10 @@ def result_rows(release: Release) -> list[ResultRow]:
             result.query,
             ", ".join(result.places) or None,
             result.value,
-            result.error(result.confidence),
+            result.margin(result.confidence),
             result.unit,
             result.confidence,
+            result.error_text(),
         )
         for result in release.results
     ]
@@ -111,13 +112,16 @@ _COUNTED = {
     "mean": "the mean of {column}",
     "proportion": "the share of records",
     "histogram": "how many records have each value of {column}",
+    "quantile": "the quantile of {column} that has the share {probability:g} of the rows below it",
 }
 
 
 def question(query: QuerySpec, spec: StudySpec) -> str:
     """What a query counts or adds up, of which records, in one sentence."""
     column = spec.columns.get(query.column or "")
-    asked = _COUNTED[query.kind].format(column=f"'{query.column}'")
+    asked = _COUNTED[query.kind].format(
+        column=f"'{query.column}'", probability=query.probability or 0.5
+    )
     if column is not None and column.bounds is not None:
         low, high = map(exact_text, column.bounds)
         unit = f" {column.unit}" if column.unit else ""

@@ -7,14 +7,13 @@ from typing import Any
 
 from rich.console import Console
 
-from bayesdp.accounting.rounded import value_words
 from bayesdp.accounting.spend import Spend
 from bayesdp.notions import ADVERSARY_MEANING
 from bayesdp.release.check import Check
 from bayesdp.release.plan import Plan, PlannedQuery
 from bayesdp.release.proposals import Proposals
 from bayesdp.release.repeats import released_words
-from bayesdp.release.results import Release, Result, confidence_words
+from bayesdp.release.results import QuantileResult, Release, Result, confidence_words
 from bayesdp.release.stress import Stress, StressRow
 from bayesdp.release.sweep import Sweep
 from bayesdp.release.usefulness import useless
@@ -288,6 +287,8 @@ def _spent(plan: Plan) -> str:
 
 def _unit(query: PlannedQuery) -> str:
     column = query.shape.column
+    if query.shape.choice is not None:
+        return "ranks"
     return (column.unit or "") if column is not None and query.grid is not None else ""
 
 
@@ -306,6 +307,8 @@ def show_release(
     cost = cost_words(release.dp_epsilon, release.dp_rho)
     level = f"{level_words(release.level)}{at_delta(release.delta)}"
     note = "The error is the noise's; clipping to the bounds may add to it."
+    if all(isinstance(result, QuantileResult) for result in release.results):
+        note = ""
     say(
         console,
         f"DP cost {cost}, {notion.upper()} level {level}. "
@@ -347,11 +350,16 @@ def _show_numbers(console: Console, release: Release) -> None:
             (
                 result.query,
                 ", ".join(result.places),
-                value_words(result.value, result.error(result.confidence)),
-                f"+- {error_words(result.error(result.confidence))}"
-                f"{_other_confidence(result, release.results)}",
+                result.value_text(),
+                f"{_error_of_result(result)}{_other_confidence(result, release.results)}",
                 result.unit,
             )
             for result in release.results
         ],
     )
+
+
+def _error_of_result(result: Result) -> str:
+    """The error of a released number at its query's confidence, in words."""
+    error = result.margin(result.confidence)
+    return result.error_text() if error is None else f"+- {error_words(error)}"

@@ -87,7 +87,11 @@ def assumptions(document: Mapping[str, Any]) -> list[str]:
         said.append("noise of all other queries is drawn from OpenDP's samplers")
     elif "results" in document:
         law = "Gaussian" if claim.get("dp_rho", 0.0) > 0.0 else "Laplace"
-        said.append(f"noise is drawn from OpenDP's discrete {law} sampler")
+        chosen = [result["kind"] == "quantile" for result in document["results"]]
+        if not chosen or not all(chosen):
+            said.append(f"noise is drawn from OpenDP's discrete {law} sampler")
+        if any(chosen):
+            said.append("quantiles are chosen by OpenDP's noisy max")
     return said
 
 

@@ -30,7 +30,7 @@ from bayesdp.statements.base import (
 from bayesdp.statements.columns import Value
 from bayesdp.statements.conversions import Adversary, Conversion, Cost, Delta
 from bayesdp.statements.program_steps import ProgramClaim, ProgramDerivation
-from bayesdp.statements.spends import GAUSSIAN, PROGRAM, Spend
+from bayesdp.statements.spends import PROGRAM, ZCDP, Spend
 from bayesdp.statements.steps import NotionLevel, Relation, RelationsStep, ReleaseStep
 
 FORMAT = "bayesdp-certificate"
@@ -169,6 +169,16 @@ class ErrorMargin(Statement):
     value: Size
 
 
+class RankMargin(Statement):
+    """The rank of a quantile is off by more than `rows` with probability at most 1 - `confidence`.
+
+    Ranks are those of the values, each rounded to the nearest candidate.
+    """
+
+    confidence: Annotated[Number, Field(ge=0.5, lt=1)]
+    rows: Size
+
+
 class ResultNoise(Statement):
     """The noise of a number, in the unit of the result."""
 
@@ -177,35 +187,61 @@ class ResultNoise(Statement):
     step: Positive
 
 
-class NumberResult(Statement):
-    """A released number: of which query, group and cell, over how many rows if it is an average."""
+class ChoiceNoise(Statement):
+    """The mechanism that chose a quantile: its scale in steps, each a share `step` of a row."""
+
+    distribution: Literal["permute-and-flip", "exponential-mechanism"]
+    scale: Positive
+    step: Positive
+
+
+class _NoisyResult(Statement):
+    """What a result of a query of a table always says: its query, its value and its cost."""
 
     query: Name
-    kind: Literal["count", "sum", "mean", "proportion", "histogram"]
     group: Value | None = None
-    cell: Value | None = None
-    rows: Count | None = None
     value: Number
     unit: Line
-    error: ErrorMargin
-    noise: ResultNoise
+    noise: ResultNoise | ChoiceNoise
     dp_epsilon: Size | None = None
     dp_rho: Size | None = None
 
     @model_validator(mode="after")
-    def _goes_together(self) -> NumberResult:
-        gaussian = self.noise.distribution == GAUSSIAN
-        due, other = (self.dp_rho, self.dp_epsilon)[:: 1 if gaussian else -1]
+    def _cost_of_its_noise(self) -> _NoisyResult:
+        zcdp = self.noise.distribution in ZCDP
+        due, other = (self.dp_rho, self.dp_epsilon)[:: 1 if zcdp else -1]
         if due is None or other is not None:
             raise ValueError("a cost of another kind than its noise has")
-        if (self.rows is not None) != (self.kind in ("mean", "proportion")):
-            raise ValueError("rows belong to averages, and each average has them")
         return self
 
     @property
     def cost(self) -> float:
-        """The number's DP cost: pure, or of Gaussian noise in zCDP."""
+        """The number's DP cost: pure, or in zCDP."""
         return float((self.dp_epsilon or 0.0) + (self.dp_rho or 0.0))
+
+
+class NumberResult(_NoisyResult):
+    """A released number: of which query, group and cell, over how many rows if it is an average."""
+
+    kind: Literal["count", "sum", "mean", "proportion", "histogram"]
+    cell: Value | None = None
+    rows: Count | None = None
+    error: ErrorMargin
+    noise: ResultNoise
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> NumberResult:
+        if (self.rows is not None) != (self.kind in ("mean", "proportion")):
+            raise ValueError("rows belong to averages, and each average has them")
+        return self
+
+
+class QuantileResult(_NoisyResult):
+    """A released quantile: one of the query's candidates, in the unit of its column."""
+
+    kind: Literal["quantile"]
+    rank_error: RankMargin
+    noise: ChoiceNoise
 
 
 class ProgramResult(Statement):
@@ -219,13 +255,16 @@ class ProgramResult(Statement):
     dp_rho: Size = 0.0
 
 
+def _form_of_result(plain: object) -> str:
+    kind = plain.get("kind") if isinstance(plain, Mapping) else None
+    return str(kind) if kind in (PROGRAM, "quantile") else "number"
+
+
 Result = Annotated[
-    Annotated[NumberResult, Tag("number")] | Annotated[ProgramResult, Tag(PROGRAM)],
-    Discriminator(
-        lambda plain: (
-            PROGRAM if isinstance(plain, Mapping) and plain.get("kind") == PROGRAM else "number"
-        )
-    ),
+    Annotated[NumberResult, Tag("number")]
+    | Annotated[QuantileResult, Tag("quantile")]
+    | Annotated[ProgramResult, Tag(PROGRAM)],
+    Discriminator(_form_of_result),
 ]
 
 

@@ -23,7 +23,15 @@ from bayesdp.statements.base import (
 from bayesdp.statements.program_documents import ExactNumber
 from bayesdp.statements.program_steps import ProgramDerivation
 from bayesdp.statements.queries import ProgramQuery, TableQuery
-from bayesdp.statements.spends import GAUSSIAN, LAPLACE, PROGRAM, Spend
+from bayesdp.statements.spends import (
+    EXPONENTIAL,
+    GAUSSIAN,
+    LAPLACE,
+    PERMUTE_AND_FLIP,
+    PROGRAM,
+    PURE,
+    Spend,
+)
 
 COMPOSITION = "sequential-composition"
 Fraction = Annotated[tuple[Whole, Annotated[Whole, Field(ge=1)]], Sequence]
@@ -91,6 +99,12 @@ class Noise(Statement):
             raise ValueError("a grid belongs to sums and means, and to nothing else")
         return self
 
+    @model_validator(mode="after")
+    def _quantiles_are_chosen(self) -> Noise:
+        if isinstance(self, PureChoice | ZcdpChoice) != (self.query.kind == "quantile"):
+            raise ValueError("a quantile is chosen among candidates, and nothing else is")
+        return self
+
 
 class LaplaceNoise(Noise):
     """Discrete Laplace noise on a query, with the sensitivity in l1."""
@@ -104,6 +118,22 @@ class GaussianNoise(Noise):
     sensitivity_squared: Annotated[Whole, Field(ge=1)]
 
 
+class PureChoice(Noise):
+    """A choice among candidates at a pure cost, with the move of any candidate's score.
+
+    Scores are in steps of the `step`, a fraction of a row. Where a record has rows in several
+    groups, it is the sum over groups of how far the scores of one group move.
+    """
+
+    sensitivity: Annotated[Whole, Field(ge=1)]
+
+
+class ZcdpChoice(Noise):
+    """The same at a cost in zCDP, with the square of the move, or its sum over groups."""
+
+    sensitivity_squared: Annotated[Whole, Field(ge=1)]
+
+
 class LaplaceStep(Statement):
     """A step: the pure cost of discrete Laplace noise."""
 
@@ -113,19 +143,38 @@ class LaplaceStep(Statement):
     premises: Nothing
 
 
-class GaussianStep(Statement):
-    """A step: the zCDP cost of discrete Gaussian noise."""
-
-    rule: Literal["discrete-gaussian"]
+class _ZcdpStep(Statement):
     conclusion: QueryCost
-    evidence: GaussianNoise
     premises: Nothing
 
     @model_validator(mode="after")
-    def _no_pure_cost(self) -> GaussianStep:
+    def _no_pure_cost(self) -> _ZcdpStep:
         if self.conclusion.epsilon != 0.0:
-            raise ValueError("a pure cost of Gaussian noise")
+            raise ValueError("a pure cost of a mechanism whose cost is in zCDP")
         return self
+
+
+class GaussianStep(_ZcdpStep):
+    """A step: the zCDP cost of discrete Gaussian noise."""
+
+    rule: Literal["discrete-gaussian"]
+    evidence: GaussianNoise
+
+
+class PermuteAndFlipStep(Statement):
+    """A step: the pure cost of a choice by the largest score with exponential noise."""
+
+    rule: Literal["permute-and-flip"]
+    conclusion: QueryCost
+    evidence: PureChoice
+    premises: Nothing
+
+
+class ExponentialStep(_ZcdpStep):
+    """A step: the zCDP cost of a choice by the exponential mechanism."""
+
+    rule: Literal["exponential-mechanism"]
+    evidence: ZcdpChoice
 
 
 class ProgramCost(Statement):
@@ -149,6 +198,8 @@ class ProgramStep(Statement):
 QueryStep = Annotated[
     Annotated[LaplaceStep, Tag(LAPLACE)]
     | Annotated[GaussianStep, Tag(GAUSSIAN)]
+    | Annotated[PermuteAndFlipStep, Tag(PERMUTE_AND_FLIP)]
+    | Annotated[ExponentialStep, Tag(EXPONENTIAL)]
     | Annotated[ProgramStep, Tag(PROGRAM)],
     Discriminator(rule_of),
 ]
@@ -173,7 +224,7 @@ class Composition(Statement):
         rules = [step.rule for step in self.premises]
         if PROGRAM in rules and set(rules[rules.index(PROGRAM) :]) != {PROGRAM}:
             raise ValueError("a query after a program: programs come last")
-        if len(set(rules) - {PROGRAM}) > 1:
+        if len({rule in PURE for rule in rules if rule != PROGRAM}) > 1:
             raise ValueError("noise of two kinds: all queries of a release share one kind")
         distinct(tuple(step.evidence.query.name for step in self.premises))
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import pairwise
 from typing import Annotated, Literal
 
@@ -15,6 +16,27 @@ def _edges(bins: tuple[float, ...]) -> tuple[float, ...]:
     if any(left >= right for left, right in pairwise(bins)):
         raise ValueError("edges of bins that don't increase")
     return bins
+
+
+MOST_PARTS = 10**6
+"""The largest denominator of a quantile's probability: six decimals."""
+
+
+def _candidates(numbers: tuple[float, ...]) -> tuple[float, ...]:
+    if any(left >= right for left, right in pairwise(numbers)):
+        raise ValueError("candidates that don't increase")
+    return numbers
+
+
+def _probability(probability: float) -> float:
+    if decimal_of(probability).denominator > MOST_PARTS:
+        raise ValueError("a probability with more than six decimals")
+    return probability
+
+
+def decimal_of(probability: float) -> Fraction:
+    """The shortest decimal that names the double: 0.1 is one tenth, exactly."""
+    return Fraction(repr(float(probability)))
 
 
 def cell_labels(edges: tuple[float, ...], bounds: tuple[float, float]) -> tuple[str, ...]:
@@ -65,15 +87,24 @@ def cut_labels(
 
 
 class TableQuery(Statement):
-    """A query of a table: one number, or one for each group (`by`) or cell of a histogram."""
+    """A query of a table: one number, or one for each group (`by`) or cell of a histogram.
+
+    A quantile is one of the `candidates`, or of the states of a column that has no bounds; its
+    `probability` is the share of rows below it, 0.5 for a median.
+    """
 
     name: Name
-    kind: Literal["count", "sum", "mean", "proportion", "histogram"]
+    kind: Literal["count", "sum", "mean", "proportion", "histogram", "quantile"]
     column: Name | None = None
     where: ConditionText | None = None
     by: Name | None = None
     bins: (
         Annotated[tuple[Number, ...], Sequence, Field(min_length=3), AfterValidator(_edges)] | None
+    ) = None
+    probability: Annotated[Number, Field(gt=0, lt=1), AfterValidator(_probability)] | None = None
+    candidates: (
+        Annotated[tuple[Number, ...], Sequence, Field(min_length=2), AfterValidator(_candidates)]
+        | None
     ) = None
     tightness: Literal["dp", "mechanism"] = "dp"
 
@@ -88,7 +119,16 @@ class TableQuery(Statement):
             raise ValueError("a count or proportion without a condition")
         if self.bins is not None and self.kind != "histogram":
             raise ValueError("bins on a query that is not a histogram")
+        if (self.probability is not None) != (self.kind == "quantile"):
+            raise ValueError("a probability belongs to quantiles, and each quantile has one")
+        if self.candidates is not None and self.kind != "quantile":
+            raise ValueError("candidates on a query that is not a quantile")
         return self
+
+    @property
+    def exact_probability(self) -> Fraction | None:
+        """The probability of a quantile, as the decimal that it is written as."""
+        return None if self.probability is None else decimal_of(self.probability)
 
 
 class ProgramQuery(Statement):

@@ -12,6 +12,15 @@ from bayesdp.statements.columns import Value, kind_of
 LAPLACE, GAUSSIAN, PROGRAM = "discrete-laplace", "discrete-gaussian", "program"
 """The mechanisms of this package, which put sums on a grid: their Lipschitz spends have slack."""
 
+PERMUTE_AND_FLIP, EXPONENTIAL = "permute-and-flip", "exponential-mechanism"
+"""The mechanisms that choose a quantile, with a pure cost and with one in zCDP."""
+
+ZCDP = (GAUSSIAN, EXPONENTIAL)
+"""The mechanisms whose cost is in zCDP."""
+
+PURE = (LAPLACE, PERMUTE_AND_FLIP)
+"""The mechanisms whose cost is pure."""
+
 
 def _each_once(values: tuple[Value, ...]) -> tuple[Value, ...]:
     if len({(kind_of(value), value) for value in values}) < len(values):
@@ -53,7 +62,7 @@ class Spend(Statement):
     def _goes_together(self) -> Spend:
         if (self.dp_epsilon > 0) == (self.rho > 0):
             raise ValueError("not exactly one cost, pure or of Gaussian noise")
-        if self.mechanism in (LAPLACE, GAUSSIAN) and (self.mechanism == GAUSSIAN) != (self.rho > 0):
+        if self.mechanism in (*PURE, *ZCDP) and (self.mechanism in ZCDP) != (self.rho > 0):
             raise ValueError("a cost of another kind than its noise has")
         if list(self.reads) != sorted(self.reads):
             raise ValueError("columns that it reads, out of alphabetical order")
@@ -67,6 +76,8 @@ class Spend(Statement):
             raise ValueError("a Lipschitz spend without the interval that it clips to")
         if self.reads != (self.column,):
             raise ValueError("a Lipschitz spend that reads other columns than its own")
+        if self.mechanism in (PERMUTE_AND_FLIP, EXPONENTIAL):
+            raise ValueError("a Lipschitz spend of a mechanism that chooses")
         known = (LAPLACE, GAUSSIAN, PROGRAM)
         if self.mechanism.startswith(known) and (self.mechanism not in known or self.slack == 0):
             raise ValueError("a Lipschitz spend of a mechanism that has no such cost")

@@ -10,7 +10,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from bayesdp.statements.base import Name, Names, Positive, Reader, Sequence, Size, Statement
 from bayesdp.statements.conversions import THEOREMS, Conversion, Cost, Delta, Renyi
 from bayesdp.statements.costs import COMPOSITION, Composition, DpLevel, Nothing, rule_of
-from bayesdp.statements.spends import GAUSSIAN, LAPLACE, PROGRAM
+from bayesdp.statements.spends import EXPONENTIAL, GAUSSIAN, LAPLACE, PERMUTE_AND_FLIP, PROGRAM
 
 DATA_SET, APPROXIMATE_DP = "data-set", "approximate-dp"
 RELATION = "relation:"
@@ -193,7 +193,7 @@ def unknown_rules(derivation: object) -> Iterator[str]:
 
 _KNOWN = THEOREMS | {
     "release", "relations", "given", COMPOSITION, DATA_SET, APPROXIMATE_DP, LAPLACE, GAUSSIAN,
-    PROGRAM,
+    PERMUTE_AND_FLIP, EXPONENTIAL, PROGRAM,
 }  # fmt: skip
 StepWithLevel = Annotated[
     Annotated[ApproximateStep, Tag(APPROXIMATE_DP)] | Annotated[Conversion, Tag("")],

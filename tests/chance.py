@@ -44,6 +44,9 @@ FALSE_ALARMS: dict[str, dict[str, Declared]] = {
         "test_the_noise_has_its_law_on_the_whole_numbers": Declared(2, 1e-8),
         "test_noise_is_centred_on_the_value_and_independent_between_calls": Declared(2, 1e-8),
     },
+    "mechanisms/test_selection.py": {
+        "test_choices_have_their_law_and_no_other": Declared(2, 1e-8),
+    },
     "mechanisms/test_randomized_response.py": {
         "test_the_artefact_that_runs_has_the_stated_channel": Declared(2, 1e-8),
         "test_many_answers_at_once_are_those_of_one_after_the_other": Declared(1, 1e-8),

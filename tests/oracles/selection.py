@@ -29,9 +29,7 @@ def permute_and_flip(scores: Sequence[int], half: Fraction = Fraction(1, 2)) -> 
     return tuple(law)
 
 
-def largest_with_exponential_noise(
-    scores: Sequence[int], half: Fraction = Fraction(1, 2)
-) -> Law:
+def largest_with_exponential_noise(scores: Sequence[int], half: Fraction = Fraction(1, 2)) -> Law:
     """The candidate whose score is largest after independent exponential noise.
 
     The noise of one exceeds that of the best by `v >= 0`, and the others stay below: the integral

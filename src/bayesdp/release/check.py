@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 from bayesdp import notebook
 from bayesdp.accounting.account import Preview
 from bayesdp.accounting.rounded import up_words
-from bayesdp.numbers import float_above
+from bayesdp.numbers import float_above, shortest
 from bayesdp.populations import Family, Population
 from bayesdp.populations.base import NO_ALLOWANCE
 from bayesdp.release.plan import Plan, PlannedQuery
@@ -142,9 +141,11 @@ def _as_share(query: PlannedQuery, n: int | None) -> str:
     every_row = spec.where is None and spec.by is None and query.shape.rows_each == 1
     if query.shape.choice is None or rows is None or not every_row or query.shape.masked:
         return ""
-    share = Fraction(query.error(query.confidence) or 0.0) / rows
+    exact = query.noise.quantile(query.confidence) * query.step / rows
+    nearest = float(exact)  # the decimal that it is shown as may be the share itself
+    share = nearest if shortest(nearest) >= exact else float_above(exact)
     return (
-        f"{query.name}: the rank is off by at most {up_words(float_above(share))} of all rows "
+        f"{query.name}: the rank is off by at most {up_words(share)} of all rows "
         f"({confidence_words(query.confidence)})."
     )
 

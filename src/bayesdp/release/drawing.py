@@ -162,7 +162,7 @@ def chosen(query: PlannedQuery, group: Value | None, counts: Sequence[int]) -> Q
     return QuantileResult(
         query=spec.name,
         kind=spec.kind,
-        value=shape.choice.candidates[place],
+        value=(value := shape.choice.candidates[place]),
         noise=noise,
         noise_unit=float(query.step),
         dp_epsilon=query.dp_epsilon,
@@ -172,4 +172,5 @@ def chosen(query: PlannedQuery, group: Value | None, counts: Sequence[int]) -> Q
         confidence=spec.confidence,
         group_words=shape.group_words.get(group, "") if group is not None else "",
         step=query.step,
+        interval=shape.cell_words.get(int(value), "") if shape.cell_words else "",
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bayesdp.errors import InputError, Refusal
-from bayesdp.release.spec_parts import QuerySpec
+from bayesdp.release.spec_parts import OF_QUANTILES, QuerySpec
 
 
 class ProgramRefusedError(Refusal):
@@ -82,7 +82,7 @@ def check_program_keys(query: QuerySpec, key: str) -> None:
             expected="a file whose name ends with .py, and the program's name",
             remedy='Write program = "file.py:name".',
         )
-    for name in ("column", "where", "by", "bins", "group_sizes"):
+    for name in ("column", "where", "by", "bins", "group_sizes", *OF_QUANTILES):
         if getattr(query, name) is not None:
             raise InputError(
                 f"{key}.{name}",

@@ -14,7 +14,7 @@ from itertools import pairwise
 from bayesdp.errors import InputError
 from bayesdp.mechanisms.selection import rank_scores
 from bayesdp.numbers import shortest
-from bayesdp.release.spec_parts import QuerySpec
+from bayesdp.release.spec_parts import OF_QUANTILES, QuerySpec
 from bayesdp.statements.queries import MOST_PARTS, decimal_of
 from bayesdp.tables.columns import Column
 
@@ -59,13 +59,21 @@ class Choice:
         return 2 * rows * enters, rows**2 * max(replaced**2, 2 * enters**2)
 
 
-def choice(query: QuerySpec, column: Column, key: str) -> Choice | None:
+def choice(query: QuerySpec, column: Column | None, key: str) -> Choice | None:
     """What a quantile is chosen among; `None` for other queries.
 
     Raises `InputError` for candidates that can't be, and for keys that belong to quantiles on other
     queries.
     """
-    if query.kind != "quantile":
+    if query.kind != "quantile" or column is None:
+        for name in OF_QUANTILES:
+            if getattr(query, name) is not None:
+                raise InputError(
+                    f"{key}.{name}",
+                    getattr(query, name),
+                    expected="nothing but on a quantile or median",
+                    remedy=f"Leave {name} out.",
+                )
         return None
     if query.probability is None:
         raise InputError(

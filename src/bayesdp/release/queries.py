@@ -92,8 +92,8 @@ class Shape:
             f"{candidates[-1]:.12g}{unit}"
         )
         if column.cuts is not None:
-            words = list(level_words(column, {}).values())
-            return f"{among}, which stand for {intervals_sentence(words, self.cell_bounds)}"
+            words = list(self.cell_words.values())
+            return f"is one of the intervals {intervals_sentence(words, self.cell_bounds)}"
         counts = "" if self.choice.edges is None else "; each value counts as the nearest of them"
         return f"{among}{counts}."
 
@@ -179,6 +179,7 @@ def shape(study: StudySpec, position: int) -> Shape:
             "[[query]] with the same where = "
             f'{toml_text(query.where or "")} and kind = "count"; the mean is about their ratio.',
         )
+    chosen = choice(query, column, key)
     masked = private_where or (several_rows and not as_many)
     return Shape(
         spec=query,
@@ -199,16 +200,22 @@ def shape(study: StudySpec, position: int) -> Shape:
         group_rows=_group_rows(study, query, keys, key),
         rows_each=(study.data.rows_per_unit or 1) if averaged else 1,
         group_words=level_words(study.columns[query.by], study.columns) if query.by else {},
-        cell_words=_cell_words(column, cells, study.columns),
+        cell_words=_cell_words(column, cells or _cut_states(chosen, column), study.columns),
         cell_bounds=None if column is None else _clipped_to(column, study.columns),
-        choice=None if column is None else choice(query, column, key),
+        choice=chosen,
     )
+
+
+def _cut_states(chosen: Choice | None, column: Column | None) -> tuple[Value, ...] | None:
+    """The states that a quantile of a column with cuts is one of; `None` for other queries."""
+    cut = chosen is not None and column is not None and column.cuts is not None
+    return column.levels if cut and column is not None else None
 
 
 def _cell_words(
     column: Column | None, cells: tuple[Value, ...] | None, columns: Mapping[str, Column]
 ) -> dict[Value, str]:
-    """The cells of a histogram as they are shown; none for other queries."""
+    """The cells of a histogram, or the states of cuts, as they are shown; else none."""
     if column is None or cells is None:
         return {}
     return {cell: str(cell) for cell in cells} | level_words(column, columns)

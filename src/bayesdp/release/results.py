@@ -126,10 +126,12 @@ class QuantileResult(Result):
 
     Its error is that of its rank, `rank_error`, in rows: how far the answer is off in the column's
     unit depends on how close together the values lie, which is private. `step` is the exact length
-    of a step of the ranks' scores, in rows. There is no posterior of it.
+    of a step of the ranks' scores, in rows. Of a column with `cuts` the value is the number of a
+    state, and `interval` what the state contains. There is no posterior of it.
     """
 
     step: Fraction = Fraction(1)
+    interval: str = ""
 
     def rank_error(self, confidence: float = 0.95) -> float:
         """How many rows the rank of the answer is off, at most, with this probability; rounded up.
@@ -155,8 +157,8 @@ class QuantileResult(Result):
         return None
 
     def value_text(self) -> str:
-        """The value, which is one of the candidates, with all its digits."""
-        return f"{self.value!r}".removesuffix(".0")
+        """The value, which is one of the candidates, with all its digits; or its interval."""
+        return self.interval or f"{self.value!r}".removesuffix(".0")
 
     def error_text(self) -> str:
         """The error of the rank at the query's confidence, rounded up."""

@@ -16,6 +16,9 @@ QueryKind = Literal[
 ]
 """A median is read as the quantile of probability 0.5 (`release.reading`)."""
 
+OF_QUANTILES = ("probability", "candidates", "step")
+"""The keys that no query has but quantiles."""
+
 NoiseOption = Literal["auto", "laplace", "gaussian"]
 
 

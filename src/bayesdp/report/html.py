@@ -57,8 +57,8 @@ class RefusedRow:
 class ResultRow:
     """A released number; its `error` is exceeded with probability at most 1 - `confidence`.
 
-    Both numbers are in `unit`. A quantile has no error of its value (`None`), and the error of its
-    rank as `error_text`.
+    Both numbers are in `unit`. A quantile has no error of its value (`None`): `value_text` and
+    `error_text` are then shown, the error of its rank.
     """
 
     name: str
@@ -67,6 +67,7 @@ class ResultRow:
     error: float | None
     unit: str = ""
     confidence: float = 0.95
+    value_text: str = ""
     error_text: str = ""
 
 
@@ -328,7 +329,7 @@ def _figure(panels: Sequence[FigurePanel], study: StudySection, each: str, name:
 
 
 def _value(row: ResultRow) -> str:
-    return f"{row.value:.12g}" if row.error is None else with_error(row.value, row.error)
+    return escape(row.value_text) if row.error is None else with_error(row.value, row.error)
 
 
 def _error(row: ResultRow) -> str:

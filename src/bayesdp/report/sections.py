@@ -100,6 +100,7 @@ def result_rows(release: Release) -> list[ResultRow]:
             result.margin(result.confidence),
             result.unit,
             result.confidence,
+            result.value_text(),
             result.error_text(),
         )
         for result in release.results

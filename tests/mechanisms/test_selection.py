@@ -15,8 +15,8 @@ import pytest
 from bayesdp.errors import InputError
 from bayesdp.mechanisms.selection import (
     ExponentialMechanism,
+    NoisyMax,
     PermuteAndFlip,
-    Selection,
     rank_scores,
 )
 from bayesdp.release.quantiles import Choice
@@ -219,7 +219,7 @@ def test_opendp_certifies_the_same_costs() -> None:
 
 
 @LAWS
-def test_the_error_covers(law: LawOf, kind: type[Selection]) -> None:
+def test_the_error_covers(law: LawOf, kind: type[NoisyMax]) -> None:
     """By the exact law of all tables of up to four rows for each candidate, and of a bad one."""
     scale = 1 / log(2)
     for confidence in (0.6, 0.9, 0.99):
@@ -242,13 +242,13 @@ def test_the_error_of_the_exponential_mechanism_is_the_least() -> None:
 
 @LAWS
 @pytest.mark.parametrize("scale", [0.3, 2.0, 1e5, 2.0**50])
-def test_scale_and_error_are_inverse(law: LawOf, kind: type[Selection], scale: float) -> None:
+def test_scale_and_error_are_inverse(law: LawOf, kind: type[NoisyMax], scale: float) -> None:
     for candidates in (2, 50, 2000):
         k = kind(scale, candidates).quantile(0.95)
-        found = kind.scale_for_error(k, 0.95, candidates)
-        assert found >= scale * (1 - 1e-9)
-        assert kind(found, candidates).quantile(0.95) <= k
-        assert kind(found * (1 + 1e-6), candidates).quantile(0.95) > k
+        reached = kind.scale_for_error(k, 0.95, candidates)
+        assert reached >= scale * (1 - 1e-9)
+        assert kind(reached, candidates).quantile(0.95) <= k
+        assert kind(reached * (1 + 1e-6), candidates).quantile(0.95) > k
     assert kind(scale, 2).quantile(0.95) <= kind(scale, 3).quantile(0.95)
 
 
@@ -257,7 +257,7 @@ def test_scale_and_error_are_inverse(law: LawOf, kind: type[Selection], scale: f
 DRAWS, SCALE, SCORES = 6000, 3.5, (-7, 0, -2)
 
 
-def real_law(kind: type[Selection], scale: float) -> dict[int, float]:
+def real_law(kind: type[NoisyMax], scale: float) -> dict[int, float]:
     weights = [exp(score / scale) for score in SCORES]
     if kind is ExponentialMechanism:
         return {place: weight / sum(weights) for place, weight in enumerate(weights)}
@@ -269,7 +269,7 @@ def real_law(kind: type[Selection], scale: float) -> dict[int, float]:
 
 
 @pytest.mark.parametrize("kind", [PermuteAndFlip, ExponentialMechanism])
-def test_choices_have_their_law_and_no_other(kind: type[Selection], chance: Chance) -> None:
+def test_choices_have_their_law_and_no_other(kind: type[NoisyMax], chance: Chance) -> None:
     chosen = kind(SCALE, 3)
     sample = [chosen.choose(SCORES) for _ in range(DRAWS)]
     true = real_law(kind, SCALE)

@@ -13,7 +13,7 @@ import pytest
 
 import bayesdp as bdp
 from bayesdp.errors import BudgetExceededError, InputError, TableMismatchError, UnsupportedError
-from bayesdp.mechanisms.selection import Selection, rank_scores
+from bayesdp.mechanisms.selection import NoisyMax, rank_scores
 from bayesdp.release import Study
 from bayesdp.release.plan import PlannedQuery
 from bayesdp.report.plain import check_document
@@ -51,11 +51,11 @@ def best(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
     """Noise is 0: the first of the best candidates is chosen. What was scored is told."""
     seen: list[list[int]] = []
 
-    def choose(self: Selection, scores: list[int]) -> int:
+    def choose(self: NoisyMax, scores: list[int]) -> int:
         seen.append(list(scores))
         return scores.index(max(scores))
 
-    monkeypatch.setattr(Selection, "choose", choose)
+    monkeypatch.setattr(NoisyMax, "choose", choose)
     return seen
 
 

@@ -111,7 +111,7 @@ def rank_scores(counts: Sequence[int], probability: Fraction) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Selection(ABC):
+class NoisyMax(ABC):
     """A choice among so many `candidates` by their scores, with noise of the given `scale`.
 
     The scale is in steps of the scores. Raises `InputError` unless `2**-20 <= scale <= 2**62`.
@@ -177,7 +177,7 @@ class Selection(ABC):
         return int(_noisy_max(type(self), self.scale)([int(score) for score in scores]))
 
 
-class PermuteAndFlip(Selection):
+class PermuteAndFlip(NoisyMax):
     """The candidate with the largest score after exponential noise; its cost is pure.
 
     `sensitivity` is the move `S` of scores, and `2 S / scale` the cost in nats.
@@ -205,7 +205,7 @@ class PermuteAndFlip(Selection):
         return 2 * beta
 
 
-class ExponentialMechanism(Selection):
+class ExponentialMechanism(NoisyMax):
     """A candidate with a probability proportional to `e^(score / scale)`; its cost is in zCDP.
 
     `sensitivity` is the square of the move, `S^2`, and `S^2 / (2 scale^2)` the cost: as that of
@@ -271,7 +271,7 @@ def _reaches(scale: float, k: int, ratio: Fraction) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _noisy_max(law: type[Selection], scale: float) -> Any:
+def _noisy_max(law: type[NoisyMax], scale: float) -> Any:
     """OpenDP's noisy max of 64-bit integers: with exponential noise, or with Gumbel's."""
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_noisy_max

@@ -107,6 +107,10 @@ WIDELY = [
     {"name": "share", "kind": "proportion", "where": "ill == 1 and day in [1, 2]"},
     {"name": "part", "kind": "sum", "column": "x", "where": "ill == 1"},
 ]
+QUANTILES = [
+    {"name": "median", "kind": "median", "column": "x", "step": 1.25, "where": "ill == 1"},
+    {"name": "high", "kind": "quantile", "probability": 0.9, "column": "old", "by": "day"},
+]
 PERSONS: Document = {
     "unit": "pair",
     "rows_per_unit": 2,
@@ -125,6 +129,8 @@ RELEASES: dict[str, Document] = {
         "queries": ASKED[1:],
     },
     "wide release": {"columns": WIDE, "queries": WIDELY},
+    "quantile release": {"columns": WIDE, "queries": QUANTILES},
+    "gaussian quantile release": {"budget": DELTA, "queries": QUANTILES[:1]},
     "person release": PERSONS,
     "balanced release": PERSONS
     | {

@@ -86,10 +86,10 @@ _WITNESS = re.compile(
     r".*\.details(\.proofs.*|\.steps|\.closed.*|\.messages.*|\.radius|\.row_sums.*)?|.*\.entering|.*\.delta\.alpha\.\*"
 )
 _VALUE = re.compile(r"results\.\*\.value")
-_ERROR = re.compile(r"results\.\*\.error\.(confidence|value)")
+_ERROR = re.compile(r"results\.\*\.(error|rank_error)\.(confidence|value|rows)")
 _COMPUTED = re.compile(r"results\.\*\.(outputs|releases).*")
 _PROGRAM = re.compile(r".*\.evidence\.program\..*")
-_DECLARED = re.compile(r"columns(\..*)?|.*\.query\.bins\.\*")
+_DECLARED = re.compile(r"columns(\..*)?|.*\.query\.(bins\.\*|candidates\.\*|probability)")
 PROGRAM = "another program with the same cost: the text itself is the statement"
 DECLARED = "another declaration, which says no two things: the rules are about that one"
 _LESS = ("details", "block")
@@ -118,7 +118,7 @@ def why_harmless(path: Path, old: Any, new: Any) -> str | None:
     if _LEDGER.fullmatch(name):
         return "what the ledger says of earlier releases is assumed"
     if _VALUE.fullmatch(name) and numbers:
-        return "released values are whole steps, and which is random"
+        return "released values are whole steps, or candidates, and which is random"
     if _ERROR.fullmatch(name) and numbers:
         weaker = new < old if name.endswith("confidence") else new > old
         return "an error may be larger, or less certain" if weaker else None

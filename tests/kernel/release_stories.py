@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from tests.kernel import stories
+from tests.kernel import stories, test_forged_quantiles
 from tests.kernel.all_kinds import certificate
 from tests.kernel.stories import queries_of
 from tests.kernel.test_forgeries import renewed
@@ -232,6 +232,10 @@ def forged() -> Iterator[Document]:
         before = copy.deepcopy(document)
         change(document)
         assert document != before, name
+        yield renewed(document)
+    for name, change, _ in test_forged_quantiles.FORGED.values():
+        document = test_forged_quantiles.released(name)
+        change(document)
         yield renewed(document)
     for change, _ in SHARP.values():
         document = stories.honest("lipschitz")

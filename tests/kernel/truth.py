@@ -297,16 +297,30 @@ def _item(document: Document, step: Document) -> list[Item] | str:
     block = step["evidence"]["spend"].get("block")
     if block and _reads_others(where, block, columns):
         return f"{query['name']} reads records outside of its block"
-    gaussian = step["rule"] == "discrete-gaussian"
+    zcdp, squared = step["rule"] in ("discrete-gaussian", "exponential-mechanism"), moved * moved
+    if query["kind"] == "quantile":
+        moved, squared = _moved_ranks(query, rows, several=document["unit"] != "row")
+        moved, squared = 2 * moved / length, squared / length**2
     return [
         {
-            "epsilon": Fraction(0) if gaussian else moved / scale,
-            "rho": moved * moved / (2 * scale * scale) if gaussian else Fraction(0),
+            "epsilon": Fraction(0) if zcdp else moved / scale,
+            "rho": squared / (2 * scale * scale) if zcdp else Fraction(0),
             "column": query["column"] if lipschitz else None,
             "interval": columns[query["column"]]["bounds"] if lipschitz else None,
             "block": block,
         }
     ]
+
+
+def _moved_ranks(query: Document, rows: int, *, several: bool) -> tuple[Fraction, Fraction]:
+    """How many rows the rank of a candidate can move, and the square, summed over groups.
+
+    Where rows are replaced each moves it by a row; one that only leaves or enters a group, as when
+    all of a record's rows change groups, by the larger of the two shares beside the quantile.
+    """
+    p = Fraction(str(query["probability"]))
+    share = max(p, 1 - p) if several and "by" in query else Fraction(0)
+    return max(Fraction(rows), 2 * rows * share), rows**2 * max(Fraction(1), 2 * share**2)
 
 
 def _program_items(document: Document, step: Document) -> list[Item] | str:

@@ -228,8 +228,6 @@ RARELY_SEEN = frozenset(
         "_Results.check: without agree(result.cost, cost, where)",
         "_Results.check: without agree(result.unit, self.unit(query), where)",
         "_Results.check: without require(same(labelled, named), where)",
-        "_Results.noise: without require(bool(tail(scale, k + unseen) <= allowed), where)",
-        "_Results.noise: without require(least, where)",
         "_Results.value: without require(on_grid, where)",
         "_assumed: without require(claims == stated.derivation.conclusion.claims)",
         "_assuming: without require(stated.assumptions == due, reason)",

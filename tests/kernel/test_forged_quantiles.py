@@ -19,6 +19,7 @@ from bayesdp import kernel
 from bayesdp.kernel.arithmetic import ball
 from bayesdp.kernel.tails import choice_tail
 from bayesdp.mechanisms import ExponentialMechanism, PermuteAndFlip
+from bayesdp.numbers import float_above
 from bayesdp.release import Study
 from tests.kernel.test_forgeries import refused, renewed
 
@@ -52,6 +53,11 @@ PERSONS = {"unit": "who", "rows_per_unit": 2, "n": 4}
 STUDIES: dict[str, Document] = {
     "pure": {"budget": {"epsilon": 4.0}},
     "zcdp": {"budget": {"epsilon": 4.0, "delta": 1e-6, "noise": "gaussian"}},
+    "dp": {
+        "budget": {"epsilon": 4.0, "notion": "dp"},
+        "population": None,
+        "queries": [QUERIES[1] | {"where": None, "by": None}],
+    },
     "persons": {"budget": {"epsilon": 4.0}, **PERSONS},
     "persons zcdp": {"budget": {"epsilon": 4.0, "delta": 1e-6, "noise": "gaussian"}, **PERSONS},
 }
@@ -87,8 +93,10 @@ def test_honest_ones_are_valid(name: str) -> None:
 
 
 def steps(document: Document) -> list[Document]:
-    (level,) = document["derivation"]["premises"]
-    premises: list[Document] = level["premises"][0]["premises"]
+    (step,) = document["derivation"]["premises"]
+    while step["rule"] != "sequential-composition":
+        (step,) = step["premises"]
+    premises: list[Document] = step["premises"]
     return premises
 
 
@@ -137,6 +145,62 @@ def less_noise(factor: float, number: int = 0) -> Change:
                 shown["rank_error"]["rows"] = float(error)
 
     return change
+
+
+def asked_again(document: Document, share: float) -> None:
+    """Another probability of the first quantile, with everything that follows from it."""
+    stated, (shown, *_) = evidence(document), document["results"]
+    parts = Fraction(str(share)).denominator
+    stated["query"]["probability"] = share
+    factor = parts // stated["sensitivity"]
+    stated |= {"sensitivity": parts, "step": [1, parts], "scale": stated["scale"] * factor}
+    k = PermuteAndFlip(stated["scale"], len(stated["query"]["candidates"])).quantile(0.95)
+    shown["noise"] |= {"scale": stated["scale"], "step": 1 / parts}
+    shown["rank_error"]["rows"] = float_above(Fraction(k, parts))
+
+
+def test_another_probability_is_valid_with_what_follows() -> None:
+    """What is asked is the statement itself: only the largest ranks have no room."""
+    document = released()
+    asked_again(document, 0.123457)
+    assert kernel.check(renewed(document))
+    document["n"] = 2**45
+    refused(renewed(document), "", "64-bit")
+    document = released()
+    document["n"] = 2**45
+    assert kernel.check(renewed(document))
+
+
+def squared_move(value: int, number: int) -> Change:
+    """The square of a move, with the noise that the stated cost then has."""
+
+    def change(document: Document) -> None:
+        stated = evidence(document, number)
+        factor = math.sqrt(value / stated["sensitivity_squared"])
+        stated["sensitivity_squared"] = value
+        less_noise(factor, number)(document)
+
+    return change
+
+
+def _other_scale(document: Document) -> None:
+    """The result's own noise is less, and so is its error."""
+    shown = document["results"][0]
+    scale = shown["noise"]["scale"] / 2
+    shown["noise"]["scale"] = scale
+    shown["rank_error"]["rows"] = PermuteAndFlip(scale, 5).quantile(0.95) / 2
+
+
+def _pure_result(document: Document) -> None:
+    shown = document["results"][0]
+    shown["noise"]["distribution"] = "permute-and-flip"
+    shown["dp_epsilon"] = shown.pop("dp_rho")
+
+
+def _public_states(document: Document) -> None:
+    document["columns"]["s"]["public"] = True
+    for stated in (evidence(document)["spend"],):
+        stated["reads"] = []
 
 
 def probability(value: float, number: int = 0) -> Change:
@@ -198,7 +262,7 @@ FORGED: dict[str, tuple[str, Change, str]] = {
     "smaller-move-zcdp": ("zcdp", sensitivity(Fraction(1, 2)), "is due"),
     "smaller-move-of-persons": ("persons", sensitivity(Fraction(1, 2)), "is due"),
     "not-divided": ("persons", sensitivity(Fraction(10, 18), 1), "is due"),
-    "not-divided-zcdp": ("persons zcdp", sensitivity(Fraction(10, 18), 1), "is due"),
+    "not-divided-zcdp": ("persons zcdp", squared_move(400, 1), "648 is due"),
     "less-noise": ("pure", less_noise(0.5), "is what follows"),
     "a-hair-less-noise": ("pure", less_noise(1 - 1e-9), "is what follows"),
     "less-noise-zcdp": ("zcdp", less_noise(0.9, 1), "is what follows"),
@@ -210,7 +274,7 @@ FORGED: dict[str, tuple[str, Change, str]] = {
     "candidate-below": ("pure", query(candidates=[-1.0, 2.5, 5.0, 7.5, 10.0]), "outside"),
     "candidates-in-disorder": ("pure", query(candidates=[0.0, 5.0, 2.5, 7.5, 10.0]), "increase"),
     "one-candidate": ("pure", query(candidates=[5.0]), "at least 2"),
-    "no-candidates": ("pure", lambda d: evidence(d)["query"].pop("candidates"), "candidates"),
+    "no-candidates": ("pure", lambda d: evidence(d)["query"].pop("candidates"), "candidate"),
     "candidates-beside-states": ("pure", query(1, candidates=[1.0, 2.0]), "beside the states"),
     "more-candidates": ("pure", finer_candidates, "understated"),
     "value-between": ("pure", result(value=3.0), "not a candidate"),
@@ -229,6 +293,19 @@ FORGED: dict[str, tuple[str, Change, str]] = {
         lambda d: d["results"][0]["noise"].update(distribution="exponential-mechanism"),
         "another kind",
     ),
+    "result-of-less-noise": ("pure", _other_scale, "scale"),
+    "result-of-other-steps": (
+        "pure",
+        lambda d: d["results"][0]["noise"].update(step=0.25),
+        "step of the noise",
+    ),
+    "pure-result": ("zcdp", _pure_result, "distribution"),
+    "states-of-texts": (
+        "pure",
+        lambda d: d["columns"]["s"].update(states=["3", "1", "2"]),
+        "not one of numbers",
+    ),
+    "public-states": ("dp", _public_states, "public column"),
     "noise-of-a-count": ("pure", number_instead, "chosen"),
     "choice-of-a-count": ("pure", choice_of_a_count, ""),
     "cost-lower": ("pure", result(dp_epsilon=1.0), "DP cost"),

@@ -124,14 +124,14 @@ def _bins(edges: tuple[float, ...], column: AnyColumn) -> tuple[Value, ...]:
 def _candidates(stated: tuple[float, ...] | None, column: AnyColumn) -> tuple[float, ...]:
     """What a quantile may be: candidates between a column's bounds, or its states."""
     if isinstance(column, Numeric):
-        require(stated is not None, "a quantile without candidates")
         low, high = column.bounds
-        inside = all(low <= candidate <= high for candidate in stated or ())
+        listed = stated or ()
+        inside = all(low <= candidate <= high for candidate in listed)
         require(inside, "a candidate outside of the column's bounds")
-        return stated or ()
+        return listed
     require(stated is None, "candidates beside the states of a column")
     require(column.interval is not None, "a quantile of a column that is not one of numbers")
-    return tuple(sorted(float(level) for level in column.levels or ()))
+    return tuple(float(level) for level in column.levels or ())
 
 
 def labels(

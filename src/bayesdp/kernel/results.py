@@ -121,7 +121,8 @@ class _Results:
 
     def choice(self, result: QuantileResult, step: NoiseStep, asked: Shape, where: str) -> None:
         """One of the candidates, and the error of its rank: what the number of them bounds."""
-        candidates = asked.candidates or ()
+        candidates = asked.candidates
+        assert candidates is not None
         require(result.value in candidates, f"{result.value!r} is not a candidate", where)
         length = Fraction(*step.evidence.step)
         self.law(result, step, length, where)

@@ -48,7 +48,7 @@ def query(rng: np.random.Generator, covers: str, name: str, many_rows: bool) -> 
         "z": ["z < 3"],
     }
     readable = {"both": ["x", "s", "z"], "x": ["x", "z"], "s": ["s", "z"]}[covers]
-    kinds = ["sum", "count", "histogram"] + ([] if many_rows else ["mean", "proportion"])
+    kinds = ["sum", "count", "histogram", "quantile"] + ([] if many_rows else ["mean", "proportion"])
     kind = str(rng.choice(kinds))
     made: dict[str, Any] = {"name": name, "kind": kind}
     if kind in ("count", "proportion"):
@@ -57,6 +57,13 @@ def query(rng: np.random.Generator, covers: str, name: str, many_rows: bool) -> 
         made["column"] = str(rng.choice(readable))
         if made["column"] != "s":
             made["bins"] = [low, 0.0, 2.0, high]
+    elif kind == "quantile":
+        made["column"] = str(rng.choice(readable))
+        made["probability"] = float(rng.choice([0.5, 0.9, 0.123]))
+        if made["column"] != "s":
+            made["step"] = 0.5
+        if rng.random() < 0.4:
+            made["where"] = str(rng.choice(private[str(rng.choice(readable))]))
     else:
         made["column"] = str(rng.choice(readable))
         if rng.random() < 0.4:

@@ -48,7 +48,9 @@ def query(rng: np.random.Generator, covers: str, name: str, many_rows: bool) -> 
         "z": ["z < 3"],
     }
     readable = {"both": ["x", "s", "z"], "x": ["x", "z"], "s": ["s", "z"]}[covers]
-    kinds = ["sum", "count", "histogram", "quantile"] + ([] if many_rows else ["mean", "proportion"])
+    kinds = ["sum", "count", "histogram", "quantile"] + (
+        [] if many_rows else ["mean", "proportion"]
+    )
     kind = str(rng.choice(kinds))
     made: dict[str, Any] = {"name": name, "kind": kind}
     if kind in ("count", "proportion"):

@@ -322,6 +322,13 @@ def test_keys_of_quantiles_stand_nowhere_else(tmp_path: Path, key: str) -> None:
             study(tmp_path, asked | {key: value})
 
 
+def test_many_groups_have_fewer_candidates(tmp_path: Path) -> None:
+    columns = COLUMNS | {"g": {"public": True, "states": list(range(100))}}
+    asked = {"kind": "median", "column": "x", "step": 0.02, "by": "g"}
+    with pytest.raises(InputError, match="at most 400 candidates in each of 100 groups"):
+        study(tmp_path, asked, columns=columns)
+
+
 def test_texts_have_no_quantile(tmp_path: Path) -> None:
     columns = COLUMNS | {"s": {"states": ["low", "high"]}}
     asked = {"kind": "median", "column": "s"}

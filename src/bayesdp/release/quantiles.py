@@ -21,6 +21,9 @@ from bayesdp.tables.columns import Column
 MOST_CANDIDATES = 2000
 """The most candidates of a quantile: each is a cell that the data engine counts."""
 
+MOST_IN_GROUPS = 40_000
+"""The most candidates of all groups together: more would be counted far more slowly."""
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -59,8 +62,8 @@ class Choice:
         return 2 * rows * enters, rows**2 * max(replaced**2, 2 * enters**2)
 
 
-def choice(query: QuerySpec, column: Column | None, key: str) -> Choice | None:
-    """What a quantile is chosen among; `None` for other queries.
+def choice(query: QuerySpec, column: Column | None, key: str, groups: int = 1) -> Choice | None:
+    """What a quantile is chosen among in each of so many `groups`; `None` for other queries.
 
     Raises `InputError` for candidates that can't be, and for keys that belong to quantiles on other
     queries.
@@ -96,6 +99,13 @@ def choice(query: QuerySpec, column: Column | None, key: str) -> Choice | None:
         places = tuple(sorted(range(len(states)), key=states.__getitem__))
         return Choice(probability, tuple(states[place] for place in places), None, places)
     candidates = _candidates(query, column.bounds, key)
+    if groups * len(candidates) > MOST_IN_GROUPS:
+        raise InputError(
+            f"{key}.{'step' if query.candidates is None else 'candidates'}",
+            len(candidates) if query.step is None else query.step,
+            expected=f"at most {MOST_IN_GROUPS // groups} candidates in each of {groups} groups",
+            remedy=f"There are {len(candidates)}: use fewer.",
+        )
     middles = [float((Fraction(low) + Fraction(high)) / 2) for low, high in pairwise(candidates)]
     edges = (candidates[0], *middles, candidates[-1])
     if any(low >= high for low, high in pairwise(edges)):

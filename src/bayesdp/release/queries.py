@@ -179,7 +179,7 @@ def shape(study: StudySpec, position: int) -> Shape:
             "[[query]] with the same where = "
             f'{toml_text(query.where or "")} and kind = "count"; the mean is about their ratio.',
         )
-    chosen = choice(query, column, key)
+    chosen = choice(query, column, key, len(keys or (None,)))
     masked = private_where or (several_rows and not as_many)
     return Shape(
         spec=query,

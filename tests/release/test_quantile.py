@@ -201,11 +201,11 @@ def test_a_check_says_it_before_the_release(tmp_path: Path) -> None:
     assert "m: +- 3 ranks (95 %), DP cost 2" in str(check)
     assert "m: the rank is off by at most 0.6 of all rows (95 %)." in str(check)
     assert "m is one of 4 numbers from 0 to 10 kg; each value counts as the nearest" in str(check)
-    (told,) = check_document(check)["queries"]
-    assert told["rank_error"] == {"confidence": 0.95, "rows": 3.0}
-    assert told["candidates"] == NUMBERS
-    assert told["probability"] == 0.5
-    assert "error" not in told
+    (shown,) = check_document(check)["queries"]
+    assert shown["rank_error"] == {"confidence": 0.95, "rows": 3.0}
+    assert shown["candidates"] == NUMBERS
+    assert shown["probability"] == 0.5
+    assert "error" not in shown
 
 
 def test_the_report_shows_it(tmp_path: Path) -> None:

@@ -226,7 +226,9 @@ CASES = (
     people("budget-unknown-adversary", "[budget]\n", '[budget]\nadversary = "all"\n'),
     # -- queries
     people("query-none", "[[query]]\n" + MEAN, ""),
-    people("query-kind", 'kind = "mean"', 'kind = "median"'),
+    people("query-kind", 'kind = "mean"', 'kind = "mode"'),
+    people("query-median-no-candidates", 'kind = "mean"', 'kind = "median"'),
+    people("query-quantile-no-probability", 'kind = "mean"', 'kind = "quantile"\nstep = 1'),
     people("query-unknown-key", MEAN, MEAN + "wieght = 2\n"),
     people("query-weight-and-error", MEAN, MEAN + "weight = 1\nerror = 2.0\n"),
     people("query-weight-zero", MEAN, MEAN + "weight = 0\n"),

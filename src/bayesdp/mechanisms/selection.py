@@ -196,7 +196,7 @@ class PermuteAndFlip(NoisyMax):
         return cls(_scale_above(exact), candidates)
 
     def cost(self, sensitivity: int) -> UpperBound:
-        """The pure cost `2 S / scale` in nats, rounded up."""
+        """The pure cost `2 S / scale` in nats, rounded up; `InputError` for an `S` below 1."""
         return UpperBound(float_above(Fraction(2 * _move(sensitivity)) / Fraction(self.scale)))
 
     @classmethod
@@ -223,7 +223,10 @@ class ExponentialMechanism(NoisyMax):
         return cls(DiscreteGaussian.for_cost(sensitivity_squared, dp_rho).scale, candidates)
 
     def cost(self, sensitivity: int) -> UpperBound:
-        """The cost `S^2 / (2 scale^2)` in zCDP, rounded up; `sensitivity` is `S^2`."""
+        """The cost `S^2 / (2 scale^2)` in zCDP, rounded up; `sensitivity` is `S^2`.
+
+        Raises `InputError` for a `sensitivity` below 1.
+        """
         return DiscreteGaussian(self.scale).cost(sensitivity)
 
     @classmethod

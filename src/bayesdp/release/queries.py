@@ -248,7 +248,7 @@ def _require_public_rows(study: StudySpec, query: QuerySpec, key: str) -> None:
         raise UnsupportedError(
             f"{key}.kind",
             query.kind,
-            expected="sum, count or histogram where a record has several rows",
+            expected="sum, count, histogram or quantile where a record has several rows",
             remedy=f"If each {study.data.unit} has exactly {study.data.rows_per_unit} rows, "
             f'write below [data]: balanced = true. Otherwise write kind = "{what}" and divide it '
             "by the number of rows, which n is not: n counts records. The number may be published, "

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 COUNTEREXAMPLE, NOTHING_FOUND = "COUNTEREXAMPLE", "NOTHING FOUND"
 MEASURED = {
     "law": "the epsilon of everything that is released",
-    "sensitivity": "how far the value moves (squared release the noise is Gaussian)",
+    "sensitivity": "how far the value moves (squared where the noise is Gaussian)",
     "lipschitz": "how far the value moves for so far a move of the column",
     "distance": "the distance of the two posteriors",
     "answer": "the epsilon of one record's answer",

@@ -42,7 +42,8 @@ class Spend:
     query's name. The cost, with replace-one adjacency and rounded up, is either pure, `dp_epsilon`
     in nats (then `rho` is 0), or that of Gaussian noise, `rho` (then `dp_epsilon` is 0): its zCDP
     cost (Bun & Steinke 2016), which for discrete Gaussian noise of variance s2 on integers is
-    D^2 / (2 s2), D their l2 sensitivity (Canonne, Kamath & Steinke, NeurIPS 2020, Theorem 4).
+    D^2 / (2 s2), D their l2 sensitivity (Canonne, Kamath & Steinke, NeurIPS 2020, Theorem 4). A
+    quantile that is chosen by the exponential mechanism has a zCDP cost too (theory 4).
     `kind` says what more is known of the mechanism: `lipschitz` needs the `column` and the clipping
     `interval` (in the column's unit). `slack` is what the grid's extra steps for one dependent
     record (theory 6) would cost on their own, in the unit of the cost, and counts for `lipschitz`

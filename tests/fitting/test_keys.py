@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,9 @@ from bayesdp.fitting import (
     fit_exchangeable,
     fit_finite,
     fit_roles,
+    fit_tree,
 )
+from bayesdp.tables import reading
 
 RNG = np.random.default_rng(4)
 GROUPS = [f"g{i // 2}" for i in range(400)]
@@ -28,7 +31,13 @@ TABLE = pd.DataFrame(
         "x": RNG.normal(size=400),
     }
 )
-SPACED = TABLE.assign(group=[f" {name}" if i % 2 else f"{name} " for i, name in enumerate(GROUPS)])
+SPACES = itertools.cycle([" ", "\u00a0", "\t\u200b", "\u3000"])
+SPACED = TABLE.assign(
+    group=[
+        f"{space}{name}" if i % 2 else f"{name}{space}"
+        for (i, name), space in zip(enumerate(GROUPS), SPACES, strict=False)
+    ]
+)
 
 
 @pytest.mark.parametrize(
@@ -45,3 +54,19 @@ SPACED = TABLE.assign(group=[f" {name}" if i % 2 else f"{name} " for i, name in 
 )
 def test_spaces_around_keys(fit: Callable[[pd.DataFrame], Any]) -> None:
     assert fit(SPACED).population == fit(TABLE).population
+
+
+def test_all_that_python_takes_for_a_space_is_one() -> None:
+    assert {c for c in map(chr, range(0x110000)) if c.isspace()} <= set(reading.SPACES)
+
+
+def test_spaces_around_records_and_parents_of_a_tree() -> None:
+    family = pd.DataFrame(
+        {"name": ["a", "b ", "c"], "above": [None, "a\u00a0", " b"], "s": [0, 1, 1]}
+    )
+    plain = family.assign(name=["a", "b", "c"], above=[None, "a", "b"])
+    spaced, same = (
+        fit_tree(rows, "s", record="name", parent="above", states=[0, 1])
+        for rows in (family, plain)
+    )
+    assert spaced.population == same.population

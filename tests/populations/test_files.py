@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from bayesdp.errors import InputError
@@ -136,3 +137,17 @@ def test_truth_values_and_texts_are_no_numbers(spec: dict[str, Any], key: str, w
     """NumPy and pydantic read them as 1, and `1_0` as 10."""
     with pytest.raises(InputError, match=rf"^population\.{key}.* is {wrong!r}"):
         parse(json.loads(json.dumps(spec).replace('"?"', json.dumps(wrong))))
+
+
+@pytest.mark.parametrize(
+    "covariance",
+    [
+        np.array([[True, False], [False, True]]),
+        [[np.bool_(True), 0.0], [0.0, 1.0]],
+        np.array([["1.0", "0"], ["0", "1"]]),
+        [np.array([True, False]), np.array([0.0, 1.0])],
+    ],
+)
+def test_truth_values_and_texts_in_arrays_are_no_numbers(covariance: Any) -> None:
+    with pytest.raises(InputError, match=r"covariance\[0\]\[0\].* a truth value"):
+        parse({"model": "gaussian", "covariance": covariance})

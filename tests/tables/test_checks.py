@@ -52,7 +52,7 @@ def codes(
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-@pytest.mark.parametrize("space", [" ", "\t\n"])
+@pytest.mark.parametrize("space", [" ", "  ", "\t", "\u00a0", "\u200b", " \ufeff\u3000"])
 def test_spaces_around_a_key_make_no_other_group(tmp_path: Path, suffix: str, space: str) -> None:
     """Clusters and series would be smaller, and records more, than they are."""
     path = tmp_path / f"a.{suffix}"

@@ -86,8 +86,17 @@ def test_a_column_that_one_file_lacks(tmp_path: Path) -> None:
     with pytest.raises(TableError, match="the same columns: one has no 'x'"):
         open_table("*.parquet", tmp_path)
     pq.write_table(pa.table({"more": [1], "x": [2.5], "t": [2]}), tmp_path / "1.parquet")
+    with pytest.raises(TableError, match="the same columns: one has no 'more'"):
+        open_table("*.parquet", tmp_path)
+    pq.write_table(pa.table({"x": [2.5], "t": [2]}), tmp_path / "1.parquet")
     table = open_table("*.parquet", tmp_path)
     assert (cells(table, "t"), cells(table, "x")) == ([1, 2], [1.0, 2.5])
+
+
+def test_durations_beside_a_file_without_any(tmp_path: Path) -> None:
+    table = files(tmp_path, pa.array([90, 1], pa.duration("s")), pa.nulls(1))
+    assert cells(table) == [90, 1, None]
+    assert table.durations == {"t": 1}
 
 
 @pytest.mark.parametrize(

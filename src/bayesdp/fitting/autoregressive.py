@@ -56,6 +56,7 @@ from bayesdp.fitting.numbers_of import (
 from bayesdp.populations import Autoregressive
 from bayesdp.statements.conditions import Reads
 from bayesdp.tables.order_keys import order_step
+from bayesdp.tables.reading import SPACES
 
 GRID = 401
 FAR = (-0.9, -0.5, 0.0, 0.5, 0.9)
@@ -181,7 +182,7 @@ def fit_autoregressive(
     columns, dropped = complete_rows(table, reads, order)
     names = np.zeros(len(columns[0]), dtype=str)
     if series is not None:
-        names = np.char.strip(columns[1].astype(str))
+        names = np.char.strip(columns[1].astype(str), SPACES)
     times, values = columns[-1].astype(float), columns[0].astype(float)
     observed, longest = _observed(times, values, names, time, order_step(order))
     if length is not None:

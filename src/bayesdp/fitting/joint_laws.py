@@ -28,7 +28,7 @@ from bayesdp.fitting.numbers_of import (
     check_confidence,
     confidence_words,
     known,
-    known_text,
+    known_key,
     public_data,
     refuse_unreadable,
     require_column,
@@ -276,7 +276,7 @@ def _cells(table: Table, states: States, cluster: str, role: str | None) -> Any:
     chosen: dict[str, Any] = {"value": states.reading.value, "missing": states.missing}
     chosen["cluster"] = known(table, key_of(table.require(cluster, "cluster")))
     if role is not None:
-        chosen["role"] = known_text(table, table.require(role, "role"))
+        chosen["role"] = known_key(table, table.require(role, "role"))
     cells = table.expression.select(**chosen)
     kept = [key for key in chosen if key not in ("value", "missing")]
     unreadable = cells.value.isnull() & ~cells.missing

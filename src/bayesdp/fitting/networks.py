@@ -28,6 +28,7 @@ from bayesdp.fitting.numbers_of import (
     Numbers,
     check_confidence,
     confidence_words,
+    known_key,
     known_text,
     public_data,
     require_column,
@@ -221,7 +222,7 @@ def _read_arrows(path: str) -> dict[str, tuple[str, ...]]:
     arrows = open_table(path)
     for name in ("parent", "child"):
         require_column(arrows, name, "structure")
-    chosen = {name: known_text(arrows, arrows.require(name, name)) for name in ("parent", "child")}
+    chosen = {name: known_key(arrows, arrows.require(name, name)) for name in ("parent", "child")}
     parents: dict[str, tuple[str, ...]] = {}
     for parent, child in arrows.rows(arrows.expression.select(**chosen)):
         if child is None:

@@ -16,7 +16,7 @@ from bayesdp.statements.conditions import Reads
 from bayesdp.tables.columns import Column
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.order_keys import offset_findings, order_key
-from bayesdp.tables.reading import MISSING, is_missing, raw_cells, read
+from bayesdp.tables.reading import MISSING, SPACES, is_missing, key_of, raw_cells, read
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table, open_table
 
@@ -129,6 +129,11 @@ def public_data() -> Iterator[None]:
     raise InputError("table", expected="a table that can be read", remedy=reason, shown=False)
 
 
+def known_key(table: Table, raw: Any) -> Any:
+    """A column of names as texts, without spaces around them; none where a cell is missing."""
+    return known(table, key_of(raw.cast("string")))
+
+
 def known_text(table: Table, raw: Any) -> Any:
     """A column as texts, none where a cell is missing."""
     return known(table, raw.cast("string"))
@@ -146,7 +151,7 @@ def numbered_clusters(names: NDArray[Any]) -> tuple[int, Ints]:
 
     Spaces around a name are no part of it.
     """
-    trimmed = np.char.strip(names.astype(str))
+    trimmed = np.char.strip(names.astype(str), SPACES)
     _, first, inverse = np.unique(trimmed, return_index=True, return_inverse=True)
     numbers = np.empty(len(first), dtype=np.int64)
     numbers[np.argsort(first)] = np.arange(len(first))

@@ -23,7 +23,7 @@ from bayesdp.fitting.numbers_of import (
     check_columns,
     check_confidence,
     confidence_words,
-    known_text,
+    known_key,
     public_data,
     refuse_unreadable,
     require_column,
@@ -185,8 +185,8 @@ def _counted(
     chosen: dict[str, Any] = {
         "value": states.reading.value,
         "missing": states.missing,
-        "record": known_text(table, table.require(record, "record")),
-        "parent": known_text(table, table.require(parent, "parent")),
+        "record": known_key(table, table.require(record, "record")),
+        "parent": known_key(table, table.require(parent, "parent")),
     }
     cells = table.expression.select(**chosen)
     wrong = cells.value.isnull() & ~cells.missing
@@ -228,8 +228,8 @@ def _counted(
 def _names(table: Table, record: str, parent: str) -> list[tuple[str, str | None]]:
     """Each record of the tree and its parent, in the order of the table."""
     chosen = {
-        "record": known_text(table, table.require(record, "record")),
-        "parent": known_text(table, table.require(parent, "parent")),
+        "record": known_key(table, table.require(record, "record")),
+        "parent": known_key(table, table.require(parent, "parent")),
     }
     rows = table.rows(table.expression.select(**chosen).limit(MOST_NODES + 1))
     if len(rows) > MOST_NODES or any(name is None for name, _ in rows):

@@ -13,6 +13,7 @@ from decimal import ROUND_CEILING, Decimal
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
 import bayesdp
@@ -208,7 +209,9 @@ def require_numbers(nested: Any, key: str) -> None:
 
     `key` is where they stand. Libraries would read `true` as 1, and `"1_0"` as 10.
     """
-    if isinstance(nested, bool | str | bytes):
+    if isinstance(nested, np.ndarray):
+        nested = nested.tolist()
+    if isinstance(nested, bool | np.bool_ | str | bytes):
         raise InputError(key, nested, expected="a number, not a truth value and not a text")
     if isinstance(nested, list | tuple):
         for position, inner in enumerate(nested):

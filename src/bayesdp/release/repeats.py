@@ -105,7 +105,7 @@ def _asked(plan: Plan) -> dict[str, Any]:
     population = document["population"]  # plain data already, and long where it is a large network
     asked = {
         **{key: document.get(key) for key in _DECLARED if key != "population"},
-        "adversary": document["claim"].get("adversary"),
+        "claim": _claimed(document),
         "queries": [step.to_dict() for step in steps],
     }
     return plain_details(asked) | {"population": population}
@@ -121,9 +121,14 @@ def _certified(result: Mapping[str, Any], n: int | None) -> dict[str, Any] | Non
     return {
         **{key: document.get(key) for key in _DECLARED},
         "n": n if n is None else document.get("n"),
-        "adversary": document["claim"].get("adversary"),
+        "claim": _claimed(document),
         "queries": composition["premises"],
     }
+
+
+def _claimed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The kind of promise: what other releases change of it, its level and secrets, is left out."""
+    return {key: document["claim"].get(key) for key in ("notion", "adversary", "delta")}
 
 
 def remember(study: str, release: str) -> None:

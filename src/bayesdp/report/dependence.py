@@ -96,10 +96,15 @@ def correlations(spec: Spec) -> str:
     if not pairs:
         return ""
     if len(pairs) <= MOST_NUMBERS:
-        shown = (f"{pair} {value:.3g}" for pair, value in pairs)
+        shown = (f"{pair} {_shown(value)}" for pair, value in pairs)
         return f"Declared correlations: {', '.join(shown)}."
     pair, value = max(pairs, key=lambda known: abs(known[1]))
-    return f"The largest declared correlation is {value:.3g}, of {pair}."
+    return f"The largest declared correlation is {_shown(value)}, of {pair}."
+
+
+def _shown(correlation: float) -> str:
+    """At least three digits, and all that it was declared with; of quotients twelve."""
+    return f"{correlation:.12g}"
 
 
 def members(spec: Spec) -> list[Spec]:

@@ -54,8 +54,15 @@ def read_parquet(
     if casts:
         selected = ", ".join(_cast(name, casts.get(name)) for name in relation.columns)
         typed = groupby(zip(files, engine_types, strict=True), key=itemgetter(1))
-        parts = [read([path for path, _ in group]).project(selected) for _, group in typed]
-        relation = reduce(lambda above, below: above.union(below), parts)
+        parts = [read([path for path, _ in group]) for _, group in typed]
+
+        def united() -> Any:
+            return reduce(lambda above, below: above.union(below), map(projected, parts))
+
+        def projected(part: Any) -> Any:
+            return part.project(selected)
+
+        relation = opening(united, _KEY, source)
     opening(lambda: relation.create_view(view), _KEY, source)
     return (
         frozenset.intersection(*(of_type(schema, "null") for schema in schemas)),
@@ -83,7 +90,7 @@ def _casts(
     Raises `TableError` where types differ that can't stand for each other.
     """
     casts = {}
-    for name in engine_types[0]:
+    for name in dict.fromkeys(name for types in engine_types for name in types):
         if any(name not in types for types in engine_types):
             raise _unlike(
                 paths,
@@ -131,7 +138,10 @@ def _unlike(paths: Sequence[str], expected: str, remedy: str) -> TableError:
 
 def _cast(name: str, kind: str | None) -> str:
     quoted = '"' + name.replace('"', '""') + '"'
-    return quoted if kind is None else f"CAST({quoted} AS {kind}) AS {quoted}"
+    if kind is None:
+        return quoted
+    # The engine has whole numbers in the place of durations.
+    return f"CAST({quoted} AS {'BIGINT' if kind.startswith('DURATION') else kind}) AS {quoted}"
 
 
 def _stated_types(path: str, source: str) -> dict[str, str]:

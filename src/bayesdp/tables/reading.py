@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, reduce
-from operator import add, or_
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 from bayesdp.errors import TableError
@@ -367,18 +367,37 @@ _DURATIONS = "Durations have bounds such as ['0 minutes', '90 minutes']."
 _BOOLEANS = "The column holds booleans: declare states = [true, false] or [0, 1], without quotes."
 
 
+SPACES = (
+    " \t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+    "\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
+)
+"""White space in Unicode, and characters of no width: spreadsheets and web pages add both."""
+
+
 def key_of(raw: Any) -> Any:
     """The cells of a column that tells records, clusters or series apart, as an expression.
 
-    Spaces around a text are no part of it: a household must not fall into two because of them.
+    `SPACES` around a text are no part of it: a household must not fall into two because of them.
     """
     import ibis
 
     if not raw.type().is_string():
         return raw
     # Few texts have any, and to trim one takes several times as long as to look at its ends.
-    ends = [end(space) for space in " \t\n\r\v\f" for end in (raw.startswith, raw.endswith)]
-    return ibis.cases((reduce(or_, ends), raw.strip()), else_=raw)
+    at_an_end = raw.re_search(f"^[{SPACES}]|[{SPACES}]$")
+    return ibis.cases((at_an_end, _trim()(raw, SPACES)), else_=raw)
+
+
+@cache
+def _trim() -> Any:
+    """The engine's function that trims a text by these characters."""
+    import ibis
+
+    @ibis.udf.scalar.builtin(name="trim", signature=(("string", "string"), "string"))
+    def trim(text, characters):  # type: ignore[no-untyped-def]
+        """Text without these characters at its ends."""
+
+    return trim
 
 
 def is_missing(table: Table, raw: Any) -> Any:

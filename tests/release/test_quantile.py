@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import bayesdp as bdp
+from bayesdp.accounting import Spend
 from bayesdp.errors import BudgetExceededError, InputError, TableMismatchError, UnsupportedError
 from bayesdp.mechanisms.selection import NoisyMax, rank_scores
 from bayesdp.release import Study
@@ -42,6 +43,7 @@ def study(folder: Path, *queries: Document, table: pd.DataFrame = TABLE, **other
         "budget": {"epsilon": 2.0},
         "ledger": str(folder / "ledger.db"),
     }
+    folder.mkdir(exist_ok=True)
     named = [{"name": f"q{i}"} | query for i, query in enumerate(queries)]
     return Study(table, **(made | other), queries=named)
 
@@ -197,15 +199,52 @@ def test_the_error_by_hand(tmp_path: Path) -> None:
 
 
 def test_a_check_says_it_before_the_release(tmp_path: Path) -> None:
-    check = study(tmp_path, MEDIAN).check()
+    table = pd.concat([TABLE] * 2, ignore_index=True)
+    check = study(tmp_path, MEDIAN, table=table).check()
     assert "m: +- 3 ranks (95 %), DP cost 2" in str(check)
-    assert "m: the rank is off by at most 0.6 of all rows (95 %)." in str(check)
+    assert "m: the rank is off by at most 0.3 of all rows (95 %)." in str(check)
+    assert "larger than everything" not in str(check)
     assert "m is one of 4 numbers from 0 to 10 kg; each value counts as the nearest" in str(check)
     (shown,) = check_document(check)["queries"]
     assert shown["rank_error"] == {"confidence": 0.95, "rows": 3.0}
     assert shown["candidates"] == NUMBERS
     assert shown["probability"] == 0.5
     assert "error" not in shown
+
+
+@pytest.mark.parametrize(("probability", "most"), [(0.5, 0.5), (0.9, 0.9), (0.1, 0.9)])
+def test_a_rank_that_may_be_any_is_said_so(probability: float, most: float, tmp_path: Path) -> None:
+    """Three ranks of six rows are all that a median can be off; of ten rows they are not."""
+    asked = MEDIAN | {"kind": "quantile", "probability": probability, "error": 3.0}
+    for rows in (3, 6, 10):
+        table = TABLE.iloc[[i % 5 for i in range(rows)]].reset_index(drop=True)
+        check = study(tmp_path / str(rows), asked, table=table, budget={"epsilon": 100.0}).check()
+        useless = most * rows <= 3.0
+        assert ("larger than everything" in str(check)) == useless
+        assert ("of all rows" in str(check)) == (not useless)
+
+
+def test_persons_with_as_many_rows_each(tmp_path: Path) -> None:
+    """The share is of all rows, of which a person has two."""
+    table = pd.DataFrame(
+        {"who": [f"p{i // 2}" for i in range(80)], "x": [float(i % 9) for i in range(80)]}
+    )
+    columns = {"x": COLUMNS["x"], "who": {"public": True}}
+    made = study(
+        tmp_path,
+        MEDIAN,
+        table=table,
+        columns=columns,
+        unit="who",
+        rows_per_unit=2,
+        n=40,
+        balanced=True,
+        population=None,
+        budget={"notion": "dp", "epsilon": 2.0},
+    )
+    (query,) = made.check().plan.queries
+    share = query.error() / 80
+    assert f"off by at most {share:g} of all rows" in str(made.check())
 
 
 def test_the_report_shows_it(tmp_path: Path) -> None:
@@ -351,6 +390,27 @@ def test_groups_without_rows_are_refused_before_anything_is_spent(tmp_path: Path
     study(tmp_path, MEDIAN | {"where": "s > 3"}, table=table).release()  # that is private
 
 
+def test_groups_that_persons_lie_in_are_protected_with_them(tmp_path: Path) -> None:
+    """That a group has no rows would tell whose rows lie there: its median is any candidate."""
+    columns = COLUMNS | {"who": {"public": True}}
+    who = [1, 1, 2, 2, 3]
+    for where in ({"by": "g"}, {"where": "g == 'b'"}):
+        for last in "ab":
+            made = study(
+                tmp_path / f"{last}{len(where)}{'by' in where}",
+                MEDIAN | where,
+                table=TABLE.assign(who=who, g=["a"] * 4 + [last]),
+                columns=columns,
+                unit="who",
+                rows_per_unit=2,
+                n=3,
+                population=None,
+                budget={"notion": "dp", "epsilon": 2.0},
+            )
+            assert made.inspect() == []
+            assert bdp.verify(made.release().certificate).verdict.startswith("VALID")
+
+
 def test_a_certificate_names_its_candidates(tmp_path: Path) -> None:
     asked = [MEDIAN, {"kind": "median", "column": "s", "name": "of states"}]
     document = json.loads(study(tmp_path, *asked).release().certificate.to_json())
@@ -365,3 +425,21 @@ def test_a_certificate_names_its_candidates(tmp_path: Path) -> None:
     assert "candidates" not in second["evidence"]["query"]
     assert first["rule"] == "permute-and-flip"
     assert first["evidence"]["sensitivity"] == 2
+
+
+def test_what_others_chose_before_at_a_pure_cost(tmp_path: Path) -> None:
+    """Others' exponential mechanism has a pure cost, ours one in zCDP: certificates have both."""
+    budget = {"epsilon": 5.0, "spend": 1.0}
+    made = study(tmp_path, {"kind": "count", "where": "x > 3"}, budget=budget)
+    made.register()
+    spend = Spend(
+        dataset="d",
+        unit="row",
+        query="old",
+        kind="any",
+        dp_epsilon=0.1,
+        reads=("x",),
+        mechanism="exponential-mechanism",
+    )
+    made.ledger().debit("d", "row", [spend], study="another tool", request={})
+    assert bdp.verify(made.release().certificate).verdict.startswith("VALID")

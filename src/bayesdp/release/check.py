@@ -138,11 +138,13 @@ def _by_group(query: PlannedQuery) -> str:
 def _as_share(query: PlannedQuery, n: int | None) -> str:
     """The error of a quantile's rank as a share of the rows, where their number is public."""
     spec, rows = query.shape.spec, query.shape.rows(n)
-    every_row = spec.where is None and spec.by is None and query.shape.rows_each == 1
+    every_row = spec.where is None and spec.by is None
     if query.shape.choice is None or rows is None or not every_row or query.shape.masked:
         return ""
     exact = query.noise.quantile(query.confidence) * query.step / rows
     nearest = float(exact)  # the decimal that it is shown as may be the share itself
+    if exact >= query.shape.choice.largest_error:
+        return ""
     share = nearest if shortest(nearest) >= exact else float_above(exact)
     return (
         f"{query.name}: the rank is off by at most {up_words(share)} of all rows "

@@ -55,11 +55,13 @@ PUBLIC_PART = ("mean", "quantile")
 
 
 def _needs_rows(query: PlannedQuery) -> bool:
-    """Whether no rows of a public part of the table have no such number.
+    """Whether no rows of a public part of the table have no such number, and everybody may know it.
 
-    `Total.sizes` counts by public columns alone: a condition on private ones refuses nothing.
+    `Total.sizes` counts by public columns alone: a condition on private ones refuses nothing. Where
+    a record is several rows, which groups they lie in is protected with them: of no rows a quantile
+    is any candidate then.
     """
-    return query.shape.averaged or query.shape.choice is not None
+    return query.shape.averaged or (query.shape.choice is not None and query.spend.unit == "row")
 
 
 def other_group_sizes(queries: Sequence[PlannedQuery], totals: Totals) -> list[Finding]:

@@ -45,6 +45,11 @@ class Choice:
         """The length of a step of the scores, in rows."""
         return Fraction(1, self.probability.denominator)
 
+    @property
+    def largest_error(self) -> Fraction:
+        """The largest error that a rank can have, as a share of the rows."""
+        return max(self.probability, 1 - self.probability)
+
     def scores(self, counts: Sequence[int]) -> list[int]:
         """The score of each candidate, in steps, from the data engine's counts. Private."""
         return rank_scores([counts[place] for place in self.places], self.probability)

@@ -198,7 +198,7 @@ def shape(study: StudySpec, position: int) -> Shape:
         mechanism=_mechanism(study, query, where, key),
         block=_block(study, where),
         group_rows=_group_rows(study, query, keys, key),
-        rows_each=(study.data.rows_per_unit or 1) if averaged else 1,
+        rows_each=(study.data.rows_per_unit or 1) if averaged or (chosen and as_many) else 1,
         group_words=level_words(study.columns[query.by], study.columns) if query.by else {},
         cell_words=_cell_words(column, cells or _cut_states(chosen, column), study.columns),
         cell_bounds=None if column is None else _clipped_to(column, study.columns),

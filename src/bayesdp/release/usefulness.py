@@ -53,4 +53,6 @@ def _range(plan: Plan, query: PlannedQuery) -> tuple[float, float] | None:
     if shape.masked or shape.spec.where or shape.spec.by:  # some rows may not be added up
         low, high = min(low, 0.0), max(high, 0.0)
     most = plan.n * (plan.study.data.rows_per_unit or 1)
+    if shape.choice is not None:  # the error is of a rank
+        return 0.0, float(most * shape.choice.largest_error)
     return most * low, most * high

@@ -62,7 +62,8 @@ class Spend(Statement):
     def _goes_together(self) -> Spend:
         if (self.dp_epsilon > 0) == (self.rho > 0):
             raise ValueError("not exactly one cost, pure or of Gaussian noise")
-        if self.mechanism in (*PURE, *ZCDP) and (self.mechanism in ZCDP) != (self.rho > 0):
+        # Others may have mechanisms that choose with a cost of either kind; steps know their own.
+        if self.mechanism in (LAPLACE, GAUSSIAN) and (self.mechanism == GAUSSIAN) != (self.rho > 0):
             raise ValueError("a cost of another kind than its noise has")
         if list(self.reads) != sorted(self.reads):
             raise ValueError("columns that it reads, out of alphabetical order")

@@ -22,6 +22,7 @@ from bayesdp.errors import (
     finite_number,
     require_shown,
 )
+from bayesdp.populations import parse
 
 
 @pytest.mark.parametrize(
@@ -95,3 +96,34 @@ def test_a_refusal_of_a_size_says_what_to_do() -> None:
                 missing += [] if "remedy" in said else [f"{file.name}:{node.lineno}"]
     assert sizes > 10
     assert missing == []
+
+
+def test_a_long_list_of_known_words_shows_only_a_few() -> None:
+    many = [f"node{i:04}" for i in range(3000)]
+    assert did_you_mean("nod0017", many) == "Did you mean 'node0017'?"
+    few = "Known: node0000, node0001, node0002, node0003, node0004 and 2995 more."
+    assert did_you_mean("weather", many) == few
+    assert len(did_you_mean("weather", many[:20])) > 200  # a list that can be read is whole
+
+
+def test_what_was_expected_is_listed_once() -> None:
+    for wrong, close in (("weather", ""), ("markof", " Did you mean 'markov'?")):
+        with pytest.raises(InputError) as raised:
+            parse({"model": wrong})
+        message = str(raised.value)
+        assert message.endswith(f".{close}")
+        assert message.count("independent") == 1
+        assert "Known" not in message
+
+
+def test_a_misspelt_parent_is_named_with_its_node_and_not_with_all_others() -> None:
+    coin = {"states": ["a", "b"], "table": [0.5, 0.5]}
+    nodes = [{"name": f"n{i}"} | coin for i in range(3000)]
+    nodes[7] |= {"parents": ["weather"], "table": [[0.5, 0.5]] * 2}
+    with pytest.raises(InputError) as raised:
+        parse({"model": "network", "nodes": nodes})
+    message = str(raised.value)
+    assert message.startswith("population.nodes[7].parents[0] is 'weather'")
+    assert "'n7'" in message
+    assert "2995 more" in message
+    assert len(message) < 300

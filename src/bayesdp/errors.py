@@ -142,12 +142,22 @@ def whole_number(
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`"Did you mean 'x'?"` for the closest known word, or the list of what is known."""
+    """`"Did you mean 'x'?"` for the closest known word, or the list of what is known.
+
+    Of more than `MOST_NAMED` words, such as the nodes of a large network, it lists the first `FEW`.
+    """
     options = sorted(known)
-    close = difflib.get_close_matches(word, options, n=1, cutoff=0.6)
-    if close:
-        return f"Did you mean '{close[0]}'?"
-    return "Known: " + ", ".join(options) + "."
+    most = FEW if len(options) > MOST_NAMED else MOST_NAMED
+    return closest(word, options) or f"Known: {first_names(options, most)}."
+
+
+def closest(word: str, known: Iterable[str]) -> str:
+    """`"Did you mean 'x'?"` for the closest known word; empty where none is close.
+
+    For a message that lists what is known already.
+    """
+    close = difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.6)
+    return f"Did you mean '{close[0]}'?" if close else ""
 
 
 def unknown_name(where: str, name: object, known: Iterable[object]) -> UnknownNameError:
@@ -157,8 +167,7 @@ def unknown_name(where: str, name: object, known: Iterable[object]) -> UnknownNa
     """
     names = sorted({str(name) for name in known})
     listed = f"Known: {first_names(names)}."
-    close = did_you_mean(str(name), names)
-    remedy = f"{close} {listed}" if close.startswith("Did") else listed
+    remedy = f"{closest(str(name), names)} {listed}".lstrip()
     return UnknownNameError(where, name, expected="a known name", remedy=remedy)
 
 
@@ -202,14 +211,17 @@ def toml_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def first_names(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
 MOST_NAMED = 20
 """The most names that a message lists; it says how many more there are."""
+
+FEW = 5
+"""How many names a message shows as examples, where a whole list would be too long."""
+
+
+def first_names(names: Sequence[str], most: int = MOST_NAMED) -> str:
+    """The first names, at most `most`, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def require_shown(text: str, key: str) -> None:

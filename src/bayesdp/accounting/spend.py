@@ -17,7 +17,7 @@ from typing import Any
 
 from bayesdp.accounting.blocks import Block, heaviest
 from bayesdp.accounting.canonical import canonical_form, canonical_json
-from bayesdp.errors import InputError, LedgerError, UnsupportedError, check_keys, did_you_mean
+from bayesdp.errors import InputError, LedgerError, UnsupportedError, check_keys, closest
 from bayesdp.notions import (
     ADVERSARIES,
     KINDS,
@@ -433,7 +433,7 @@ def _choice(key: str, value: object, options: Sequence[str]) -> None:
             key,
             value,
             expected=f"one of {', '.join(options)}",
-            remedy=did_you_mean(str(value), options),
+            remedy=closest(str(value), options),
         )
 
 

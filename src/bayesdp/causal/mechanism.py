@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bayesdp.arrays import Floats
 from bayesdp.causal.elimination import MOST_CELLS
-from bayesdp.errors import InputError, UnsupportedError, did_you_mean
+from bayesdp.errors import InputError, UnsupportedError, closest, did_you_mean
 from bayesdp.leakage.tensor import channel_of
 from bayesdp.populations.base import explain_validation
 
@@ -117,7 +117,7 @@ def mechanism_of(raw: Any) -> CausalMechanism:
         _KEY,
         wrong,
         expected='{"channel": ...}, {"count": ..., "epsilon": ...} or {"sum": ..., "epsilon": ...}',
-        remedy=did_you_mean(str(wrong), KINDS),
+        remedy=closest(str(wrong), KINDS),
     )
 
 

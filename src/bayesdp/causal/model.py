@@ -165,7 +165,7 @@ class CausalModel(BaseModel):
                 raise InputError(
                     where,
                     parent,
-                    expected="the name of another node, once",
+                    expected=f"the name of another node, once, as a parent of '{node.name}'",
                     remedy="" if parent in place else did_you_mean(parent, place),
                 )
             if self.nodes[place[parent]].role == "data":

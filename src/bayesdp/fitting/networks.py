@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.errors import InputError, UnsupportedError, first_names
 from bayesdp.fitting.comparing import SIGNIFICANT, FitCheck, RatioTest, independence_test, p_words
 from bayesdp.fitting.numbers_of import (
     Numbers,
@@ -274,7 +274,8 @@ def _counted(table: Table, family: Sequence[str], states: Mapping[str, Sequence[
                 raise InputError(
                     "structure",
                     value,
-                    expected=f"a state of '{column}' ({', '.join(known)}), and the table has this",
+                    expected=f"a state of '{column}' ({first_names(list(known))}), "
+                    "and the table has this",
                     remedy="State it in the structure, or leave these cells empty.",
                 )
         counts[tuple(known[v] for known, v in zip(places, values, strict=True))] += number

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from bayesdp.errors import InputError, UnsupportedError, text_of_file
+from bayesdp.errors import InputError, UnsupportedError, first_names, text_of_file
 from bayesdp.populations.base import Rescaling
 from bayesdp.populations.directed import pyagrum_node, read_rows
 from bayesdp.populations.files import NUMBER
@@ -223,7 +223,7 @@ class _Reader:
         setting = []
         for parent, value in zip(parents, values, strict=True):
             if value not in self.states[parent]:
-                self._fail(line, value, f"a state of {parent}: " + ", ".join(self.states[parent]))
+                self._fail(line, value, f"a state of {parent}: {first_names(self.states[parent])}")
             setting.append(self.states[parent].index(value))
         return tuple(setting)
 

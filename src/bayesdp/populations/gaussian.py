@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from bayesdp.errors import InputError, require_shown, whole_number
+from bayesdp.errors import InputError, first_names, require_shown, whole_number
 from bayesdp.populations.base import MOST_RECORDS, Population, require_numbers
 from bayesdp.populations.precision import LARGEST_DENSE, Precision, read_precision
 from bayesdp.statements.base import exact_text
@@ -181,7 +181,7 @@ class Gaussian(Population):
             raise InputError(
                 "population.bounds",
                 bounds,
-                expected=f"{len(columns)} intervals, one for each of {', '.join(columns)}",
+                expected=f"{len(columns)} intervals, one for each of {first_names(columns)}",
                 remedy="How far one column moves another depends on where secret values lie; the "
                 "bounds of the columns are a good choice.",
             )

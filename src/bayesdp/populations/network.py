@@ -130,7 +130,7 @@ class Network(OfNodes):
                 raise InputError(
                     f"{key}.parents[{number}]",
                     parent,
-                    expected="the name of another node, once",
+                    expected=f"the name of another node, once, as a parent of '{node.name}'",
                     remedy="" if parent in place else did_you_mean(parent, list(place)[:10_000]),
                 )
         sizes = [self.nodes[place[parent]].size for parent in node.parents]

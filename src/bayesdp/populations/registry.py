@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bayesdp.errors import InputError, did_you_mean
+from bayesdp.errors import InputError, closest
 from bayesdp.populations.base import WITHIN_DOUBLES, Population, explain_validation
 
 MODELS: dict[str, type[Population]] = {}
@@ -38,7 +38,7 @@ def parse(spec: Mapping[str, Any], key: str = "population") -> Population:
             f"{key}.model",
             model,
             expected="one of " + ", ".join(MODELS),
-            remedy=did_you_mean(str(model), MODELS),
+            remedy=closest(str(model), MODELS),
         )
     kind = MODELS[model]
     try:

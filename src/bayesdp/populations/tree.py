@@ -88,7 +88,7 @@ class Tree(OfNodes):
             raise InputError(
                 f"{key}.parent",
                 node.parent,
-                expected="the name of a node",
+                expected=f"the name of a node, as the parent of '{node.name}'",
                 remedy=did_you_mean(node.parent, list(place)[:10_000]),
             )
         states, rows = self.sizes[place[node.parent]], len(node.transition or ())

@@ -6,7 +6,15 @@ import math
 
 from bayesdp import kernel
 from bayesdp.accounting.spend import SMALLEST_DELTA
-from bayesdp.errors import InputError, UnsupportedError, did_you_mean, toml_key, toml_text
+from bayesdp.errors import (
+    InputError,
+    UnsupportedError,
+    closest,
+    did_you_mean,
+    first_names,
+    toml_key,
+    toml_text,
+)
 from bayesdp.populations import (
     Autoregressive,
     Clusters,
@@ -362,7 +370,7 @@ def _members(study: StudySpec, population: Population) -> None:
             raise InputError(
                 "population.members",
                 list(other),
-                expected="the same roles in all members: " + ", ".join(named or ()),
+                expected=f"the same roles in all members: {first_names(named or ())}",
                 remedy="One column says which record of its cluster a row is.",
             )
     columns = [column for column in study.columns.values() if column.role == "member"]
@@ -387,6 +395,6 @@ def _members(study: StudySpec, population: Population) -> None:
                 raise InputError(
                     f"data.columns.{column.name}.states",
                     state,
-                    expected="one of population.roles: " + ", ".join(named),
-                    remedy=did_you_mean(str(state), named),
+                    expected=f"one of population.roles: {first_names(named)}",
+                    remedy=closest(str(state), named),
                 )

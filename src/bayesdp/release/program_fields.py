@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from bayesdp.errors import InputError, did_you_mean, toml_key
+from bayesdp.errors import InputError, closest, did_you_mean, first_names, toml_key
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec
 from bayesdp.statements.base import exact_text
@@ -32,8 +32,8 @@ def agreed(
             raise InputError(
                 f"{key}.columns.{given}",
                 query.columns[given],
-                expected="a field of the program's record: " + ", ".join(shown),
-                remedy=did_you_mean(given, shown),
+                expected=f"a field of the program's record: {first_names(list(shown))}",
+                remedy=closest(given, shown),
             )
     read = fields_read(core)
     fields: dict[str, str] = {}
@@ -118,7 +118,7 @@ def _check_category(kind: Type, column: Column, place: str) -> None:
         raise InputError(
             f"data.columns.{column.name}.states",
             missing[0],
-            expected="one of the program's labels: " + ", ".join(kind.labels),
+            expected=f"one of the program's labels: {first_names(kind.labels)}",
             remedy="A record with another label would stop the program: give the Category all "
             "states, or the column fewer.",
         )

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from bayesdp.accounting import Block
 from bayesdp.accounting.composition import THREE_WAYS_OUT
-from bayesdp.errors import InputError, UnsupportedError, did_you_mean, toml_text
+from bayesdp.errors import InputError, UnsupportedError, did_you_mean, first_names, toml_text
 from bayesdp.notions import Kind
 from bayesdp.populations import MarkovChain
 from bayesdp.release.quantiles import Choice, choice
@@ -373,7 +373,7 @@ def _group_rows(
     missing = [name for name in names if name not in sizes]
     if missing:
         raise InputError(
-            key, sizes, expected="the size of every group", remedy=f"Add {', '.join(missing)}."
+            key, sizes, expected="the size of every group", remedy=f"Add {first_names(missing)}."
         )
     n, total = study.data.n, sum(sizes.values())
     some = query.kind == "mean" and query.where is not None

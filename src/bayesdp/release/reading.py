@@ -20,6 +20,7 @@ from bayesdp.accounting.analysts import checked_analyst
 from bayesdp.errors import (
     InputError,
     did_you_mean,
+    first_names,
     require_shown,
     toml_key,
     toml_text,
@@ -250,7 +251,8 @@ def _stressed(raw: object, key: str, declared: Population) -> StressSpec:
         raise InputError(
             f"{place}.covers",
             list(population.covers),
-            expected="nothing here, or what population.covers says: " + ", ".join(declared.covers),
+            expected="nothing here, or what population.covers says: "
+            f"{first_names(declared.covers)}",
         )
     covering = population.model_copy(update={"covers": declared.covers})
     return StressSpec(name=name, population=covering)

@@ -38,7 +38,7 @@ from pydantic import (
     model_validator,
 )
 
-from bayesdp.errors import InputError, did_you_mean, require_shown, toml_key
+from bayesdp.errors import InputError, closest, did_you_mean, require_shown, toml_key
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.columns import Value
 from bayesdp.statements.conditions import TIME_WORDS, is_time, value_kind
@@ -293,7 +293,7 @@ def _check_combination(name: str, raw: dict[str, Any]) -> None:
     role = raw.get("role")
     if "role" in raw and role not in _ROLES:
         expected = "'cluster', 'member', 'series' or 'order'"
-        refuse(name, "role", role, expected, did_you_mean(str(role), _ROLES))
+        refuse(name, "role", role, expected, closest(str(role), _ROLES))
     if "step" in raw and role != "order":
         refuse(name, "step", raw["step"], "to stand with role = 'order' only")
     if role == "order":

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bayesdp.errors import InputError, did_you_mean
+from bayesdp.errors import InputError, closest
 from bayesdp.notions import KINDS
 from bayesdp.populations import Autoregressive, Gaussian, Population
 from bayesdp.statements.base import exact_text
@@ -81,7 +81,7 @@ def parse_lipschitz(raw: Mapping[str, Any], place: str) -> Lipschitz | None:
             f"{place}.kind",
             kind,
             expected=f"one of {', '.join(KINDS)}",
-            remedy=did_you_mean(str(kind), KINDS),
+            remedy=closest(str(kind), KINDS),
         )
     column, interval = raw.get("column"), raw.get("interval")
     if kind != "lipschitz":

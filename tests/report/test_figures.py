@@ -125,14 +125,31 @@ def test_pieces_of_a_long_panel_have_one_axis() -> None:
     marks = tuple(IntervalMark(str(i), float(i), 1.0) for i in range(40))
     sheets = on_sheets([FigurePanel("many " * 30, "", marks)])
     assert [piece.title[:8] for sheet in sheets for piece in sheet] == [
-        f"{part} of 3: " for part in (1, 2, 3)
+        f"{part} of 4: " for part in (1, 2, 3, 4)
     ]
     places = []
     for number, sheet in enumerate(sheets):
         svg = ET.fromstring(error_bars(sheet, title="t", name=f"f{number}"))
         heads = "".join(e.text or "" for e in svg.iter("text") if e.get("class") == "head")
-        assert heads.startswith(f"{number + 1} of 3: many")
+        assert heads.startswith(f"{number + 1} of 4: many")
         places += [percent(c.attrib["cx"]) for c in svg.iter("circle")]
     assert places == sorted(places)
     steps = [right - left for left, right in pairwise(places)]
     assert max(steps) - min(steps) < 0.03
+
+
+def test_labels_are_nearer_to_their_own_bar_than_to_any_other() -> None:
+    marks = tuple(IntervalMark(str(i), float(i), 1.0) for i in range(30))
+    for sheet in on_sheets([FigurePanel("q", "cm", marks)]):
+        svg = ET.fromstring(error_bars(sheet, title="t", name="f"))
+        bars = [float(c.attrib["cy"]) for c in svg.iter("circle")]
+        for kind in ("label", "value"):
+            # The top of the text is its farthest point below a bar, and the nearest above one.
+            tops = [float(e.attrib["y"]) - 9.0 for e in svg.iter("text") if e.get("class") == kind]
+            assert len(tops) == len(bars) > 1
+            own = [bar - text for bar, text in zip(bars, tops, strict=True)]
+            following = [text - bar for bar, text in zip(bars, tops[1:], strict=False)]
+            assert 0.0 < max(own) <= min(following) / 2.0
+        lowest = max(float(x.attrib["y2"]) for x in svg.iter("line") if x.get("class") == "cap")
+        (axis,) = [float(x.attrib["y1"]) for x in svg.iter("line") if x.get("class") == "axis"]
+        assert lowest < axis

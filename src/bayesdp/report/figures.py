@@ -25,7 +25,12 @@ if TYPE_CHECKING:
     from bayesdp.release.stress import Stress, StressRow
 
 WIDTH = 760
-_ROW = 40
+_ROW = 52
+_LABEL = 20
+_BAR = 28
+"""A row's height, and how far below its top the label's line and the bar are: labels stand by far
+nearer to their own bar than to that of the row before."""
+
 _LINE = 18
 _AXIS = 34
 _GAP = 18
@@ -233,7 +238,7 @@ def _marks(low: float, high: float) -> list[tuple[float, str]]:
 
 def _bar(interval: IntervalMark, top: float, place: Callable[[float], str]) -> str:
     """The label and the number in a line, the bar under it."""
-    middle, y = place(interval.value), top + _ROW - 10
+    middle, y = place(interval.value), top + _BAR
     start = place(interval.value - interval.error)
     end = place(interval.value + interval.error)
     number = _plain(interval)
@@ -241,12 +246,12 @@ def _bar(interval: IntervalMark, top: float, place: Callable[[float], str]) -> s
     label = escape(_short(interval.label, room))
     return (
         f"<g><title>{escape(interval.label)}: {_spoken(interval)}</title>"
-        f'<text class="label" x="0" y="{top + 16:.1f}">{label}</text>'
-        f'<text class="value" x="100%" y="{top + 16:.1f}">{number}</text>'
+        f'<text class="label" x="0" y="{top + _LABEL:.1f}">{label}</text>'
+        f'<text class="value" x="100%" y="{top + _LABEL:.1f}">{number}</text>'
         f'<line class="bar" x1="{start}" x2="{end}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        f'<line class="cap" x1="{start}" x2="{start}" y1="{y - 5:.1f}" y2="{y + 5:.1f}"/>'
-        f'<line class="cap" x1="{end}" x2="{end}" y1="{y - 5:.1f}" y2="{y + 5:.1f}"/>'
-        f'<circle class="dot" cx="{middle}" cy="{y:.1f}" r="4.5"/></g>'
+        f'<line class="cap" x1="{start}" x2="{start}" y1="{y - 4:.1f}" y2="{y + 4:.1f}"/>'
+        f'<line class="cap" x1="{end}" x2="{end}" y1="{y - 4:.1f}" y2="{y + 4:.1f}"/>'
+        f'<circle class="dot" cx="{middle}" cy="{y:.1f}" r="4"/></g>'
     )
 
 

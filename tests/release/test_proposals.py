@@ -283,6 +283,7 @@ def test_check_points_to_proposals_shows_and_lists_them(
     assert "What would help, each" not in run()
     shown = run("--verbose")
     assert pointer in shown
+    assert "--verbose" not in shown  # it was given
     Path("dp.toml").write_text(STUDY.replace("[budget]", '[budget]\nnotion = "dp"'))
     no_help = CliRunner().invoke(app, ["check", "dp.toml", "--verbose"]).stdout
     assert ("Nothing was found that would help." in no_help) == (pointer in no_help)

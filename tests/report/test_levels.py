@@ -14,6 +14,7 @@ from bayesdp.leakage.profile import profile
 from bayesdp.notions import ApproxDP, Cost
 from bayesdp.populations import Finite, parse
 from bayesdp.report.levels import (
+    level_sentence,
     show_approximate,
     show_calibration,
     show_exact,
@@ -42,6 +43,12 @@ def test_levels_of_a_cost_are_rounded_up() -> None:
     assert "cluster-size 0.300001" in text
     assert "protects a record as one of 0.300001 would" in text
     assert "at most e^0.300001 = 1.35." in text
+
+
+def test_verbose_is_named_where_it_was_not_given() -> None:
+    report = HOUSEHOLD.leakage(0.1)
+    assert "asked; --verbose shows them). If" in level_sentence(report)
+    assert "asked; all are shown below). If" in level_sentence(report, verbose=True)
 
 
 def test_levels_with_a_delta_are_rounded_up() -> None:

@@ -101,10 +101,14 @@ def _knows(bound: Bound) -> str:
     return f"uses {theorem.uses}{left}"
 
 
-def level_sentence(report: LeakageReport, *, in_odds: bool = True) -> str:
-    """Which theorem proves the level, and what the level promises in odds."""
+def level_sentence(report: LeakageReport, *, in_odds: bool = True, verbose: bool = False) -> str:
+    """Which theorem proves the level, and what the level promises in odds.
+
+    With `verbose` all theorems that were asked are shown below, so it names no option for that.
+    """
     count = len(best_by_theorem(report)) + len(report.refused)
-    others = f" (of {count} asked; --verbose shows them)" if count > 1 else ""
+    shown = "all are shown below" if verbose else "--verbose shows them"
+    others = f" (of {count} asked; {shown})" if count > 1 else ""
     said = f"The level is by the theorem {report.best.theorem}{others}."
     return f"{said} {_in_odds(report)}" if in_odds else said
 

@@ -51,7 +51,10 @@ def show_check(
         "that this study may spend.",
     )
     if plan.report is not None:
-        say(console, level_sentence(plan.report, in_odds=check.preview.refusal is None))
+        say(
+            console,
+            level_sentence(plan.report, in_odds=check.preview.refusal is None, verbose=verbose),
+        )
     for warning in warnings(check, before):
         say(console, warning)
     for remark in plan.remarks:
@@ -69,7 +72,9 @@ def show_check(
         say(console, plan.choice.words())
     if check.inaccurate:
         large = "" if useless(plan) else "Some error is above a tenth of its range. "
-        say(console, f"{large}--verbose looks for what would help.")
+        pointer = "" if verbose else "--verbose looks for what would help."
+        if large or pointer:
+            say(console, f"{large}{pointer}".rstrip())
     preview = check.preview
     show_readings(console, plan.study.data.dataset, preview.readings, preview.counted)
     if verbose:

@@ -76,7 +76,7 @@ def test_release_ledger_report_and_certificate() -> None:
     report = Path("r.html").read_text()
     assert "at delta = 1e-06" in report
     assert "plus delta = 1e-06" in report
-    assert "except with a chance of at most 1 in 330 000" in report
+    assert "except with a chance of at most 1 in 330\N{NARROW NO-BREAK SPACE}000" in report
     shown = words(run("release", "study.toml").stdout)
     assert "DP cost rho = " in shown
     assert "For every set of results, its probability given one value" in shown

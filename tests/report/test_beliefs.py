@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bayesdp.report import beliefs
+from bayesdp.report.numbers import THOUSANDS
 from tests.effort import runs
 
 PRIORS = (0.01, 0.1, 0.5)
@@ -43,7 +44,7 @@ def test_limits_are_never_sharper_than_true(prior: float, level: float) -> None:
     assert plain["at_least"] == pytest.approx(float(least.mid()), rel=1e-12)
     shown = beliefs.factor_words(beliefs.odds_factor(level))
     if factor < 10**6:
-        number = Decimal(shown.replace(" ", ""))
+        number = Decimal(shown.replace(THOUSANDS, ""))
         assert not arb(int(number * 100)) / 100 < factor
         assert number <= Decimal(float(factor.mid())) * Decimal("1.011") + Decimal("0.01")
     else:
@@ -80,12 +81,12 @@ def test_what_is_no_level_is_refused(level: float) -> None:
 
 
 def test_small_chances_round_up() -> None:
-    assert beliefs.chance_words(Decimal("0.000003")) == "1 in 330 000"
+    assert beliefs.chance_words(Decimal("0.000003")) == "1 in 330\N{NARROW NO-BREAK SPACE}000"
     assert beliefs.chance_words(Decimal("0.3")) == "1 in 3"
     assert beliefs.chance_words(Decimal("0.6")) == "60 %"
     assert beliefs.chance_words(Decimal("3e-40")) == "1 in 10^39"
     for chance in (0.49, 0.01234, 3e-5, 7e-9, 2e-15):
-        words = beliefs.chance_words(Decimal(chance)).removeprefix("1 in ").replace(" ", "")
+        words = beliefs.chance_words(Decimal(chance)).removeprefix("1 in ").replace(THOUSANDS, "")
         assert chance <= 1 / float(words) <= chance * 1.5
 
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from bayesdp.report.layout import bullet, filled, item, noted, say, show_table
+from bayesdp.report.numbers import grouped
 
 WIDTHS = st.integers(8, 120)
 WORDS = st.text("ab1.-[]/", min_size=1, max_size=12)
@@ -87,3 +88,13 @@ def test_paragraphs_keep_their_words(width: int, text: str) -> None:
 def test_a_number_keeps_its_percent_sign(width: int) -> None:
     for line in filled("becomes 12.5 % and then 13 % at most", width).splitlines():
         assert not line.startswith("%")
+
+
+@pytest.mark.parametrize("width", range(10, 30))
+def test_no_line_ends_inside_a_number(width: int) -> None:
+    """A terminal shows the space between thousands as a plain one, where it knows no other."""
+    lines = filled(f"There are {grouped(2251)} records of them.", width).splitlines()
+    assert sum("2 251" in line for line in lines) == 1
+    console, file = shown(80)
+    show_table(console, "", ("records",), [(grouped(12_345_678),)])
+    assert "12 345 678" in file.getvalue()

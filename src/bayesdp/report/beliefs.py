@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from bayesdp.errors import InputError
 from bayesdp.numbers import float_above, float_below
-from bayesdp.report.numbers import percent_down, percent_up, plain
+from bayesdp.report.numbers import grouped, percent_down, percent_up, plain
 
 PRIORS = (Decimal("0.01"), Decimal("0.10"), Decimal("0.50"))
 """How likely somebody thinks a fact is beforehand: the rows of every table of beliefs."""
@@ -147,7 +147,7 @@ def factor_words(factor: Decimal) -> str:
         return plain(factor.quantize(Decimal("0.01"), rounding=ROUND_CEILING))
     places = factor.adjusted() - 2
     rounded = factor.quantize(_ONE.scaleb(places), rounding=ROUND_CEILING)
-    return f"{int(rounded):,}".replace(",", " ")
+    return grouped(int(rounded))
 
 
 def _near_0(probability: Decimal) -> str:
@@ -168,7 +168,7 @@ def chance_words(probability: Decimal) -> str:
     count = count.quantize(_ONE.scaleb(places), rounding=ROUND_FLOOR)
     if count >= 10**15:
         return f"1 in 10^{count.adjusted()}"
-    return f"1 in {int(count):,}".replace(",", " ")
+    return f"1 in {grouped(int(count))}"
 
 
 def exception(delta: float) -> Decimal:

@@ -12,6 +12,8 @@ from itertools import product
 from math import sqrt
 from typing import Any
 
+from bayesdp.report.numbers import grouped
+
 Spec = Mapping[str, Any]
 
 MOST_NUMBERS = 9
@@ -118,9 +120,9 @@ def leaves_open(spec: Spec) -> bool:
 
 
 def number(value: object) -> str:
-    """A whole number with spaces between thousands; anything else as it is."""
+    """A whole number with narrow spaces between thousands; anything else as it is."""
     if isinstance(value, int):
-        return f"{value:,}".replace(",", " ")
+        return grouped(value)
     return f"{value:.12g}" if isinstance(value, float) else clean(value)
 
 

@@ -26,6 +26,7 @@ from bayesdp.report.circumstances import RELATED
 from bayesdp.report.dependence import clean, leaves_open, members
 from bayesdp.report.implied import RULE, follows
 from bayesdp.report.layout import filled
+from bayesdp.report.numbers import THOUSANDS
 from bayesdp.report.passages import all_sections, refuted
 from bayesdp.report.phrases import Section, section_html
 from bayesdp.report.promise import (
@@ -324,7 +325,8 @@ def _table_text(table: Sequence[Sequence[str]], width: int) -> list[str]:
     """Columns side by side, or row by row where the lines are too short for that."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     if sum(widths) + 3 * len(widths) - 1 <= width:
-        cells = ([c.rjust(size) for c, size in zip(row, widths, strict=True)] for row in table)
+        plain = [[cell.replace(THOUSANDS, " ") for cell in row] for row in table]
+        cells = ([c.rjust(size) for c, size in zip(row, widths, strict=True)] for row in plain)
         return ["  " + "   ".join(row) for row in cells]
     header, *rows = table
     lines = (", ".join(f"{name}: {c}" for name, c in zip(header, row, strict=True)) for row in rows)

@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bayesdp.report.numbers import THOUSANDS
+
 READABLE = 80
 """Prose in longer lines is hard to read."""
 
@@ -24,7 +26,7 @@ TableCell = str | Text
 
 
 def filled(text: str, width: int, first: str = "", rest: str = "") -> str:
-    """The text in lines of `width` letters; words stay whole, numbers keep their percent sign.
+    """The text in lines of `width` letters; words stay whole, numbers stay in one line.
 
     `first` stands before the first line, `rest` before all others.
     """
@@ -37,7 +39,7 @@ def filled(text: str, width: int, first: str = "", rest: str = "") -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return lines.replace("\N{NO-BREAK SPACE}%", " %")
+    return lines.replace("\N{NO-BREAK SPACE}%", " %").replace(THOUSANDS, " ")
 
 
 def say(console: Console, text: str, *, first: str = "", rest: str = "", style: str = "") -> None:
@@ -76,7 +78,10 @@ def show_table(
 
     Without `headed` the columns have no names: the first says what the second is.
     """
-    cells = [[Text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    cells = [
+        [Text(cell.replace(THOUSANDS, " ")) if isinstance(cell, str) else cell for cell in row]
+        for row in rows
+    ]
     whole = [[Text(name) for name in columns], *cells] if headed else cells
     by_column = [list(column) for column in zip(*whole, strict=True)]
     between = 3 * len(columns) + 1 if ruled else 2 * len(columns) - 1

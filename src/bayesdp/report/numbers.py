@@ -100,7 +100,16 @@ def typeset(value: float, places: int) -> str:
     shown = f"{value:,.{places}f}"
     if not any(digit in shown for digit in "123456789"):
         shown = shown.removeprefix("-")
-    return shown.replace("-", "\N{MINUS SIGN}").replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return shown.replace("-", "\N{MINUS SIGN}").replace(",", THOUSANDS)
+
+
+THOUSANDS = "\N{NARROW NO-BREAK SPACE}"
+"""Stands between thousands: no line ends there. `layout` shows it as a plain space."""
+
+
+def grouped(count: int) -> str:
+    """A whole number with narrow spaces between thousands, where no line is broken."""
+    return f"{count:,}".replace(",", THOUSANDS)
 
 
 def plain(value: Decimal) -> str:

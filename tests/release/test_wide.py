@@ -171,6 +171,17 @@ def test_clusters_of_one_row_each_are_a_hint_for_the_curator(tmp_path: Path) -> 
     assert (len(read_back["findings"]), read_back["hints"]) == (1, [])
 
 
+def test_a_release_warns_before_it_pays(tmp_path: Path) -> None:
+    made = study(ledger=str(tmp_path / "ledger.db"))
+
+    def stop(warning: str) -> None:
+        raise KeyboardInterrupt(warning)
+
+    with pytest.raises(KeyboardInterrupt, match="'left' and 'right' look alike"):
+        made.release(warn=stop)
+    assert made.spends() == []
+
+
 def test_the_command_warns_with_data_and_without(tmp_path: Path) -> None:
     WIDE.to_csv(tmp_path / "t.csv", index=False)
     file = tmp_path / "study.toml"
@@ -188,5 +199,9 @@ def test_the_command_warns_with_data_and_without(tmp_path: Path) -> None:
         assert "'left' and 'right' look alike" in " ".join(done.stdout.split())
     warning, _ = json.loads(run(app, ["check", str(file), "--json"]).stdout)["warnings"]
     assert "look alike" in warning
+    done = run(app, ["release", str(file), "--report", str(tmp_path / "r.html")])
+    assert warning in done.stderr.splitlines()
+    assert "look alike" not in done.stdout  # once
+    assert "look alike" in (tmp_path / "r.html").read_text()
     text = (Path(__file__).parents[2] / "docs" / "study-files.md").read_text()
     assert "### Wide and long tables" in text, "where the warning points"

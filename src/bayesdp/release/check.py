@@ -68,11 +68,7 @@ class Check:
     @property
     def warnings(self) -> list[str]:
         """Warnings about what the study's author may not have meant."""
-        study = self.plan.study
-        warnings = [*wide_warnings(study), *_about_estimates(study.population)]
-        best = self.plan.report.best.theorem if self.plan.report is not None else "none"
-        warnings += filter(None, [zeros_hint(study.population, best)])
-        return [*warnings, *useless(self.plan)]
+        return plan_warnings(self.plan)
 
     @property
     def inaccurate(self) -> list[str]:
@@ -119,6 +115,15 @@ class Check:
         delta = f" at delta {exact_text(plan.delta)}" if plan.delta > 0.0 else ""
         fits = "it fits" if self.preview.refusal is None else "it does not fit"
         return f"{cost_words(plan.dp_epsilon, plan.dp_rho)}, {level}{delta}: {fits}"
+
+
+def plan_warnings(plan: Plan) -> list[str]:
+    """Warnings about what the study's author may not have meant, at a check and at a release."""
+    study = plan.study
+    warnings = [*wide_warnings(study), *_about_estimates(study.population)]
+    best = plan.report.best.theorem if plan.report is not None else "none"
+    warnings += filter(None, [zeros_hint(study.population, best)])
+    return [*warnings, *useless(plan)]
 
 
 def _by_group(query: PlannedQuery) -> str:

@@ -20,13 +20,13 @@ from bayesdp.mechanisms import (
 )
 from bayesdp.numbers import UpperBound
 from bayesdp.release.certify import certify
+from bayesdp.release.check import plan_warnings
 from bayesdp.release.plan import Plan, PlannedQuery
 from bayesdp.release.program_results import ProgramAnswer
 from bayesdp.release.program_runs import ProgramRun, run_program
 from bayesdp.release.queries import cells_sentences
 from bayesdp.release.repeats import remember
 from bayesdp.release.results import QuantileResult, Release, Result, cost_words
-from bayesdp.release.usefulness import useless
 from bayesdp.statements.columns import Value
 from bayesdp.tables.sums import Total, Totals
 
@@ -108,7 +108,7 @@ class StudyDrawing:
             plan.dp_rho,
             claim["delta"],
             tuple(replace(answer, certificate=certificate) for answer in answers),
-            (*plan.remarks, *useless(plan)),
+            (*plan.remarks, *plan_warnings(plan)),
             tuple(cells_sentences(query.shape for query in plan.queries)),
         )
 

@@ -30,7 +30,7 @@ from bayesdp.errors import (
 )
 from bayesdp.fitting.noisy_counts import PublicWindows
 from bayesdp.populations import Population
-from bayesdp.release.check import Check
+from bayesdp.release.check import Check, plan_warnings
 from bayesdp.release.derivation import derive, fits_total, provable_plan, within_total
 from bayesdp.release.drawing import ExactValues, StudyDrawing
 from bayesdp.release.fit_plan import FitPlan, plan_fit
@@ -55,7 +55,6 @@ from bayesdp.release.spec_parts import BudgetSpec, QuerySpec
 from bayesdp.release.spend_instead import smaller_spend
 from bayesdp.release.stress import Stress, stress
 from bayesdp.release.sweep import Sweep, spending, sweep
-from bayesdp.release.usefulness import useless
 from bayesdp.release.wide import clusters_of_one
 from bayesdp.statements.base import exact_text
 from bayesdp.tables.checks import Finding, count_records, inspect
@@ -328,8 +327,8 @@ class Study:
         `again` allows what running a notebook's cell again must not do: to release a study that is
         identical to one that this process has released with this ledger. `clock` tells the time
         that the certificate has; now, if it is left out. `warn` is called before anything is spent
-        with each warning about a number that would tell next to nothing, which are among the
-        `remarks` of the release too; an exception of it stops the release.
+        with each of the `warnings` of the check, which are among the `remarks` of the release too;
+        an exception of it stops the release.
 
         Raises `Refusal` (`BudgetExceededError`, `TableMismatchError`, or for an identical study
         without `again`) with nothing spent, `InputError` and
@@ -354,7 +353,7 @@ class Study:
             ledger.refused(*who, "budget", analyst=analyst, spends=plan.spends)
         within_total(plan, derivation)
         if warn is not None:
-            for warning in useless(plan):
+            for warning in plan_warnings(plan):
                 warn(warning)
         drawing = StudyDrawing(ledger, plan, exact, identity, clock)
         release = Transaction(ledger, self._entry(plan), drawing).run()

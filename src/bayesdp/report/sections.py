@@ -7,11 +7,11 @@ from typing import Any
 
 from bayesdp.accounting.composition import dp_bound
 from bayesdp.accounting.spend import Reading, Spend
+from bayesdp.release.check import plan_warnings
 from bayesdp.release.results import Release
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec
 from bayesdp.release.study import Study
-from bayesdp.release.usefulness import useless
 from bayesdp.report import dependence
 from bayesdp.report.circumstances import secrets
 from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection
@@ -64,7 +64,7 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
         questions=[
             *(question(query, spec) for query in spec.queries if query.program is None),
             *release.cells,
-            *useless(plan),
+            *plan_warnings(plan),
         ],
         explained=_explained(promise),
     )

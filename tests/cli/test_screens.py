@@ -240,6 +240,16 @@ def test_a_target_without_a_price_is_a_row_that_says_why() -> None:
     assert document("check", "people.toml", "--target", "0.1", status=1)["targets"] == [low]
 
 
+def test_a_value_that_is_given_before_another_is_not_lost() -> None:
+    Path("people.toml").write_text(PEOPLE)
+    both = document("check", "people.toml", "--target", "0.5", "--target", "1,2")
+    assert both == document("check", "people.toml", "--target", "0.5,1,2")
+    pair = '{"model":"clusters","size":2}'
+    twice = run("leakage", pair, "--epsilon", "1", "--epsilon", "2", status=2).stderr
+    assert "Option '--epsilon' takes one value" in " ".join(twice.replace("│", " ").split())
+    assert run("leakage", pair, "--epsilon", "1", "--json", "--json").stdout.startswith("{")
+
+
 @pytest.mark.parametrize("levels", ["", "1,,2", "0", "nan", "1,-1", "a", "1;2", "1e7"])
 def test_what_is_not_a_list_of_levels_is_refused(levels: str) -> None:
     Path("people.toml").write_text(PEOPLE)

@@ -21,7 +21,21 @@ if TYPE_CHECKING:
 
 
 class _Flags:
-    """A command whose flags have no type in its help: they take no value."""
+    """A command whose flags have no type in its help: they take no value.
+
+    An option of one value that is given twice is refused: the first value would be lost.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments, after a look for options that are given twice."""
+        parser = self.make_parser(ctx)  # type: ignore[attr-defined]  # of a command, which comes next
+        _, _, given = parser.parse_args(args=list(args))
+        for param in given if not ctx.resilient_parsing else ():
+            single = param.param_type_name == "option" and not (param.is_flag or param.multiple)
+            if single and given.count(param) > 1:
+                ctx.fail(f"Option '{param.opts[0]}' takes one value, and is given more than once.")
+        rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+        return rest
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters, each flag without a metavar."""

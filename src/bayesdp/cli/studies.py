@@ -34,7 +34,7 @@ def check(
         bool, typer.Option("--verbose", help="Also what every theorem says of the level.")
     ] = False,
     target: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="LEVELS",
             help="Several levels side by side, such as 0.1,0.3,1,3, to choose one.",
@@ -60,14 +60,12 @@ def check(
             expected="--stress beside it: the figure is of the stress test",
         )
     if stress:
-        _refuse_with(
-            "--stress", {"--data": data, "--verbose": verbose, "--target": target is not None}
-        )
+        _refuse_with("--stress", {"--data": data, "--verbose": verbose, "--target": bool(target)})
         _stress(loaded, figure, as_json)
         return
-    if target is not None:
+    if target:
         _refuse_with("--target", {"--data": data, "--verbose": verbose})
-        _sweep(loaded, target, as_json)
+        _sweep(loaded, ",".join(target), as_json)
         return
     _price(loaded, data, verbose, as_json)
 

@@ -6,13 +6,17 @@ import json
 import re
 import shutil
 from importlib.resources import files
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from bayesdp.cli import app
+from bayesdp.release.sweep import Sweep, SweepRow
+from bayesdp.report.studies import show_sweep
 from tests.golden.cases import FILES, PEOPLE
 from tests.release.program_studies import HEAD
 from tests.release.program_studies import PEOPLE as PROGRAMS
@@ -155,10 +159,16 @@ def test_the_ledger_shows_the_entries_that_are_asked_for(monkeypatch: pytest.Mon
     assert other["releases"] == []
     assert other["spent"] == later[0]["spent"] > 0.6
     said = run("ledger", "show", "--analyst", "Bo", "--since", "2020-01-01").stdout
-    only = "those by 'Bo' and since 2020-01-01T00:00:00+00:00; tables count all releases."
+    only = (
+        "those by 'Bo' and since 2020-01-01T00:00:00+00:00; tables are of all releases until now."
+    )
     assert only in " ".join(said.split())
     said = run("ledger", "show", "--until", "2020-01-31").stdout
     assert "only those until 2020-01-31T23:59:59+00:00; tables" in " ".join(said.split())
+    heads = [line for line in said.splitlines() if " reading " in line]
+    assert len(heads) == 2
+    assert all(" level now " in line and " left now " in line for line in heads)
+    assert " now " not in run("ledger", "show").stdout
     for option, value, remedy in (
         ("--data-set", "peple", "Did you mean 'people'?"),
         ("--analyst", "Cy", "Known: Ada L., Bo."),
@@ -238,6 +248,17 @@ def test_a_target_without_a_price_is_a_row_that_says_why() -> None:
     assert (low["claim"], low["queries"], low["fits"]) == (None, None, False)
     assert high["fits"]
     assert document("check", "people.toml", "--target", "0.1", status=1)["targets"] == [low]
+
+
+def test_an_equal_refusal_is_said_once() -> None:
+    rows = [SweepRow(1.0, None, "Why."), SweepRow(2.0, None, "So."), SweepRow(3.0, None, "Why.")]
+    shown = Console(file=StringIO(), width=80)
+    show_sweep(shown, Sweep((*rows, SweepRow(4.0, None, "Why."))))
+    assert isinstance(shown.file, StringIO)
+    assert shown.file.getvalue().splitlines() == [
+        "At 1, 3 and 4 a release would be refused: Why.",
+        "At 2 a release would be refused: So.",
+    ]
 
 
 def test_a_value_that_is_given_before_another_is_not_lost() -> None:

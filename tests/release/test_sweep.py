@@ -83,6 +83,12 @@ def test_a_target_that_cannot_be_met_is_a_row_that_says_why(tmp_path: Path) -> N
     assert str(low).startswith("0.1: refused: The wanted errors")
     assert high.check is not None
     assert high.refusal == ""
+    # The levels of a sweep are what it may spend: that a study might spend more is no advice.
+    low, lower = study(tmp_path, WANTED, MEAN, epsilon=2.0, spend=0.5).sweep([0.1, 0.01])
+    assert "Ask for larger errors" in low.refusal
+    assert "budget.spend" not in low.refusal + lower.refusal
+    with pytest.raises(bdp.BudgetExceededError, match=r"or raise budget\.spend"):
+        study(tmp_path, WANTED, MEAN, epsilon=2.0, spend=0.1).check()
     tiny, item = study(tmp_path, MEAN).sweep([1e-300, 1])
     assert tiny.check is None
     assert "Use weights closer to each other, or a larger budget" in tiny.refusal

@@ -23,6 +23,7 @@ from bayesdp.numbers import UpperBound, float_above
 from bayesdp.release.noise import Noise, NoiseKind
 from bayesdp.release.queries import Shape, label
 from bayesdp.release.spec import StudySpec
+from bayesdp.release.spec_parts import BudgetSpec
 from bayesdp.statements.base import exact_text
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.queries import CountQuery, DataQuery, HistogramQuery, SumQuery
@@ -175,6 +176,14 @@ class PlannedQuery:
         return CountQuery(spec.name, where=predicate, by=spec.by)
 
 
+def raise_spend(budget: BudgetSpec) -> str:
+    """The end of a refusal's advice where a study may spend more of its total; else empty."""
+    if budget.spend is None or budget.spend >= budget.epsilon:
+        return ""
+    spend, total = exact_text(budget.spend), exact_text(budget.epsilon)
+    return f", or raise budget.spend (it is {spend}, of {total})"
+
+
 class Pricing:
     """Prices the queries in two passes: first without the grids' slack, then with it.
 
@@ -325,10 +334,7 @@ class Pricing:
         ask = "Ask for larger errors" + self._larger_errors()
         if self.others:
             ask = "Write smaller epsilons in the programs, or allow the study more"
-        budget = self.study.budget
-        if budget.spend is not None and budget.spend < budget.epsilon:
-            spend, total = exact_text(budget.spend), exact_text(budget.epsilon)
-            ask += f", or raise budget.spend (it is {spend}, of {total})"
+        ask += raise_spend(self.study.budget)
         hint = zeros_hint(self.study.population, self.best) if self.reading.notion == "bdp" else ""
         return f"{ask}. {hint.removesuffix('.')}" if hint else ask
 

@@ -54,7 +54,7 @@ from bayesdp.release.spec import FROM_DATA, StressSpec, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, QuerySpec
 from bayesdp.release.spend_instead import smaller_spend
 from bayesdp.release.stress import Stress, stress
-from bayesdp.release.sweep import Sweep, spending, sweep
+from bayesdp.release.sweep import Sweep, priced_alone, sweep
 from bayesdp.release.wide import clusters_of_one
 from bayesdp.statements.base import exact_text
 from bayesdp.tables.checks import Finding, count_records, inspect
@@ -241,7 +241,7 @@ class Study:
         ledger = self.ledger()
 
         def check(target: float) -> Check:
-            plan = provable_plan(spending(self.spec, target))
+            plan = priced_alone(self.spec, target)
             # What it does to the budget is asked of the reading that the study declares.
             declared = replace(plan, reading=self._reading)
             return Check(plan, self._entry(declared).preview(ledger))

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from bayesdp import notebook
 from bayesdp.accounting.rounded import up_words
-from bayesdp.errors import InputError, Refusal, finite_number
+from bayesdp.errors import BudgetExceededError, InputError, Refusal, finite_number
 from bayesdp.release.check import Check
+from bayesdp.release.derivation import provable_plan
+from bayesdp.release.plan import Plan
+from bayesdp.release.pricing import raise_spend
 from bayesdp.release.program_files import ProgramRefusedError
 from bayesdp.release.results import confidence_words, cost_words
 from bayesdp.release.spec import StudySpec
@@ -54,6 +57,14 @@ class Sweep(notebook.Listing[SweepRow]):
     def __str__(self) -> str:
         return "\n".join([*map(str, self.rows), *self.remarks])
 
+    def refusals(self) -> dict[str, list[float]]:
+        """Why levels are refused, each reason once, with the levels that it is said of."""
+        refused: dict[str, list[float]] = {}
+        for row in self.rows:
+            if row.refusal:
+                refused.setdefault(row.refusal, []).append(row.target)
+        return refused
+
     @property
     def remarks(self) -> list[str]:
         """What to know about the errors: that of groups the worst is shown."""
@@ -84,11 +95,18 @@ class Sweep(notebook.Listing[SweepRow]):
             yield (f"{row.target:g}", *cells, row.refusal)
 
 
-def spending(study: StudySpec, target: float) -> StudySpec:
-    """The study with this level in place of what it may spend, under a total that allows it."""
+def priced_alone(study: StudySpec, target: float) -> Plan:
+    """The price of a study that spends this level, under a total that allows it.
+
+    A refusal doesn't ask to raise `budget.spend`: the sweep is about what it may be. Raises as
+    `provable_plan` does.
+    """
     total = max(study.budget.epsilon, target)
     budget = study.budget.model_copy(update={"epsilon": total, "spend": target})
-    return study.model_copy(update={"budget": budget})
+    try:
+        return provable_plan(study.model_copy(update={"budget": budget}))
+    except BudgetExceededError as refusal:
+        raise BudgetExceededError(str(refusal).replace(raise_spend(budget), "")) from None
 
 
 def sweep(check: Callable[[float], Check], targets: Sequence[float]) -> Sweep:

@@ -36,12 +36,15 @@ def show_ledger(
     if not datasets and not refusals:
         say(console, "No such entry is in the ledger." if only else "The ledger is empty.")
     elif only:
-        say(console, f"Of releases and attempts only those {only}; tables count all releases.")
+        say(
+            console,
+            f"Of releases and attempts only those {only}; tables are of all releases until now.",
+        )
     refused: dict[str, list[Mapping[str, Any]]] = {}
     for refusal in refusals:
         refused.setdefault(refusal["dataset"], []).append(refusal)
     for dataset in datasets:
-        _show_budget(console, dataset)
+        _show_budget(console, dataset, now=" now" if only else "")
         attempts = refused.pop(dataset["dataset"], ())
         of_level = any(reading["notion"] != "dp" for reading in dataset["readings"])
         _show_attempts(console, dataset["releases"], attempts, not_dp=of_level)
@@ -50,7 +53,8 @@ def show_ledger(
         _show_attempts(console, (), attempts)
 
 
-def _show_budget(console: Console, dataset: Mapping[str, Any]) -> None:
+def _show_budget(console: Console, dataset: Mapping[str, Any], *, now: str) -> None:
+    """The budget as it is; `now` says so in the heads, where the entries below are not all."""
     rows = [("DP spent", level_words(dataset["spent"]), "", "")]
     if dataset["spent_rho"] > 0.0:
         rows.append(("zCDP spent (Gaussian noise)", level_words(dataset["spent_rho"]), "", ""))
@@ -64,7 +68,7 @@ def _show_budget(console: Console, dataset: Mapping[str, Any]) -> None:
         for reading in dataset["readings"]
     ]
     title = f"{dataset['dataset']} (one record: {dataset['unit']}): {dataset['counted']}"
-    show_table(console, title, ("reading", "level", "total", "left"), rows)
+    show_table(console, title, ("reading", f"level{now}", "total", f"left{now}"), rows)
 
 
 def _show_attempts(

@@ -170,9 +170,10 @@ def show_sweep(console: Console, sweep: Sweep) -> None:
         _show_levels(console, sweep, priced[0])
     for remark in sweep.remarks:
         say(console, remark)
-    for row in sweep:
-        if row.refusal:
-            say(console, f"At {budget_words(row.target)} a release would be refused: {row.refusal}")
+    for refusal, levels in sweep.refusals().items():
+        *others, last = map(budget_words, levels)
+        at = f"{', '.join(others)} and {last}" if others else last
+        say(console, f"At {at} a release would be refused: {refusal}")
 
 
 def show_proposals(console: Console, proposals: Proposals) -> None:

@@ -243,6 +243,18 @@ def test_verify_says_no() -> None:
     assert run("verify", "c.json", status=1).stdout.startswith("INVALID (digest: ")
 
 
+def test_a_study_is_no_certificate() -> None:
+    Path("commented.toml").write_text("# ours\n" + PEOPLE)
+    run("key", "new", "me.key")
+    for study in ("people.toml", "commented.toml"):
+        for command in (("verify", study), ("sign", study, "--key", "me.key")):
+            refused = run(*command, status=2).stderr
+            assert refused.startswith(f"Error: CERT is '{study}': expected a certificate")
+            assert "This is a study file" in refused
+    Path("list.json").write_text('["data"]')  # the head of an empty table, were it TOML
+    assert run("verify", "list.json", status=1).stdout.startswith("INVALID (format: ")
+
+
 def test_another_reading_is_registered_and_then_binds() -> None:
     run("release", "people.toml")
     Path("wide.toml").write_text(

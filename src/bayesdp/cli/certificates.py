@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from bayesdp.cli.common import CertificatePath, Json, app, command, group, print_json
-from bayesdp.errors import text_of_file
 
 key_app = group("key", "bayesdp key new me.key", "Keys to sign certificates with.")
 
@@ -47,10 +46,11 @@ def verify(
 
 def _certificate(path: Path) -> dict[str, Any]:
     from bayesdp.certificate import Certificate
-    from bayesdp.verification import read
+    from bayesdp.verification import reader_of
 
+    read_strictly = reader_of(path, "CERT")
     Certificate.load(path)  # its error says what is wrong with a file that is not a certificate
-    document = read(text_of_file(path, "CERT"))
+    document = read_strictly()
     assert isinstance(document, dict)
     return document
 

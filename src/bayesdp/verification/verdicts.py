@@ -11,6 +11,7 @@ here, about what the kernel derives, where they are installed.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -115,8 +116,10 @@ def reader_of(certificate: object, key: str = "certificate") -> Callable[[], obj
         return lambda: dict(certificate)
     if isinstance(certificate, str | Path):
         text = text_of(certificate, key)
-        if not is_json(text):
-            raise InputError(key, str(certificate), expected="a certificate, which is JSON")
+        remedy = _remedy_for_toml(text)
+        if remedy or not is_json(text):
+            expected = "a certificate, which is JSON"
+            raise InputError(key, str(certificate), expected=expected, remedy=remedy)
         return lambda: read(text)
     raise InputError(
         key,
@@ -125,6 +128,20 @@ def reader_of(certificate: object, key: str = "certificate") -> Callable[[], obj
         remedy="Certificate.load returns a pair: pass the certificate, which comes first."
         if isinstance(certificate, tuple)
         else "",
+    )
+
+
+def _remedy_for_toml(text: str) -> str:
+    """What to do with a study file, or another file of TOML tables; empty for any other text."""
+    try:
+        tables = [table for table in tomllib.loads(text).values() if table]
+    except (ValueError, RecursionError):
+        return ""
+    if not tables:
+        return ""  # an array of JSON may be the head of an empty table
+    return (
+        "This is a study file or another file in TOML. A release of a study writes a certificate: "
+        "its name ends in .certificate.json."
     )
 
 

@@ -66,8 +66,9 @@ def document(*arguments: str, status: int = 0) -> Any:
 
 def on_a_screen(study: str, *, status: int = 0) -> list[str]:
     """What `check` shows: at most a screen, the level before the table with the errors."""
-    shown = run("check", study, status=status).stdout.splitlines()
-    assert len(shown) <= LINES, "\n".join(shown)
+    result = run("check", study, status=status)
+    shown = result.stdout.splitlines()
+    assert len(shown) + len(result.stderr.splitlines()) <= LINES, result.output
     assert all(len(line) <= 80 for line in shown)
     text = "\n".join(shown)
     assert (
@@ -248,6 +249,22 @@ def test_a_target_without_a_price_is_a_row_that_says_why() -> None:
     assert (low["claim"], low["queries"], low["fits"]) == (None, None, False)
     assert high["fits"]
     assert document("check", "people.toml", "--target", "0.1", status=1)["targets"] == [low]
+
+
+def test_a_ledger_that_is_not_there_yet_is_named(tmp_path: Path) -> None:
+    """Analysts in two folders, who mean to share a budget, see that they have two."""
+    Path("people.toml").write_text(PEOPLE)
+    new = f"A new ledger: {tmp_path / 'ledger.db'}\n"
+    assert run("check", "people.toml").stderr == new
+    assert new in run("release", "people.toml").stderr
+    assert "new ledger" not in run("check", "people.toml").output
+    assert "new ledger" not in run("release", "people.toml").output
+    Path("other").mkdir()
+    shutil.copy("people.csv", "other")
+    Path("other/people.toml").write_text(PEOPLE)
+    other = f"A new ledger: {tmp_path / 'other' / 'ledger.db'}\n"
+    assert run("ledger", "register", "other/people.toml").stderr == other
+    assert run("check", "other/people.toml").stderr == ""
 
 
 def test_an_equal_refusal_is_said_once() -> None:

@@ -100,7 +100,10 @@ def ledger_register(study: StudyPath, as_json: Json = False) -> None:
     from bayesdp.release import Study
 
     loaded = Study.load(study)
+    new_ledger = loaded.new_ledger
     reading = loaded.register()
+    if new_ledger:
+        typer.echo(new_ledger, err=True)
     if as_json:
         print_json({"dataset": loaded.spec.data.dataset, "reading": reading.to_dict()})
     else:

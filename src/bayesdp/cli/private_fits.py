@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from bayesdp.cli.common import console, print_json
 from bayesdp.errors import InputError
 
@@ -41,7 +43,10 @@ def fit_private(
         from bayesdp.report.output import check_target
 
         check_target(out, "population", reserved=[Path(study), *loaded.ledger_files])
+    new_ledger = loaded.new_ledger
     fitted = loaded.fit(again=bool(chosen.get("again")), **wanted)
+    if new_ledger:
+        typer.echo(new_ledger, err=True)
     spec = {"model": fitted.population.model, **fitted.population.spec()}
     if out is not None:
         write(out, spec)

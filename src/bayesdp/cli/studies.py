@@ -106,6 +106,8 @@ def _price(study: Study, data: bool, verbose: bool, as_json: bool) -> None:
         for hint in hints:
             typer.echo(f"Curator only: {hint}", err=True)
         show_check(console(), answer, before=study.spends(), verbose=verbose)
+        if study.new_ledger:
+            typer.echo(study.new_ledger, err=True)
         if verbose and inaccurate:
             show_proposals(console(), study.what_would_help())
         if findings == []:
@@ -196,7 +198,10 @@ def release(
         warnings.append(text)
         typer.echo(text, err=True)
 
+    new_ledger = loaded.new_ledger
     done = loaded.release(again=True, warn=warn)  # whoever types the command again means it
+    if new_ledger:
+        typer.echo(new_ledger, err=True)
     path = certificate or study.with_name(certificate_name(study.name, done.id))
     saved = write(path, done.certificate.to_json() + "\n")
     if report is not None:

@@ -201,6 +201,16 @@ class Study:
         seconds = self.spec.budget.seconds
         return Ledger(self.ledger_url, level=partial(level, seconds=seconds))
 
+    @property
+    def new_ledger(self) -> str:
+        """That a first release would make a ledger, and its whole path; empty if it is there.
+
+        Analysts who mean to share a budget see so that they don't.
+        """
+        path = self.ledger().path
+        there = path.exists() or not path.parent.is_dir()  # else it can't be made
+        return "" if there else f"A new ledger: {path.absolute()}"
+
     def spends(self) -> list[Spend]:
         """What the data set has spent so far: nothing, before the first release makes a ledger."""
         ledger = self.ledger()

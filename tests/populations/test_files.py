@@ -80,7 +80,7 @@ def test_a_byte_order_mark_is_no_part_of_a_file(
 
 def test_other_encodings_are_refused(tmp_path: Path) -> None:
     (tmp_path / "chain.json").write_text(CHAIN, encoding="utf-16")
-    with pytest.raises(InputError, match="a readable file .*a text in UTF-8"):
+    with pytest.raises(InputError, match=r"a readable file .*a text in UTF-8"):
         load(str(tmp_path / "chain.json"))
 
 

@@ -98,8 +98,8 @@ class Sweep(notebook.Listing[SweepRow]):
 def priced_alone(study: StudySpec, target: float) -> Plan:
     """The price of a study that spends this level, under a total that allows it.
 
-    A refusal doesn't ask to raise `budget.spend`: the sweep is about what it may be. Raises as
-    `provable_plan` does.
+    Raises as `provable_plan` does; its `BudgetExceededError` doesn't ask to raise `budget.spend`,
+    since the sweep is about what it may be.
     """
     total = max(study.budget.epsilon, target)
     budget = study.budget.model_copy(update={"epsilon": total, "spend": target})

@@ -164,7 +164,7 @@ def test_what_cannot_be_fitted_says_why() -> None:
         fit_finite(frame, "x", "cluster", states=[0, 1], roles=["a", "b"])
     with pytest.raises(UnsupportedError, match="different ones"):
         fit_finite(frame.assign(role="a"), "x", "cluster", states=[0, 1], role="role")
-    with pytest.raises(UnsupportedError, match="a state for each record"):
+    with pytest.raises(UnsupportedError, match="a state for each of"):
         fit_finite(frame, "x", "cluster", states=[0, 1], size=3)
     with pytest.raises(UnsupportedError, match="2 to 8 rows"):
         fit_finite(frame.drop_duplicates("cluster"), "x", "cluster", states=[0, 1])

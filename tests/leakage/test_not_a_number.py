@@ -58,7 +58,6 @@ BROKEN: dict[str, Callable[[], object]] = {
     "rows between bounds": lambda: interval_ratio(PAIR[0], np.ones((2, 2))),
     "windows": _window,
     "a step of a tree": lambda: _take((0.1, 0.5, 0.5, 0.5, 0.5, 0, NAN, 0.1), 1.0, NAN),
-    "a delta": lambda: converted_delta(0.2, ApproxDP(0.1, NAN), 3),
     "a finite law": lambda: _Best(1.0, 1.0).take(NAN, 1.0, None, 0),  # type: ignore[arg-type]
     "noisy answers": _answers,
 }
@@ -69,6 +68,10 @@ BROKEN: dict[str, Callable[[], object]] = {
 def test_an_engine_raises(engine: str) -> None:
     with pytest.raises(NotANumberError):
         BROKEN[engine]()
+
+
+def test_a_delta_counts_as_infinite() -> None:
+    assert converted_delta(0.2, ApproxDP(0.1, NAN), 3) == INF
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -268,6 +268,9 @@ def test_a_line_of_a_remedy_works_when_it_is_pasted(case: Case, tmp_path: Path) 
 
 
 OTHERWISE = {
+    "reading._median": "tests/release/test_quantile.py asks for another probability",
+    "quantiles._candidates": "names what a quantile may be among, by keys of its own",
+    "quantiles.choice": "names what a quantile may be among, by keys of its own",
     "queries.shape": "test_a_mean_of_private_rows_is_a_sum_and_a_count",
     "consistency._room": "names a role, not a line",
     "reading._population": "names a model",

@@ -62,10 +62,14 @@ def test_a_figure_says_the_mean_and_the_interval_of_each_entry(posterior: Any) -
     described = ElementTree.fromstring(posterior.figure())[1].text or ""
     names = getattr(posterior, "names", (posterior.family,))
     means, intervals = np.atleast_1d(posterior.mean), np.atleast_2d(posterior.interval(0.95))
-    assert described.split("; ") == [
-        f"{name}: mean {mean:.4g}, 95 % interval {low:.4g} to {high:.4g}"
-        for name, mean, (low, high) in zip(names, means, intervals, strict=True)
-    ]
+    number = r"(-?[0-9.e+-]+)"
+    sentences = described.split("; ")
+    for said, name, mean, (low, high) in zip(sentences, names, means, intervals, strict=True):
+        form = rf"{re.escape(name)}: mean {number}, 95 % interval {number} to {number}"
+        match = re.fullmatch(form, said)
+        assert match is not None, said
+        shown = [float(part) for part in match.groups()]
+        assert shown == pytest.approx([mean, low, high], rel=0, abs=(high - low) / 2000)
     assert posterior.figure().count("<polyline") == len(names)
 
 

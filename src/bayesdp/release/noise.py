@@ -21,6 +21,7 @@ from bayesdp.mechanisms import (
     PermuteAndFlip,
 )
 from bayesdp.numbers import float_above
+from bayesdp.release.quantiles import Choice
 from bayesdp.release.queries import Shape
 from bayesdp.statements.spends import EXPONENTIAL, GAUSSIAN, LAPLACE, PERMUTE_AND_FLIP
 from bayesdp.tables.grid import Grid, check_noise, check_room
@@ -36,15 +37,19 @@ class NoiseKind(ABC):
     power: ClassVar[int]
 
     @abstractmethod
+    def for_query(self, shape: Shape) -> NoiseKind:
+        """The kind of this query: itself for numbers, and that of choices for a quantile."""
+
+    @abstractmethod
     def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
         """The most that replacing a record, of at most `per_record` rows, moves the integers."""
 
     @abstractmethod
-    def for_cost(self, shape: Shape, sensitivity: int, cost: float) -> Noise:
+    def for_cost(self, sensitivity: int, cost: float) -> Noise:
         """The least noise whose cost is at most this."""
 
     @abstractmethod
-    def for_error(self, shape: Shape, steps: int, confidence: float) -> Noise:
+    def for_error(self, steps: int, confidence: float) -> Noise:
         """The most noise whose error is at most this."""
 
     @abstractmethod
@@ -52,7 +57,7 @@ class NoiseKind(ABC):
         """The cost as the argument by which `Grid.plan` takes it."""
 
     @abstractmethod
-    def check_room(self, shape: Shape, rows: int, sensitivity: int, cost: float) -> None:
+    def check_room(self, rows: int, sensitivity: int, cost: float) -> None:
         """Raises `InputError` where counts of so many rows and their noise don't fit 64 bits."""
 
     @abstractmethod
@@ -72,36 +77,24 @@ class _Laplace(NoiseKind):
     name = "laplace"
     power = 1
 
+    def for_query(self, shape: Shape) -> NoiseKind:
+        return self if shape.choice is None else _PermuteAndFlip(shape, shape.choice)
+
     def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
-        if shape.choice is not None:
-            return shape.choice.moves(per_record, divided=shape.divided)[0]
         # A number moves by all rows of a record; two cells or groups by the old and the new rows.
         return _largest_move(per_record, grid) * (2 if shape.divided else 1)
 
-    def for_cost(
-        self, shape: Shape, sensitivity: int, cost: float
-    ) -> DiscreteLaplace | PermuteAndFlip:
-        if shape.choice is not None:
-            many = len(shape.choice.candidates)
-            return PermuteAndFlip.for_cost(sensitivity, cost, many)
+    def for_cost(self, sensitivity: int, cost: float) -> Noise:
         return DiscreteLaplace.for_cost(sensitivity, cost)
 
-    def for_error(
-        self, shape: Shape, steps: int, confidence: float
-    ) -> DiscreteLaplace | PermuteAndFlip:
-        if shape.choice is not None:
-            many = len(shape.choice.candidates)
-            return PermuteAndFlip(PermuteAndFlip.scale_for_error(steps, confidence, many), many)
+    def for_error(self, steps: int, confidence: float) -> Noise:
         return DiscreteLaplace(DiscreteLaplace.scale_for_error(steps, confidence))
 
     def grid_options(self, cost: float) -> dict[str, float]:
         return {"dp_epsilon": cost}
 
-    def check_room(self, shape: Shape, rows: int, sensitivity: int, cost: float) -> None:
-        if shape.choice is not None:
-            _check_scores(shape, rows)
-        else:
-            check_room(rows, sensitivity, cost)
+    def check_room(self, rows: int, sensitivity: int, cost: float) -> None:
+        check_room(rows, sensitivity, cost)
 
     def rough_cost(self, width: float, error: float) -> float:
         return max(width * 3.0 / error, 1e-9)
@@ -113,45 +106,32 @@ class _Laplace(NoiseKind):
         }
 
     def mechanism(self, shape: Shape) -> str:
-        return PERMUTE_AND_FLIP if shape.choice is not None else shape.mechanism
+        return shape.mechanism
 
 
 class _Gaussian(NoiseKind):
     name = "gaussian"
     power = 2
 
+    def for_query(self, shape: Shape) -> NoiseKind:
+        return self if shape.choice is None else _Exponential(shape, shape.choice)
+
     def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
-        if shape.choice is not None:
-            return shape.choice.moves(per_record, divided=shape.divided)[1]
         # What leaves some cells or groups and what enters others, r rows each: at most r^2 + r^2.
         # A sum of squares is convex in how the rows lie in groups, so all in one are the worst.
         return int(_largest_move(per_record, grid) ** 2) * (2 if shape.divided else 1)
 
-    def for_cost(
-        self, shape: Shape, sensitivity: int, cost: float
-    ) -> DiscreteGaussian | ExponentialMechanism:
-        if shape.choice is not None:
-            many = len(shape.choice.candidates)
-            return ExponentialMechanism.for_cost(sensitivity, cost, many)
+    def for_cost(self, sensitivity: int, cost: float) -> Noise:
         return DiscreteGaussian.for_cost(sensitivity, cost)
 
-    def for_error(
-        self, shape: Shape, steps: int, confidence: float
-    ) -> DiscreteGaussian | ExponentialMechanism:
-        if shape.choice is not None:
-            many = len(shape.choice.candidates)
-            scale = ExponentialMechanism.scale_for_error(steps, confidence, many)
-            return ExponentialMechanism(scale, many)
+    def for_error(self, steps: int, confidence: float) -> Noise:
         return DiscreteGaussian(DiscreteGaussian.scale_for_error(steps, confidence))
 
     def grid_options(self, cost: float) -> dict[str, float]:
         return {"dp_rho": cost}
 
-    def check_room(self, shape: Shape, rows: int, sensitivity: int, cost: float) -> None:
-        if shape.choice is not None:
-            _check_scores(shape, rows)
-        else:
-            check_noise(rows, DiscreteGaussian.for_cost(sensitivity, cost))
+    def check_room(self, rows: int, sensitivity: int, cost: float) -> None:
+        check_noise(rows, DiscreteGaussian.for_cost(sensitivity, cost))
 
     def rough_cost(self, width: float, error: float) -> float:
         share = width / error
@@ -162,19 +142,49 @@ class _Gaussian(NoiseKind):
         return {"dp_epsilon": 0.0, "rho": cost, "slack": extra}
 
     def mechanism(self, shape: Shape) -> str:
-        return EXPONENTIAL if shape.choice is not None else GAUSSIAN
+        return GAUSSIAN
 
 
-def _check_scores(shape: Shape, rows: int) -> None:
-    """Raises `InputError` where the scores of a quantile of so many rows don't fit 62 bits."""
-    assert shape.choice is not None
-    if rows * shape.choice.probability.denominator >= 2**62:
-        raise InputError(
-            f"query[{shape.position}].probability",
-            shape.spec.probability,
-            expected="fewer decimals: ranks of so many rows don't fit 64-bit integers",
-            remedy="Round it.",
-        )
+class _Choosing(NoiseKind):
+    """How the choice of a quantile is priced: by the moves of its candidates' scores."""
+
+    law: ClassVar[type[PermuteAndFlip] | type[ExponentialMechanism]]
+
+    def __init__(self, shape: Shape, choice: Choice) -> None:
+        self.shape = shape
+        self.choice = choice
+        self.candidates = len(choice.candidates)
+
+    def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
+        move, squared = self.choice.moves(per_record, divided=shape.divided)
+        return move if self.power == 1 else squared
+
+    def for_cost(self, sensitivity: int, cost: float) -> Noise:
+        return self.law.for_cost(sensitivity, cost, self.candidates)
+
+    def for_error(self, steps: int, confidence: float) -> Noise:
+        scale = self.law.scale_for_error(steps, confidence, self.candidates)
+        return self.law(scale, self.candidates)
+
+    def check_room(self, rows: int, sensitivity: int, cost: float) -> None:
+        if rows * self.choice.probability.denominator >= 2**62:
+            raise InputError(
+                f"query[{self.shape.position}].probability",
+                self.shape.spec.probability,
+                expected="fewer decimals: ranks of so many rows don't fit 64-bit integers",
+                remedy="Round it.",
+            )
+
+    def mechanism(self, shape: Shape) -> str:
+        return _DISTRIBUTIONS[self.law]
+
+
+class _PermuteAndFlip(_Choosing, _Laplace):
+    law = PermuteAndFlip
+
+
+class _Exponential(_Choosing, _Gaussian):
+    law = ExponentialMechanism
 
 
 def _largest_move(per_record: int, grid: Grid | None) -> int:

@@ -452,15 +452,16 @@ class Pricing:
             column=label(column) if column is not None else None,
             interval=column.bounds if lipschitz and column is not None else None,
             reads=shape.reads,
-            mechanism=self.noise.mechanism(shape),
+            mechanism=self.noise.for_query(shape).mechanism(shape),
             block=shape.block,
             **self.noise.spent(cost, slack),
         )
 
     def _grid(self, shape: Shape, cost: float) -> Grid | None:
         if shape.integer_valued:
-            sensitivity = self.noise.sensitivity(shape, self.per_record, None)
-            self.noise.check_room(shape, self.rows, sensitivity, cost)
+            noise = self.noise.for_query(shape)
+            sensitivity = noise.sensitivity(shape, self.per_record, None)
+            noise.check_room(self.rows, sensitivity, cost)
             return None
         assert shape.column is not None
         assert shape.column.interval is not None
@@ -479,11 +480,11 @@ class Pricing:
         )
 
     def _priced(self, shape: Shape, cost: float, grid: Grid | None) -> PlannedQuery:
-        sensitivity = self.noise.sensitivity(shape, self.per_record, grid)
-        step = shape.step(grid)
-        noise = self.noise.for_cost(shape, sensitivity, cost)
+        kind = self.noise.for_query(shape)
+        sensitivity = kind.sensitivity(shape, self.per_record, grid)
+        noise = kind.for_cost(sensitivity, cost)
         spend = self._spend(shape, noise.cost(sensitivity), grid)
-        return PlannedQuery(shape, noise, sensitivity, step, grid, spend)
+        return PlannedQuery(shape, noise, sensitivity, shape.step(grid), grid, spend)
 
     def _cost_of_error(self, shape: Shape) -> float:
         """The DP cost of the wanted error: the noise with the largest scale that keeps to it."""
@@ -507,10 +508,9 @@ class Pricing:
             rough = self._rough_cost(shape, error)
             self._check_cost(self.shapes.index(shape), rough)
             grid = self._grid(shape, rough)
-        step = shape.step(grid)
-        sensitivity = self.noise.sensitivity(shape, self.per_record, grid)
-        noise = self.noise.for_error(shape, math.floor(error / step), spec.confidence)
-        return noise.cost(sensitivity)
+        kind = self.noise.for_query(shape)
+        noise = kind.for_error(math.floor(error / shape.step(grid)), spec.confidence)
+        return noise.cost(kind.sensitivity(shape, self.per_record, grid))
 
     def _rough_cost(self, shape: Shape, error: Fraction) -> float:
         """About what it will cost: it decides how much room the grid leaves for noise."""

@@ -185,13 +185,17 @@ def check_keys(where: str, given: Iterable[object], known: Collection[str]) -> N
             raise unknown_key(where, name, known)
 
 
+ENCODING = "utf-8-sig"
+"""UTF-8, with or without the byte order mark that some programs write before a text."""
+
+
 def text_of_file(path: Path, key: str, *, expected: str = "a readable file") -> str:
     """The text of a file in UTF-8; a byte order mark before it is no part of it.
 
     Raises `InputError` at `key` where it can't be read, with what was `expected` before the cause.
     """
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding=ENCODING)
     except (OSError, ValueError) as error:
         remedy = "Check the path, and that the file is a text in UTF-8."
         raise InputError(key, str(path), expected=f"{expected} ({error})", remedy=remedy) from None

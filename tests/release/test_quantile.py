@@ -368,6 +368,19 @@ def test_many_groups_have_fewer_candidates(tmp_path: Path) -> None:
         study(tmp_path, asked, columns=columns)
 
 
+def test_a_column_of_many_states_has_no_quantile(tmp_path: Path) -> None:
+    """Each state is counted, in each group: as candidates are."""
+    columns = COLUMNS | {"s": {"states": list(range(2001))}}
+    with pytest.raises(InputError, match="at most 2000 candidates"):
+        study(tmp_path, {"kind": "median", "column": "s"}, columns=columns).check()
+    columns = COLUMNS | {
+        "s": {"states": list(range(300))},
+        "g": {"public": True, "states": [f"g{i}" for i in range(200)]},
+    }
+    with pytest.raises(InputError, match="at most 200 candidates in each of 200 groups"):
+        study(tmp_path, {"kind": "median", "column": "s", "by": "g"}, columns=columns).check()
+
+
 def test_texts_have_no_quantile(tmp_path: Path) -> None:
     columns = COLUMNS | {"s": {"states": ["low", "high"]}}
     asked = {"kind": "median", "column": "s"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayesdp.errors import InputError, UnsupportedError, check_keys, text_of_file
+from bayesdp.errors import InputError, UnsupportedError, check_keys
 from bayesdp.leakage.tensor import (
     MEMORY,
     AdversaryLevel,
@@ -19,7 +19,7 @@ from bayesdp.leakage.tensor import (
 from bayesdp.notions import Adversary
 from bayesdp.numbers import UpperBound, plain_number
 from bayesdp.populations import Finite, Network, Population, Tree
-from bayesdp.populations.files import read_json
+from bayesdp.populations.files import json_object_in
 from bayesdp.populations.joint import NoJointError, joint_of, sizes_of
 
 MOST_CELLS = 2**24
@@ -97,13 +97,10 @@ def channel_leakage(
 def read_channel(path: Path) -> Any:
     """The nested array in a mechanism's file: `{"channel": [...]}`; `InputError` for others."""
     key = "--mechanism"
-    text = text_of_file(path, key)
-    try:
-        content = read_json(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(key, str(path), expected=f"a JSON document ({error})") from None
-    if not isinstance(content, dict) or "channel" not in content:
-        raise InputError(key, str(path), expected='a JSON object such as {"channel": [...]}')
+    expected = 'a JSON object such as {"channel": [...]}'
+    content = json_object_in(path, key, expected)
+    if "channel" not in content:
+        raise InputError(key, str(path), expected=expected)
     check_keys("mechanism", content, ("channel", "source"))
     return content["channel"]
 

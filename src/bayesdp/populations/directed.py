@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 
-from bayesdp.errors import InputError, check_keys
+from bayesdp.errors import ENCODING, InputError, check_keys
 from bayesdp.populations.base import Population, Rescaling
-from bayesdp.populations.files import ENCODING, NamedFile, named_file, read_json
+from bayesdp.populations.files import NamedFile, named_file, read_json
 from bayesdp.statements.tables import parents_first
 
 _KEY = "population.nodes"

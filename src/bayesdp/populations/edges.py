@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.errors import ENCODING, InputError, UnsupportedError
 from bayesdp.populations.base import require_numbers
-from bayesdp.populations.files import ENCODING, NamedFile, named_file
+from bayesdp.populations.files import NamedFile, named_file
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,10 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayesdp.errors import InputError, check_keys
-
-ENCODING = "utf-8-sig"
-"""UTF-8, with or without the byte order mark that some programs write before a text."""
+from bayesdp.errors import InputError, check_keys, text_of_file
 
 MOST_PARTS = 100
 """The most parts of a dotted key."""
@@ -104,6 +101,18 @@ def read_json(text: str) -> Any:
     whole numbers too large for doubles.
     """
     return json.loads(text, object_pairs_hook=_unique, parse_int=_whole)
+
+
+def json_object_in(path: Path, key: str, expected: str) -> dict[str, Any]:
+    """The JSON object in a file; `InputError` at `key`, with what was `expected`, for others."""
+    text = text_of_file(path, key)
+    try:
+        content = read_json(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(key, str(path), expected=f"a JSON document ({error})") from None
+    if not isinstance(content, dict):
+        raise InputError(key, str(path), expected=expected)
+    return content
 
 
 def read_toml(text: str) -> dict[str, Any]:

@@ -158,11 +158,11 @@ def chosen(query: PlannedQuery, group: Value | None, counts: Sequence[int]) -> Q
     spec, shape, noise = query.shape.spec, query.shape, query.noise
     assert shape.choice is not None
     assert isinstance(noise, PermuteAndFlip | ExponentialMechanism)
-    place = noise.choose(shape.choice.scores(counts))
+    value = shape.choice.candidates[noise.choose(shape.choice.scores(counts))]
     return QuantileResult(
         query=spec.name,
         kind=spec.kind,
-        value=(value := shape.choice.candidates[place]),
+        value=value,
         noise=noise,
         noise_unit=float(query.step),
         dp_epsilon=query.dp_epsilon,

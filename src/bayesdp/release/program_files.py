@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bayesdp.errors import InputError, Refusal
-from bayesdp.release.spec_parts import OF_QUANTILES, QuerySpec
+from bayesdp.release.spec_parts import OF_QUANTILES, QuerySpec, refuse_keys
 
 
 class ProgramRefusedError(Refusal):
@@ -82,22 +82,20 @@ def check_program_keys(query: QuerySpec, key: str) -> None:
             expected="a file whose name ends with .py, and the program's name",
             remedy='Write program = "file.py:name".',
         )
-    for name in ("column", "where", "by", "bins", "group_sizes", *OF_QUANTILES):
-        if getattr(query, name) is not None:
-            raise InputError(
-                f"{key}.{name}",
-                getattr(query, name),
-                expected="nothing on a program, which says itself what it reads",
-                remedy="To read other columns, write columns = { field = 'column' }.",
-            )
-    for name in ("weight", "error"):
-        if getattr(query, name) is not None:
-            raise InputError(
-                f"{key}.{name}",
-                getattr(query, name),
-                expected="nothing on a program, whose cost is what its text says",
-                remedy="The other queries share what it leaves of the budget.",
-            )
+    refuse_keys(
+        query,
+        ("column", "where", "by", "bins", "group_sizes", *OF_QUANTILES),
+        key,
+        expected="nothing on a program, which says itself what it reads",
+        remedy="To read other columns, write columns = { field = 'column' }.",
+    )
+    refuse_keys(
+        query,
+        ("weight", "error"),
+        key,
+        expected="nothing on a program, whose cost is what its text says",
+        remedy="The other queries share what it leaves of the budget.",
+    )
     if query.tightness != "dp":
         raise InputError(
             f"{key}.tightness",

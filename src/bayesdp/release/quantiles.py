@@ -14,7 +14,8 @@ from itertools import pairwise
 from bayesdp.errors import InputError
 from bayesdp.mechanisms.selection import rank_scores
 from bayesdp.numbers import shortest
-from bayesdp.release.spec_parts import OF_QUANTILES, QuerySpec
+from bayesdp.release.spec_parts import OF_QUANTILES, QuerySpec, refuse_keys
+from bayesdp.statements.base import exact_text
 from bayesdp.statements.queries import MOST_PARTS, decimal_of
 from bayesdp.tables.columns import Column
 
@@ -74,14 +75,7 @@ def choice(query: QuerySpec, column: Column | None, key: str, groups: int = 1) -
     queries.
     """
     if query.kind != "quantile" or column is None:
-        for name in OF_QUANTILES:
-            if getattr(query, name) is not None:
-                raise InputError(
-                    f"{key}.{name}",
-                    getattr(query, name),
-                    expected="nothing but on a quantile or median",
-                    remedy=f"Leave {name} out.",
-                )
+        refuse_keys(query, OF_QUANTILES, key, "nothing but on a quantile or median")
         return None
     if query.probability is None:
         raise InputError(
@@ -99,18 +93,13 @@ def choice(query: QuerySpec, column: Column | None, key: str, groups: int = 1) -
             remedy="Its costs are computed exactly: round it.",
         )
     if column.bounds is None:
-        _require_no_candidates(query, column, key)
+        where = f"nothing, as the states of '{column.name}' are the candidates"
+        refuse_keys(query, ("candidates", "step"), key, where)
         states = tuple(float(level) for level in column.levels or ())
+        _require_few(len(states), f"data.columns.{column.name}.states", states, groups)
         places = tuple(sorted(range(len(states)), key=states.__getitem__))
         return Choice(probability, tuple(states[place] for place in places), None, places)
-    candidates = _candidates(query, column.bounds, key)
-    if groups * len(candidates) > MOST_IN_GROUPS:
-        raise InputError(
-            f"{key}.{'step' if query.candidates is None else 'candidates'}",
-            len(candidates) if query.step is None else query.step,
-            expected=f"at most {MOST_IN_GROUPS // groups} candidates in each of {groups} groups",
-            remedy=f"There are {len(candidates)}: use fewer.",
-        )
+    candidates = _candidates(query, column.bounds, key, groups)
     middles = [float((Fraction(low) + Fraction(high)) / 2) for low, high in pairwise(candidates)]
     edges = (candidates[0], *middles, candidates[-1])
     if any(low >= high for low, high in pairwise(edges)):
@@ -123,31 +112,23 @@ def choice(query: QuerySpec, column: Column | None, key: str, groups: int = 1) -
     return Choice(probability, candidates, edges, tuple(range(len(candidates))))
 
 
-def _require_no_candidates(query: QuerySpec, column: Column, key: str) -> None:
-    for name in ("candidates", "step"):
-        if getattr(query, name) is not None:
-            raise InputError(
-                f"{key}.{name}",
-                getattr(query, name),
-                expected=f"nothing, as the states of '{column.name}' are the candidates",
-                remedy=f"Leave {name} out.",
-            )
-
-
-def _candidates(query: QuerySpec, bounds: tuple[float, float], key: str) -> tuple[float, ...]:
+def _candidates(
+    query: QuerySpec, bounds: tuple[float, float], key: str, groups: int
+) -> tuple[float, ...]:
     low, high = bounds
+    ends = tuple(map(exact_text, bounds))
     if (query.candidates is None) == (query.step is None):
         raise InputError(
             f"{key}.candidates",
             expected="either candidates or a step: what the answer may be is chosen before the "
             "data are read",
-            remedy=f"Write step = {_round_step(low, high):g} for the grid from {low:g} to "
-            f"{high:g}, or candidates = [...].",
+            remedy=f"Write step = {_round_step(low, high):g} for the grid from {ends[0]} to "
+            f"{ends[1]}, or candidates = [...].",
             shown=False,
         )
     if query.candidates is None:
         assert query.step is not None
-        return _grid(bounds, query.step, key)
+        return _grid(bounds, query.step, key, groups)
     given = query.candidates
     if len(given) < 2 or any(left >= right for left, right in pairwise(given)):
         raise InputError(
@@ -161,14 +142,14 @@ def _candidates(query: QuerySpec, bounds: tuple[float, float], key: str) -> tupl
         raise InputError(
             f"{key}.candidates",
             outside[0],
-            expected=f"numbers between the bounds {low:g} and {high:g}",
+            expected=f"numbers between the bounds {ends[0]} and {ends[1]}",
             remedy="Values are clipped to the bounds.",
         )
-    _require_few(len(given), f"{key}.candidates", given)
+    _require_few(len(given), f"{key}.candidates", given, groups)
     return given
 
 
-def _grid(bounds: tuple[float, float], step: float, key: str) -> tuple[float, ...]:
+def _grid(bounds: tuple[float, float], step: float, key: str, groups: int) -> tuple[float, ...]:
     """The numbers a step apart, from the lower bound on, each the double nearest to its decimal."""
     low, high = map(shortest, bounds)
     count = math.floor((high - low) / shortest(step)) + 1
@@ -176,10 +157,10 @@ def _grid(bounds: tuple[float, float], step: float, key: str) -> tuple[float, ..
         raise InputError(
             f"{key}.step",
             step,
-            expected=f"at most {float(high - low):g}, so that there are two candidates",
+            expected=f"at most {exact_text(float(high - low))}, so that there are two candidates",
             remedy="Use a smaller one.",
         )
-    _require_few(count, f"{key}.step", step)
+    _require_few(count, f"{key}.step", step, groups)
     grid = tuple(float(low + i * shortest(step)) for i in range(count))
     if any(left >= right for left, right in pairwise(grid)):
         raise InputError(
@@ -188,12 +169,15 @@ def _grid(bounds: tuple[float, float], step: float, key: str) -> tuple[float, ..
     return grid
 
 
-def _require_few(count: int, key: str, value: object) -> None:
-    if count > MOST_CANDIDATES:
+def _require_few(count: int, key: str, value: object, groups: int) -> None:
+    """`InputError` for more candidates than can be counted in each of so many groups."""
+    most = min(MOST_CANDIDATES, MOST_IN_GROUPS // groups)
+    if count > most:
+        of_groups = "" if groups == 1 else f" in each of {groups} groups"
         raise InputError(
             key,
             value if isinstance(value, float) else count,
-            expected=f"at most {MOST_CANDIDATES} candidates",
+            expected=f"at most {most} candidates{of_groups}",
             remedy=f"There are {count}: use fewer. Errors hardly depend on how many there are.",
         )
 

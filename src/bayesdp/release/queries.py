@@ -18,7 +18,7 @@ from bayesdp.notions import Kind
 from bayesdp.populations import MarkovChain
 from bayesdp.release.quantiles import Choice, choice
 from bayesdp.release.spec import StudySpec
-from bayesdp.release.spec_parts import QuerySpec
+from bayesdp.release.spec_parts import QuerySpec, refuse_keys
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.columns import Value, name_in_spends
 from bayesdp.statements.queries import cell_labels, cut_labels
@@ -88,8 +88,8 @@ class Shape:
         assert self.choice is not None
         candidates, unit = self.choice.candidates, f" {column.unit}" if column.unit else ""
         among = (
-            f"is one of {len(candidates)} numbers from {candidates[0]:.12g} to "
-            f"{candidates[-1]:.12g}{unit}"
+            f"is one of {len(candidates)} numbers from {exact_text(candidates[0])} to "
+            f"{exact_text(candidates[-1])}{unit}"
         )
         if column.cuts is not None:
             words = list(self.cell_words.values())
@@ -231,13 +231,13 @@ def _column_and_cells(
     column = _value_column(study, query, key)
     if query.kind == "histogram":
         return column, _cells(query, column, key)
-    if query.bins is not None:
-        raise InputError(
-            f"{key}.bins",
-            list(query.bins),
-            expected="nothing but on a histogram",
-            remedy='Leave bins out, or write kind = "histogram".',
-        )
+    refuse_keys(
+        query,
+        ("bins",),
+        key,
+        expected="nothing but on a histogram",
+        remedy='Leave bins out, or write kind = "histogram".',
+    )
     return column, None
 
 
@@ -388,14 +388,8 @@ def _group_rows(
 
 
 def _require_predicate(query: QuerySpec, key: str, private_where: bool) -> None:
-    for name in ("column", "bins"):
-        if getattr(query, name) is not None:
-            raise InputError(
-                f"{key}.{name}",
-                getattr(query, name),
-                expected=f"nothing on a {query.kind}, which counts the rows that match where",
-                remedy=f"Leave {name} out.",
-            )
+    expected = f"nothing on a {query.kind}, which counts the rows that match where"
+    refuse_keys(query, ("column", "bins"), key, expected)
     if query.where is None:
         raise InputError(
             f"{key}.where",

@@ -22,13 +22,14 @@ from bayesdp.errors import (
     did_you_mean,
     first_names,
     require_shown,
+    text_of_file,
     toml_key,
     toml_text,
     whole_number,
 )
 from bayesdp.populations import Population, parse
 from bayesdp.populations.base import explain_validation
-from bayesdp.populations.files import ENCODING, parse_toml, search_in
+from bayesdp.populations.files import parse_toml, search_in
 from bayesdp.populations.registry import parse_below
 from bayesdp.release.consistency import consistent
 from bayesdp.release.program_files import check_program_keys, named, read_programs
@@ -45,16 +46,14 @@ def read_toml(path: Path) -> dict[str, Any]:
 
     Raises `InputError` for a file that can't be read or is not TOML.
     """
+    readable = "a study file that can be read"
+    text = text_of_file(path, "STUDY", expected=readable)
     try:
-        raw = parse_toml(path.read_text(encoding=ENCODING))
-    except UnicodeDecodeError:
-        raise InputError("STUDY", str(path), expected="a text file in UTF-8") from None
-    except (OSError, ValueError) as error:
-        if isinstance(error, tomllib.TOMLDecodeError):
-            raise InputError(str(path), expected=f"a TOML file: {error}", shown=False) from None
-        raise InputError(
-            "STUDY", str(path), expected="a study file that can be read", remedy=f"{error}."
-        ) from None
+        raw = parse_toml(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(str(path), expected=f"a TOML file: {error}", shown=False) from None
+    except ValueError as error:
+        raise InputError("STUDY", str(path), expected=readable, remedy=f"{error}.") from None
     except RecursionError:
         raise InputError("STUDY", str(path), expected="TOML of sensible depth") from None
     search_in(path.parent)

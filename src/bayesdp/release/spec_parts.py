@@ -5,10 +5,12 @@ What must hold between them is checked in `spec`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from bayesdp.errors import InputError
 from bayesdp.notions import Adversary, Notion, Secrets
 
 QueryKind = Literal[
@@ -92,3 +94,19 @@ class QuerySpec(_Part):
     program: str | None = Field(default=None, min_length=1)
     parameters: dict[str, bool | int | float | str] = Field(default_factory=dict)
     columns: dict[str, str] = Field(default_factory=dict)
+
+
+def refuse_keys(
+    query: QuerySpec, names: Iterable[str], key: str, expected: str, remedy: str = ""
+) -> None:
+    """`InputError` for the first of the keys `names` that the query at `key` has.
+
+    It says what was `expected`, and the `remedy`: to leave the key out, if it is not given.
+    """
+    for name in names:
+        value = getattr(query, name)
+        if value is not None:
+            shown = list(value) if isinstance(value, tuple) else value
+            raise InputError(
+                f"{key}.{name}", shown, expected=expected, remedy=remedy or f"Leave {name} out."
+            )

@@ -18,9 +18,9 @@ from bayesdp.accounting.what_if.blocks import (
     parse_block,
 )
 from bayesdp.accounting.what_if.kinds import Lipschitz, parse_lipschitz
-from bayesdp.errors import InputError, check_keys, text_of_file
+from bayesdp.errors import InputError, check_keys
 from bayesdp.notions import ZCDP, ApproxDP, Kind, PureDP
-from bayesdp.populations.files import read_json
+from bayesdp.populations.files import json_object_in
 
 _DOCUMENT_KEYS = ("population", "releases", "adversary", "source")
 _COSTS = ("dp_epsilon", "rho", "bdp_epsilon")
@@ -128,13 +128,7 @@ def read_releases(path: Path) -> Mapping[str, Any]:
 
     Raises `InputError` for a file that can't be read, or holds something else.
     """
-    text = text_of_file(path, "FILE")
-    try:
-        content = read_json(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError("FILE", str(path), expected=f"a JSON document ({error})") from None
-    if not isinstance(content, dict):
-        raise InputError("FILE", str(path), expected='{"population": ..., "releases": [...]}')
+    content = json_object_in(path, "FILE", '{"population": ..., "releases": [...]}')
     check_keys("", content, _DOCUMENT_KEYS)
     return content
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayesdp.errors import InputError, check_keys, text_of_file
+from bayesdp.errors import InputError, check_keys
 from bayesdp.populations import Population, parse
-from bayesdp.populations.files import read_json, search_in
+from bayesdp.populations.files import json_object_in, search_in
 
 KEYS = ("population", "channel", "mechanism", "pufferfish", "source")
 _SHAPE = '{"population": {...}, "channel": [...]}'
@@ -30,13 +30,7 @@ def read_model(path: Path) -> ModelFile:
     `{"population": {...}, "channel": nested array}`, or `"mechanism": {"channel": ...}`; with
     `"pufferfish": {"secrets": [...], "pairs": [...]}` where secrets are declared.
     """
-    text = text_of_file(path, "MODEL")
-    try:
-        content = read_json(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError("MODEL", str(path), expected=f"a JSON document ({error})") from None
-    if not isinstance(content, dict):
-        raise InputError("MODEL", str(path), expected=f"a JSON object such as {_SHAPE}")
+    content = json_object_in(path, "MODEL", f"a JSON object such as {_SHAPE}")
     check_keys("MODEL", content, KEYS)
     if "population" not in content:
         raise InputError("MODEL.population", expected=f"{_SHAPE}", remedy="Missing.", shown=False)

@@ -83,7 +83,7 @@ class Case:
 CASES = [
     Case("queries._column_and_cells", BASE + MEAN + "bins = [100, 150, 200]\n", query=("kind",)),
     Case(
-        "queries._cells",
+        "cells.cells_of",
         BASE + 'kind = "histogram"\ncolumn = "height"\n',
         query=("bins",),
         fill=("bins = [100, 150, 200]",),
@@ -101,7 +101,7 @@ CASES = [
         CHAIN + "kind = \"count\"\nwhere = 'ill == 1'\ntightness = 'mechanism'\n",
         below=True,
     ),
-    Case("queries.labels", BASE.replace('covers = ["height", "ill"]\n', "") + MEAN, below=True),
+    Case("labels.labels", BASE.replace('covers = ["height", "ill"]\n', "") + MEAN, below=True),
     Case(
         "consistency._public",
         PERSONS.replace("person = { public = true }\n", "") + MEAN.replace("mean", "sum"),

@@ -39,9 +39,9 @@ from bayesdp.numbers import UpperBound
 from bayesdp.populations import MarkovChain
 from bayesdp.populations.markov import MOST_STATES
 from bayesdp.release.derivation import proved_report
+from bayesdp.release.labels import label, labels
 from bayesdp.release.plan import ledger_entry
 from bayesdp.release.pricing import own_level
-from bayesdp.release.queries import label, labels
 from bayesdp.release.spec import StudySpec, describe_column
 from bayesdp.statements.columns import Value
 from bayesdp.tables.grid import check_noise

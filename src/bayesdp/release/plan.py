@@ -30,10 +30,11 @@ from bayesdp.notions import LeakageReport, Refused, left_out_for_time
 from bayesdp.numbers import UpperBound, up_words
 from bayesdp.populations import Autoregressive, Family, Gaussian, Panel, Population
 from bayesdp.populations.support import supports
+from bayesdp.release.labels import covered_labels, independent_labels
 from bayesdp.release.noise import NOISES, NoiseName
 from bayesdp.release.pricing import CONFIDENCE, PlannedQuery, Pricing, own_level
 from bayesdp.release.programs import PlannedProgram, plan_programs
-from bayesdp.release.queries import covered_labels, independent_labels, shape
+from bayesdp.release.queries import shape
 from bayesdp.release.spec import FROM_DATA, StudySpec
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.populations import law_of

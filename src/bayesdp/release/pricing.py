@@ -20,8 +20,9 @@ from bayesdp.errors import BudgetExceededError, InputError, toml_key
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.notions import Refused
 from bayesdp.numbers import UpperBound, float_above
+from bayesdp.release.labels import label
 from bayesdp.release.noise import Noise, NoiseKind
-from bayesdp.release.queries import Shape, label
+from bayesdp.release.queries import Shape
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import BudgetSpec
 from bayesdp.statements.base import exact_text

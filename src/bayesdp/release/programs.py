@@ -20,10 +20,10 @@ from bayesdp.accounting.spend import Spend
 from bayesdp.certificate import Step
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.numbers import UpperBound, float_above, sum_above
+from bayesdp.release.labels import label, labels
 from bayesdp.release.program_fields import agreed, fields_read
 from bayesdp.release.program_files import ProgramFile, ProgramRefusedError, file_and_name
 from bayesdp.release.program_outputs import output_units
-from bayesdp.release.queries import label, labels
 from bayesdp.release.results import cost_words
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec

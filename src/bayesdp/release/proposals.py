@@ -28,8 +28,9 @@ from bayesdp.populations import (
 )
 from bayesdp.populations.gaussian import MOST_EQUAL
 from bayesdp.release.consistency import consistent
+from bayesdp.release.labels import label
 from bayesdp.release.plan import CONFIDENCE, Plan, make_plan
-from bayesdp.release.queries import label, shape
+from bayesdp.release.queries import shape
 from bayesdp.release.spec import FROM_DATA, StudySpec
 from bayesdp.statements.base import exact_text
 from bayesdp.theorems.advice import ASSUMED_CLUSTER, ASSUMED_CORRELATION, middle

@@ -6,29 +6,25 @@ does not speak about, a group key that is not declared, a mean over a group whos
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
 
 from bayesdp.accounting import Block
-from bayesdp.accounting.composition import THREE_WAYS_OUT
 from bayesdp.errors import InputError, UnsupportedError, did_you_mean, first_names, toml_text
 from bayesdp.notions import Kind
 from bayesdp.populations import MarkovChain
+from bayesdp.release.cells import cells_of, clipped_to, intervals_sentence, level_words
+from bayesdp.release.labels import labels
 from bayesdp.release.quantiles import Choice, choice
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec, refuse_keys
 from bayesdp.statements.base import exact_text
-from bayesdp.statements.columns import Value, name_in_spends
-from bayesdp.statements.queries import cell_labels, cut_labels
+from bayesdp.statements.columns import Value
 from bayesdp.tables.columns import Column, group_keys
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.predicates import Predicate
 from bayesdp.theorems.markov_count import count_mechanism
-
-MOST_CELLS = 2000
-"""The most cells of a histogram: each is a column of the data engine's query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +197,7 @@ def shape(study: StudySpec, position: int) -> Shape:
         rows_each=(study.data.rows_per_unit or 1) if averaged or (chosen and as_many) else 1,
         group_words=level_words(study.columns[query.by], study.columns) if query.by else {},
         cell_words=_cell_words(column, cells or _cut_states(chosen, column), study.columns),
-        cell_bounds=None if column is None else _clipped_to(column, study.columns),
+        cell_bounds=None if column is None else clipped_to(column, study.columns),
         choice=chosen,
     )
 
@@ -230,7 +226,7 @@ def _column_and_cells(
         return None, None
     column = _value_column(study, query, key)
     if query.kind == "histogram":
-        return column, _cells(query, column, key)
+        return column, cells_of(query, column, key)
     refuse_keys(
         query,
         ("bins",),
@@ -438,92 +434,6 @@ def _value_column(study: StudySpec, query: QuerySpec, key: str) -> Column:
     return column
 
 
-def _cells(query: QuerySpec, column: Column, key: str) -> tuple[Value, ...]:
-    if query.bins is None:
-        if column.levels is None:
-            raise InputError(
-                f"{key}.bins",
-                expected="the edges of the bins, since the column has no declared states",
-                remedy="Write bins = [lower, ..., upper].",
-                shown=False,
-            )
-        _check_cells(len(column.levels), f"data.columns.{column.name}.states")
-        return column.levels
-    edges = query.bins
-    if column.bounds is None:
-        raise InputError(
-            f"{key}.bins",
-            list(edges),
-            expected="bins on a column with bounds",
-            remedy="Leave bins out: each declared state is a cell already.",
-        )
-    if len(edges) < 3 or any(low >= high for low, high in pairwise(edges)):
-        raise InputError(
-            f"{key}.bins",
-            list(edges),
-            expected="at least three increasing edges",
-            remedy="A bin lies between two edges, and a single bin counts all records.",
-        )
-    low, high = column.bounds
-    span = f"{exact_text(low)} and {exact_text(high)}"
-    if not (low < edges[-1] and edges[0] <= high):
-        raise InputError(
-            f"{key}.bins",
-            list(edges),
-            expected=f"bins that values between the bounds {span} reach",
-            remedy="Values are clipped to the bounds: all of these bins would be empty.",
-        )
-    _check_cells(len(edges) - 1, f"{key}.bins")
-    return cell_labels(edges, column.bounds)
-
-
-def _check_cells(count: int, key: str) -> None:
-    if count > MOST_CELLS:
-        raise InputError(
-            key,
-            count,
-            expected=f"at most {MOST_CELLS} cells of a histogram",
-            remedy="Use fewer and wider ones: each has noise of its own.",
-        )
-
-
-_MOST_INTERVALS = 6
-"""A sentence that lists intervals leaves out those between the first ones and the last."""
-
-
-def intervals_sentence(intervals: Sequence[str], bounds: tuple[float, float] | None) -> str:
-    """The end of a sentence about these intervals, as `cell_labels` and `cut_labels` have them.
-
-    A label of the form `[0, 20)` contains its first end and not its second. `bounds` are those that
-    values are clipped to before they are counted, if there are any.
-    """
-    shown = list(intervals)
-    if len(shown) > _MOST_INTERVALS:
-        shown = [*shown[: _MOST_INTERVALS - 2], "...", shown[-1]]
-    first = ""
-    if bounds is not None:
-        low, high = map(exact_text, bounds)
-        first = f"; values are clipped to [{low}, {high}] first"
-    return f"{', '.join(shown)}{first}."
-
-
-def level_words(column: Column, columns: Mapping[str, Column]) -> dict[Value, str]:
-    """What each value of a column with states means, as it is shown: of cuts their intervals.
-
-    `columns` are those of the study, among which the source of a derived column may be.
-    """
-    levels = column.levels or ()
-    if column.cuts is None:
-        return {level: str(level) for level in levels}
-    return dict(zip(levels, cut_labels(column.cuts, _clipped_to(column, columns)), strict=True))
-
-
-def _clipped_to(column: Column, columns: Mapping[str, Column]) -> tuple[float, float] | None:
-    """The bounds that the column's values are clipped to, or those of the column it comes from."""
-    source = columns.get(column.source or "")
-    return column.bounds if source is None else source.bounds
-
-
 ABOUT_RANKS = (
     "The error of a quantile is that of its rank, in rows; how far its value is off depends on "
     "private values."
@@ -537,66 +447,3 @@ def cells_sentences(shapes: Iterable[Shape]) -> list[str]:
     quantiles = any(shape.choice is not None for shape in shapes)
     about = [ABOUT_RANKS] if quantiles else []
     return [*filter(None, (shape.cells_sentence for shape in shapes)), *about]
-
-
-def label(column: Column) -> str:
-    """The name by which spends and readings know a column: with its definition, if derived."""
-    return name_in_spends(column.name, column.source, column.cuts, column.where)
-
-
-def covered_labels(study: StudySpec) -> tuple[str, ...]:
-    """The labels of the columns that the population covers."""
-    return tuple(label(study.columns[name]) for name in covered(study))
-
-
-def covered(study: StudySpec) -> tuple[str, ...]:
-    """The columns that the population covers; none for the notion DP, which is about no law."""
-    of_bdp = study.population is not None and study.budget.notion == "bdp"
-    return study.population.covers if study.population is not None and of_bdp else ()
-
-
-def independent_labels(study: StudySpec) -> tuple[str, ...]:
-    """The labels of the columns that are declared independent of other records."""
-    return tuple(
-        label(column)
-        for column in study.columns.values()
-        if column.independent and column.is_private
-    )
-
-
-def labels(
-    study: StudySpec, names: set[str], key: str, places: Mapping[str, str]
-) -> tuple[str, ...]:
-    """The labels of the private columns among `names`, all of which the population speaks about.
-
-    `places` are the parts of the query, at `key`, that name them. A column derived from a covered
-    or an independent one is a function of it, and is covered too. Raises `InputError` for a column
-    that the population says nothing about (theory 7).
-    """
-    labels = []
-    covers = covered(study)
-    for name in sorted(names):
-        column = study.columns[name]
-        if column.is_public:
-            continue
-        base = column
-        source = study.columns.get(column.source or "")
-        if name not in covers and not column.independent and source is not None:
-            base = source
-        if study.budget.notion == "bdp" and not covers and not base.independent:
-            raise InputError(
-                "population.covers",
-                expected="the private columns that the population speaks about, and it is missing",
-                remedy=f"{key} reads '{name}': write below [population]: covers = "
-                f"[{toml_text(base.name)}], or declare the column public or independent.",
-                shown=False,
-            )
-        if study.budget.notion == "bdp" and base.name not in covers and not base.independent:
-            raise InputError(
-                f"{key}.{places[name]}",
-                name,
-                expected="a query that reads only what the population speaks about",
-                remedy=THREE_WAYS_OUT,
-            )
-        labels.append(label(base))
-    return tuple(labels)

@@ -5,11 +5,11 @@
 * Its queries: `queries` (what one reads), `labels` (the columns, as spends name them), `cells` (of
   histograms), `quantiles` (what is chosen among), `public_sizes` (of groups, and averages of no
   rows), `programs` with `program_files` and `program_fields`.
-* Its price, before any data: `pricing` and `noise` make a `plan`, `derivation` asks the kernel to
-  prove it over the `dp_steps` of its queries; `check` and `sweep` show it, and `spend_instead`
-  finds a smaller one that the budget allows. `stress` asks what its noise means under the
-  populations of `stronger`, `usefulness` whether a number would tell anything, `proposals` what
-  would help.
+* Its price, before any data: `pricing` and `noise` make each query a `planned_query`, and all a
+  `plan`; `derivation` asks the kernel to prove it over the `dp_steps` of its queries; `check` and
+  `sweep` show it, and `spend_instead` finds a smaller one that the budget allows. `stress` asks
+  what its noise means under the populations of `stronger`, `usefulness` whether a number would tell
+  anything, `proposals` what would help.
 * The release: `study` goes the whole way, `drawing` draws the noise and `program_runs` runs
   programs; `results`, `program_results` and `program_outputs` are what they give, `repeats` asks
   before the same again.

@@ -17,9 +17,9 @@ MOST_CELLS = 2000
 
 
 def cells_of(query: QuerySpec, column: Column, key: str) -> tuple[Value, ...]:
-    """The cells of a histogram: the column's states, or the labels of its bins.
+    """The cells of a histogram: the states of its `column`, or the labels of the `query`'s bins.
 
-    Raises `InputError` for bins that can't be, and for too many cells.
+    Raises `InputError` below the query's `key` for bins that can't be, and for too many cells.
     """
     if query.bins is None:
         if column.levels is None:

@@ -32,7 +32,8 @@ from bayesdp.populations import Autoregressive, Family, Gaussian, Panel, Populat
 from bayesdp.populations.support import supports
 from bayesdp.release.labels import covered_labels, independent_labels
 from bayesdp.release.noise import NOISES, NoiseName
-from bayesdp.release.pricing import CONFIDENCE, PlannedQuery, Pricing, own_level
+from bayesdp.release.planned_query import CONFIDENCE, PlannedQuery
+from bayesdp.release.pricing import Pricing, own_level
 from bayesdp.release.programs import PlannedProgram, plan_programs
 from bayesdp.release.queries import shape
 from bayesdp.release.spec import FROM_DATA, StudySpec

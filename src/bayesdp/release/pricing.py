@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from bayesdp.accounting.composition import SECONDS, converted, dp_bound
@@ -19,18 +19,17 @@ from bayesdp.calibration import MOST_LEVELS, largest_within
 from bayesdp.errors import BudgetExceededError, InputError, toml_key
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.notions import Refused
-from bayesdp.numbers import UpperBound, float_above
+from bayesdp.numbers import UpperBound
 from bayesdp.release.labels import label
-from bayesdp.release.noise import Noise, NoiseKind
+from bayesdp.release.noise import NoiseKind
+from bayesdp.release.planned_query import PlannedQuery
 from bayesdp.release.queries import Shape
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import BudgetSpec
 from bayesdp.statements.base import exact_text
 from bayesdp.tables.grid import Grid
-from bayesdp.tables.queries import CountQuery, DataQuery, HistogramQuery, SumQuery
 from bayesdp.theorems.zeros import zeros_hint
 
-CONFIDENCE = 0.95
 SMALLEST_COST = 1e-100
 """Below it no noise fits, and messages should say which query is meant."""
 _MOST_COST = 1e100
@@ -49,132 +48,6 @@ def own_level(reading: Reading, spends: Sequence[Spend], seconds: float = SECOND
     if reading.notion == "dp":
         return dp_bound(reading, spends, fixed=True).epsilon
     return converted(reading, spends, fixed=True, seconds=seconds).best.epsilon
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedQuery:
-    """A query with its noise. `step` is the length of an integer step, in the query's unit.
-
-    For a quantile, steps, noise and error are those of ranks, in rows, and never of its value.
-    `sensitivity` is in steps for Laplace noise; for Gaussian noise it is the square of the l2
-    sensitivity. The cost of the noise at this sensitivity is `dp_epsilon` (what OpenDP certifies)
-    or `dp_rho`, in zCDP; the other one is 0.
-    """
-
-    shape: Shape
-    noise: Noise
-    sensitivity: int
-    step: Fraction
-    grid: Grid | None
-    spend: Spend
-
-    @property
-    def name(self) -> str:
-        """The name of the query in the study."""
-        return self.shape.spec.name
-
-    @property
-    def dp_epsilon(self) -> float:
-        """Its pure DP cost."""
-        return self.spend.dp_epsilon
-
-    @property
-    def dp_rho(self) -> float:
-        """Its cost in zCDP."""
-        return self.spend.rho
-
-    @property
-    def numbers(self) -> int:
-        """The count of numbers that it releases: one for each group and cell."""
-        return len(self.shape.keys or (None,)) * len(self.shape.cells or (None,))
-
-    def error(self, confidence: float = CONFIDENCE, rows: int | None = None) -> float | None:
-        """The error at this confidence, rounded up; `None` while the number of rows is unknown.
-
-        `rows` is how many rows a mean or proportion is over: without it their error is `None`. The
-        error is the noise's own: clipping and the grid are not counted. In the query's unit.
-        """
-        scale = self._divisor(rows)
-        if scale is None:
-            return None
-        return float_above(self.noise.quantile(confidence) * self.step / scale)
-
-    def group_errors(self, confidence: float = CONFIDENCE) -> dict[str, float | None]:
-        """The error of each group's number at this confidence, in the query's unit, rounded up.
-
-        By the groups as they are shown, as `release[name].errors()` has them; empty for a query
-        without `by`. `None` where only the data tell how many rows a mean or proportion is over:
-        state `group_sizes`, or ask `error(confidence, rows)` for a size.
-        """
-        sizes = self.shape.group_rows or {}
-        return {
-            self.shape.group_words.get(key, str(key)): self.error(
-                confidence, sizes.get(key) if self.shape.averaged else 1
-            )
-            for key in self.shape.keys or ()
-        }
-
-    def wanted_error(self, n: int | None) -> float | None:
-        """The error of its numbers at the query's own confidence, in its unit, rounded up.
-
-        Of the smallest group's, where groups have sizes. `n` is the number of records; `None` where
-        only the data tell how many rows a number is over.
-        """
-        return self.error(self.confidence, self.shape.rows(n))
-
-    @property
-    def confidence(self) -> float:
-        """The confidence at which the query's error is wanted."""
-        return self.shape.spec.confidence
-
-    def noise_scale(self, rows: int | None) -> float | None:
-        """The noise's scale on the released number, in its unit; `None` while rows are unknown."""
-        divisor = self._divisor(rows)
-        return None if divisor is None else float(self.noise.scale * self.step / divisor)
-
-    def value(self, total: int, rows: int) -> float:
-        """The released value that the noisy integer `total` over `rows` rows stands for."""
-        exact = self.grid.value(total, rows) if self.grid is not None else Fraction(total)
-        divisor = self._divisor(rows)
-        assert divisor is not None
-        return float(exact / divisor)
-
-    def is_finite(self, rows: int) -> bool:
-        """Whether value, error and noise are finite doubles, whatever noise is drawn.
-
-        `rows` is the most that there can be; an average may be over fewer. Totals are 64-bit.
-        """
-        averaged = self.shape.averaged
-        try:
-            ends = [self.value(total, n) for total in (-(2**63), 2**63) for n in (1, rows)]
-            errors = [self.error(c, 1) for c in (CONFIDENCE, self.shape.spec.confidence)]
-            unit = float(self.step / (rows if averaged else 1))
-        except OverflowError:
-            return False
-        return unit > 0.0 and all(e is not None and math.isfinite(e) for e in (*ends, *errors))
-
-    def _divisor(self, rows: int | None) -> int | None:
-        return rows if self.shape.averaged else 1
-
-    def table_query(self) -> DataQuery:
-        """The integers that the data engine computes for it."""
-        spec, predicate = self.shape.spec, self.shape.predicate
-        if self.grid is not None:
-            assert self.shape.column is not None
-            return SumQuery(
-                spec.name, self.shape.column.name, self.grid, where=predicate, by=spec.by
-            )
-        if self.shape.cells is not None or self.shape.choice is not None:
-            assert self.shape.column is not None
-            choice = self.shape.choice
-            return HistogramQuery(
-                spec.name,
-                self.shape.column.name,
-                edges=self.shape.bins if choice is None else choice.edges,
-                where=predicate,
-                by=spec.by,
-            )
-        return CountQuery(spec.name, where=predicate, by=spec.by)
 
 
 def raise_spend(budget: BudgetSpec) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bayesdp.release.pricing import PlannedQuery
+from bayesdp.release.planned_query import PlannedQuery
 from bayesdp.tables.columns import Column
 from bayesdp.tables.refusals import Finding
 from bayesdp.tables.sums import Totals

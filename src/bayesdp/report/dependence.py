@@ -105,7 +105,7 @@ def correlations(spec: Spec) -> str:
 
 
 def _shown(correlation: float) -> str:
-    """At least three digits, and all that it was declared with; of quotients twelve."""
+    """With the digits that it was declared with, at most twelve."""
     return f"{correlation:.12g}"
 
 

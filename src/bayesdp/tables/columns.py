@@ -26,7 +26,7 @@ records.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from itertools import pairwise
 from typing import Any, Literal, NoReturn
@@ -342,11 +342,16 @@ def _read_dates(name: str, raw: dict[str, Any]) -> None:
             refuse(name, key, value, TIME_WORDS, "Midnight is the date alone.")
         return days_of(datetime.fromisoformat(str(value)))
 
-    raw["bounds"] = [days("bounds", bound) for bound in raw["bounds"]]
+    _read_in_numbers(raw, days)
+    raw |= {"unit": DAYS, "is_date": True}
+
+
+def _read_in_numbers(raw: dict[str, Any], number: Callable[[str, object], float]) -> None:
+    """The bounds, and an imputed text, as the numbers that they say: `number` reads each."""
+    raw["bounds"] = [number("bounds", bound) for bound in raw["bounds"]]
     missing = raw.get("missing")
     if isinstance(missing, Mapping) and isinstance(missing.get("impute"), str):
-        raw["missing"] = {**missing, "impute": days("missing.impute", missing["impute"])}
-    raw |= {"unit": DAYS, "is_date": True}
+        raw["missing"] = {**missing, "impute": number("missing.impute", missing["impute"])}
 
 
 def _are_durations(value: object) -> bool:
@@ -374,12 +379,9 @@ def _read_durations(name: str, raw: dict[str, Any]) -> None:
             refuse(name, key, value, f"a number of {units[0]}, as the first of the bounds is")
         return count
 
-    raw["bounds"] = [number("bounds", bound) for bound in raw["bounds"]]
+    _read_in_numbers(raw, number)
     if raw.get("unit", units[0]) != units[0]:
         refuse(name, "unit", raw["unit"], f"'{units[0]}', as in the bounds, or no unit")
-    missing = raw.get("missing")
-    if isinstance(missing, Mapping) and isinstance(missing.get("impute"), str):
-        raw["missing"] = {**missing, "impute": number("missing.impute", missing["impute"])}
     raw |= {"unit": units[0], "is_duration": True}
 
 

@@ -110,7 +110,10 @@ def _missing_columns(
 def _checks(
     table: Table, columns: Mapping[str, Column], expected: Structure, plan: TableQueries
 ) -> Iterator[list[Finding]]:
-    faults = column_faults(table, columns, plan)
+    readings = checked_columns(table, columns, plan)
+    faults = [
+        (name, code, mark) for name, read in readings.items() for code, mark in read.faults.items()
+    ]
     query = table.expression.select(
         **{f"f{i}": mark for i, (_, _, mark) in enumerate(faults)}, row_=constant_column()
     )
@@ -134,30 +137,30 @@ def count_records(table: Table, unit: str = "row") -> int:
     return count
 
 
-def column_faults(
+def checked_columns(
     table: Table, columns: Mapping[str, Column], plan: TableQueries = ()
-) -> list[tuple[str, str, Any]]:
-    """For every check of single cells: the column, the code, and the expression that marks rows.
+) -> dict[str, reading.ReadColumn]:
+    """The readings of all columns whose cells are checked, by name.
 
-    `columns` are the declared ones of the table; `plan` adds what its queries read.
+    `columns` are the declared ones of the table; `plan` adds what its queries read. A row has a
+    fault exactly where one of their values is NULL.
     """
     reads = reads_of(plan)
-    faults = []
+    readings = {}
     for name, column in columns.items():
         if column.is_derived and column.source in columns:
             continue  # its source is checked
         if column.kind == "public" and name not in reads:
             continue  # the study declares nothing about it
-        read = reading.read(table, columns, name, reads.get(name))
-        faults += [(name, code, mark) for code, mark in read.faults.items()]
-    return faults
+        readings[name] = reading.read(table, columns, name, reads.get(name))
+    return readings
 
 
-def any_fault(faults: Iterable[tuple[str, str, Any]]) -> Any:
-    """Whether a row has a fault, as an expression."""
+def any_missing(values: Iterable[Any]) -> Any:
+    """Whether any of these values is NULL, as an expression."""
     import ibis
 
-    marks = [mark for _, _, mark in faults]
+    marks = [value.isnull() for value in values]
     return functools.reduce(lambda x, y: x | y, marks) if marks else ibis.literal(False)
 
 

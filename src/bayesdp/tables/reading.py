@@ -151,7 +151,7 @@ def _cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Ce
     if kind == "text" and not stored.is_string():
         value = raw.cast("string")
     missing, unreadable = raw.isnull(), None
-    if kind == "number" and column.states is not None and not stored.is_floating():
+    if kind == "number" and column.states is not None and not _is_exact(stored):
         value = _told_apart(value)
         unreadable = ~missing & value.isnull()
     return _Cells(value, missing, unreadable, kind == "number" and stored.is_floating())
@@ -161,6 +161,11 @@ def _numbered(raw: Any) -> tuple[Any, Any]:
     """Booleans as the numbers 0 and 1, and their type."""
     numbers = raw.cast("int8").name(raw.get_name())
     return numbers, numbers.type()
+
+
+def _is_exact(stored: Any) -> bool:
+    """Whether each value of this type is a double of its own."""
+    return bool(stored.is_floating() or (stored.is_integer() and stored.nbytes < 8))
 
 
 def _told_apart(value: Any) -> Any:

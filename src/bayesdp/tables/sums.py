@@ -18,8 +18,8 @@ from bayesdp.statements.columns import Value
 from bayesdp.tables import reading
 from bayesdp.tables.checks import (
     Structure,
-    any_fault,
-    column_faults,
+    any_missing,
+    checked_columns,
     mismatch,
     reads_of,
     structure_findings,
@@ -144,12 +144,16 @@ class _Scan:
     def __init__(self, table: Table, columns: Mapping[str, Column], plan: TableQueries) -> None:
         self.table, self.columns = table, columns
         reads = reads_of(plan)
-        faults = column_faults(table, columns, plan)
-        names = {name: f"v{i}" for i, name in enumerate(reads)}
-        read = {name: reading.read(table, columns, name, kind) for name, kind in reads.items()}
-        staged = table.expression.select(
-            faulty=any_fault(faults), **{names[name]: read[name].value for name in reads}
-        )
+        read = checked_columns(table, columns, plan)
+        checked = list(read)
+        for name, kind in reads.items():
+            if name not in read:
+                read[name] = reading.read(table, columns, name, kind)
+        names = {name: f"v{i}" for i, name in enumerate(read)}
+        staged = table.expression.select(**{names[name]: read[name].value for name in read})
+        # The engine reads each cell once for its value, and learns from that whether it is sound.
+        faulty = any_missing(staged[names[name]] for name in checked)
+        staged = staged.mutate(faulty=faulty)
         bins = {
             _cell_key(query): reading.bin_index(staged[names[query.column]], query.edges[1:-1])
             for query in plan

@@ -229,7 +229,7 @@ def tasks(installed: Sequence[str]) -> dict[str, Task]:
         return by_group + noise() * scale
 
     noise = laplace(np.zeros(len(GROUPS)), 1.0, float)
-    found = {
+    known = {
         "count": Task(
             {"kind": "count", "where": "size == 3"},
             threes,
@@ -277,7 +277,7 @@ def tasks(installed: Sequence[str]) -> dict[str, Task]:
         ),
     }
     for name, probability in (("median", 0.5), ("ninth decile", 0.9)):
-        found[name] = Task(
+        known[name] = Task(
             {
                 "kind": "quantile",
                 "column": "income",
@@ -291,10 +291,10 @@ def tasks(installed: Sequence[str]) -> dict[str, Task]:
             },
             probability,
         )
-    for task in found.values():
+    for task in known.values():
         for name in set(task.others) - set(installed):
             del task.others[name]
-    return found
+    return known
 
 
 # -- ours --------------------------------------------------------------------------------------

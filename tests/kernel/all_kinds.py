@@ -99,6 +99,7 @@ WIDE: Document = {
     "x": {"bounds": [0.0, 5.0], "unit": "cm"},
     "old": {"from": "x", "cuts": [2.5]},
     "day": {"public": True, "states": [1, 2, 3, 4]},
+    "late": {"from": "day", "cuts": [3.0]},
 }
 WIDELY = [
     {"name": "by", "kind": "count", "where": "ill == 1", "by": "day"},
@@ -106,6 +107,10 @@ WIDELY = [
     {"name": "mean", "kind": "mean", "column": "x", "where": "day != 2"},
     {"name": "share", "kind": "proportion", "where": "ill == 1 and day in [1, 2]"},
     {"name": "part", "kind": "sum", "column": "x", "where": "ill == 1"},
+]
+TABLES: list[Document] = [
+    {"name": "cells", "kind": "histogram", "column": ["ill", "old"], "by": "day"},
+    {"name": "groups", "kind": "sum", "column": "x", "by": ["day", "late"], "where": "ill == 1"},
 ]
 QUANTILES = [
     {"name": "median", "kind": "median", "column": "x", "step": 1.25, "where": "ill == 1"},
@@ -129,6 +134,7 @@ RELEASES: dict[str, Document] = {
         "queries": ASKED[1:],
     },
     "wide release": {"columns": WIDE, "queries": WIDELY},
+    "table release": {"columns": WIDE, "queries": TABLES},
     "quantile release": {"columns": WIDE, "queries": QUANTILES},
     "gaussian quantile release": {"budget": DELTA, "queries": QUANTILES[:1]},
     "person release": PERSONS,

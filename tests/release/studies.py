@@ -73,7 +73,14 @@ def query(rng: np.random.Generator, covers: str, name: str, many_rows: bool) -> 
             if kind == "sum" and rng.random() < 0.5:
                 made["where"] = str(rng.choice(private[str(rng.choice(readable))]))
     if rng.random() < 0.25:
-        made["by"] = "h"
+        made["by"] = "h" if rng.random() < 0.6 else ["h", "g"]
+    if (
+        made.get("column") == "s"
+        and kind == "histogram"
+        and covers == "both"
+        and rng.random() < 0.4
+    ):
+        made["column"] = ["s", "deep"]
     if rng.random() < 0.5:
         made["weight"] = float(np.round(rng.uniform(0.1, 5), 2))
     elif rng.random() < 0.4 and kind in ("count", "histogram", "sum"):
@@ -108,6 +115,7 @@ def random_study(
         "x": {"bounds": [-5.0, 20.0], "unit": "kg"},
         "s": {"states": [0, 1]},
         "z": {"bounds": [-1.0, 7.5], "independent": True},
+        "deep": {"from": "x", "cuts": [0.0, 4.0]},
         "g": {"public": True, "states": ["a", "b"]},
         "h": {"public": True, "states": [1, 2]},
     }

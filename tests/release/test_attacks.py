@@ -112,12 +112,14 @@ def some_query(rng: np.random.Generator, name: str, rows: bool) -> dict:
         query["column"] = str(rng.choice(["x", "s", "d", "e", "b"]))
         if query["column"] == "x":
             query["bins"] = [-1.5, 0.0, 0.5, 2.0]
+        elif rng.random() < 0.4:
+            query["column"] = sorted({query["column"], "s", "e"})
     else:
         query["column"] = "x"
     if kind in ("sum", "mean", "histogram") and rng.random() < 0.6:
         query["where"] = str(rng.choice(PUBLIC if kind == "mean" else PRIVATE + PUBLIC))
     if rng.random() < 0.3:
-        query["by"] = "g"
+        query["by"] = "g" if rng.random() < 0.5 else ["g", "late"]
     return query
 
 
@@ -130,6 +132,7 @@ def attack_plan(rng: np.random.Generator, bounds: list, rows: bool):
         "b": {"states": [True, False]},
         "g": {"public": True, "states": ["u", "v"]},
         "h": {"public": True, "bounds": [0, 5]},
+        "late": {"from": "h", "cuts": [2.0]},
         "id": {"public": True},
     }
     study = Study(

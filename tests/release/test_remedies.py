@@ -88,6 +88,18 @@ CASES = [
         query=("bins",),
         fill=("bins = [100, 150, 200]",),
     ),
+    Case(
+        "crossed._check_contingency",
+        BASE.replace("ill =", 'tall = { from = "height", cuts = [150] }\nill =')
+        + 'kind = "sum"\ncolumn = ["ill", "tall"]\n',
+        query=("kind",),
+    ),
+    Case(
+        "queries._value_column",
+        BASE + 'kind = "histogram"\ncolumn = ["ill", "role"]\n',
+        query=("by",),
+        also={'["ill", "role"]': '"ill"'},
+    ),
     Case("queries._require_public_rows", PERSONS + MEAN, below=True),
     Case("queries._require_public_rows", PERSONS + MEAN, query=("kind",)),
     Case("queries._require_public_rows", PERSONS + SHARE, query=("kind",)),
@@ -202,12 +214,12 @@ CASES = [
         query=("error",),
     ),
     Case(
-        "columns.group_keys",
+        "columns._keys",
         BASE.replace(', states = ["child", "grown up"]', "") + MEAN + BY,
         below=True,
         fill=('"child"',),
     ),
-    Case("columns.group_keys", BASE + MEAN + 'by = "day of test"\n', below=True, fill=("1",)),
+    Case("columns._keys", BASE + MEAN + 'by = "day of test"\n', below=True, fill=("1",)),
 ]
 
 
@@ -269,6 +281,7 @@ def test_a_line_of_a_remedy_works_when_it_is_pasted(case: Case, tmp_path: Path) 
 
 OTHERWISE = {
     "reading._median": "tests/release/test_quantile.py asks for another probability",
+    "crossed.contingency_cells": "an example of a declaration, with a name of one's own",
     "quantiles._candidates": "names what a quantile may be among, by keys of its own",
     "quantiles.choice": "names what a quantile may be among, by keys of its own",
     "queries.shape": "test_a_mean_of_private_rows_is_a_sum_and_a_count",

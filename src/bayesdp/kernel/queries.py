@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 from bayesdp.kernel.arithmetic import InvalidError, require
 from bayesdp.statements import conditions, costs
-from bayesdp.statements.columns import AnyColumn, Columns, Impute, Numeric, Value, label
+from bayesdp.statements.columns import AnyColumn, Columns, Impute, Numeric, Place, Value, label
 from bayesdp.statements.conditions import ConditionTree, columns_of
-from bayesdp.statements.queries import TableQuery, cell_labels
+from bayesdp.statements.queries import (
+    MOST_COMBINATIONS,
+    TableQuery,
+    cell_labels,
+    column_names,
+)
 
 
 @dataclass(frozen=True)
@@ -28,8 +34,8 @@ class Shape:
     column: str | None
     interval: tuple[float, float] | None
     sums: bool
-    cells: tuple[Value, ...] | None
-    keys: tuple[Value, ...] | None
+    cells: tuple[Place, ...] | None
+    keys: tuple[Place, ...] | None
     divided: bool
     public_part: bool
     probability: Fraction | None
@@ -49,13 +55,20 @@ def shape(
 
     `balanced`: all records have as many rows as any other.
     """
-    name = query.column
+    names = column_names(query.column)
+    name = names[0] if len(names) == 1 else None
     compared = columns_of(condition(query.where)) if query.where is not None else frozenset()
     summed = None if name is None else columns[name]
     private = any(columns[column].is_private for column in compared)
     several = unit != "row"
-    sums, cells, interval, candidates = query.kind in ("sum", "mean"), None, None, None
-    if summed is None:
+    sums, interval, candidates = query.kind in ("sum", "mean"), None, None
+    cells: tuple[Place, ...] | None = None
+    if len(names) > 1:
+        crossed = [columns[column] for column in names]
+        private_all = all(column.is_private for column in crossed)
+        require(private_all, "a contingency table of a public column")
+        cells = _combinations(crossed)
+    elif summed is None:
         require(private, "a count needs a condition on a private column")
     elif sums:
         require(
@@ -80,16 +93,17 @@ def shape(
     )
     keys = None
     if query.by is not None:
-        group = columns[query.by]
-        require(not group.is_private, "the groups are those of a private column")
-        keys = _levels(group)
+        grouped = [columns[column] for column in column_names(query.by)]
+        public = not any(column.is_private for column in grouped)
+        require(public, "the groups are those of a private column")
+        keys = _combinations(grouped)
     masked = private or (several and not as_many)
     clipped = sums and isinstance(summed, Numeric) and not isinstance(summed.missing, Impute)
     lipschitz = clipped and not masked and not several
     return Shape(
         kind="lipschitz" if lipschitz else "any",
         masked=masked,
-        reads=labels(columns, compared | (set() if name is None else {name}), covers, independent),
+        reads=labels(columns, compared | set(names), covers, independent),
         column=None if name is None or summed is None else label(name, summed),
         interval=interval,
         sums=sums,
@@ -113,6 +127,16 @@ def condition(text: str) -> ConditionTree:
 def _levels(column: AnyColumn) -> tuple[Value, ...]:
     require(column.levels is not None, "the groups or cells are not declared")
     return column.levels or ()
+
+
+def _combinations(crossed: Sequence[AnyColumn]) -> tuple[Place, ...]:
+    """The states of a column, or all combinations of those of several, the last one fastest."""
+    levels = [_levels(column) for column in crossed]
+    if len(levels) == 1:
+        return levels[0]
+    many = math.prod(map(len, levels)) > MOST_COMBINATIONS
+    require(not many, "more combinations of states than a query has numbers of")
+    return tuple(product(*levels))
 
 
 def _bins(edges: tuple[float, ...], column: AnyColumn) -> tuple[Value, ...]:

@@ -20,7 +20,7 @@ from bayesdp.statements.costs import (
     LaplaceStep,
     PermuteAndFlipStep,
 )
-from bayesdp.statements.queries import TableQuery
+from bayesdp.statements.queries import TableQuery, column_names
 
 NOISES = {"discrete-laplace": laplace_tail, "discrete-gaussian": gaussian_tail}
 """The rules about a query's noise, each with its law's tail."""
@@ -91,7 +91,7 @@ class _Results:
     def unit(self, query: TableQuery) -> str:
         """The unit of what is released: a column's for sums, means and quantiles of it."""
         summed = query.kind in ("sum", "mean", "quantile")
-        return (self.columns[query.column or ""].unit or "") if summed else ""
+        return (self.columns[column_names(query.column)[0]].unit or "") if summed else ""
 
     def value(self, result: NumberResult, step: NoiseStep, asked: Shape, where: str) -> None:
         """A whole number of steps, in 64 bits: no noise gives anything in between.

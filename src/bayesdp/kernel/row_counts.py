@@ -20,7 +20,7 @@ from bayesdp.statements import populations
 from bayesdp.statements.columns import Columns, Value
 from bayesdp.statements.conditions import ConditionTree, Joined, columns_of
 from bayesdp.statements.populations import Population
-from bayesdp.statements.queries import TableQuery
+from bayesdp.statements.queries import TableQuery, column_names
 
 Part = frozenset[tuple[str, frozenset[int]]]
 """Rows whose public columns have one of some values: for each such column the values' places."""
@@ -83,10 +83,11 @@ class _Counts:
         if where is not None and query.kind == "mean":
             decided = self.narrowed(condition(where), sets)
         if group is not None:
-            column = query.by or ""
-            place = self.places(column)[as_text(group)]
-            chosen = self.in_source(column, frozenset([place]))
-            self.narrow(sets, *chosen)
+            values = group if isinstance(group, tuple) else (group,)
+            for column, value in zip(column_names(query.by), values, strict=True):
+                place = self.places(column)[as_text(value)]
+                chosen = self.in_source(column, frozenset([place]))
+                self.narrow(sets, *chosen)
         require(all(sets.values()), f"{rows} rows where there can be none", name)
         full = {column: len(self.levels(column)) for column in sets}
         part = frozenset((c, kept) for c, kept in sets.items() if len(kept) < full[c])

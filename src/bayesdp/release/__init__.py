@@ -3,8 +3,9 @@
 * What a study says: `reading` (from TOML or plain data) into `spec` and `spec_parts`; `consistency`
   holds its parts against each other, `wide` warns of tables of another shape.
 * Its queries: `queries` (what one reads), `labels` (the columns, as spends name them), `cells` (of
-  histograms), `quantiles` (what is chosen among), `public_sizes` (of groups, and averages of no
-  rows), `programs` with `program_files` and `program_fields`.
+  histograms), `crossed` (groups and cells of several columns), `quantiles` (what is chosen among),
+  `public_sizes` (of groups, and averages of no rows), `programs` with `program_files` and
+  `program_fields`.
 * Its price, before any data: `pricing` and `noise` make each query a `planned_query`, and all a
   `plan`; `derivation` asks the kernel to prove it over the `dp_steps` of its queries; `check` and
   `sweep` show it, and `spend_instead` finds a smaller one that the budget allows. `stress` asks

@@ -27,7 +27,7 @@ from bayesdp.release.program_runs import ProgramRun, run_program
 from bayesdp.release.queries import cells_sentences
 from bayesdp.release.repeats import remember
 from bayesdp.release.results import QuantileResult, Release, Result, cost_words
-from bayesdp.statements.columns import Value
+from bayesdp.statements.columns import Place
 from bayesdp.tables.sums import Total, Totals
 
 if TYPE_CHECKING:
@@ -146,14 +146,14 @@ def noisy(query: PlannedQuery, total: Total) -> list[Result]:
                 unit=unit or "",
                 rows=rows if shape.averaged else None,
                 confidence=spec.confidence,
-                group_words=shape.group_words.get(key, "") if key is not None else "",
-                cell_words=shape.cell_words.get(cell, "") if cell is not None else "",
+                group_words=shape.group_words[key] if key is not None else (),
+                cell_words=shape.cell_words[cell] if cell is not None else (),
             )
         )
     return results
 
 
-def chosen(query: PlannedQuery, group: Value | None, counts: Sequence[int]) -> QuantileResult:
+def chosen(query: PlannedQuery, group: Place | None, counts: Sequence[int]) -> QuantileResult:
     """A quantile of one group, chosen by the ranks of its candidates. `counts` are private."""
     spec, shape, noise = query.shape.spec, query.shape, query.noise
     assert shape.choice is not None
@@ -170,7 +170,7 @@ def chosen(query: PlannedQuery, group: Value | None, counts: Sequence[int]) -> Q
         group=group,
         unit=(shape.column.unit if shape.column is not None else None) or "",
         confidence=spec.confidence,
-        group_words=shape.group_words.get(group, "") if group is not None else "",
+        group_words=shape.group_words[group] if group is not None else (),
         step=query.step,
-        interval=shape.cell_words.get(int(value), "") if shape.cell_words else "",
+        interval=", ".join(shape.cell_words.get(int(value), ())) if shape.cell_words else "",
     )

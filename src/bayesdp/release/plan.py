@@ -421,13 +421,17 @@ def describe_query(query: PlannedQuery) -> dict[str, Any]:
     given: dict[str, Any] = {
         "name": spec.name,
         "kind": spec.kind,
-        "column": spec.column,
+        "column": _plain_names(spec.column),
         "where": spec.where,
     }
-    given |= {"by": spec.by, "bins": list(spec.bins) if spec.bins else None}
+    given |= {"by": _plain_names(spec.by), "bins": list(spec.bins) if spec.bins else None}
     if query.shape.choice is not None:
         given["probability"] = spec.probability
         with_bounds = query.shape.choice.edges is not None
         given["candidates"] = list(query.shape.choice.candidates) if with_bounds else None
     given["tightness"] = spec.tightness if spec.tightness != "dp" else None
     return {key: value for key, value in given.items() if value is not None}
+
+
+def _plain_names(named: str | tuple[str, ...] | None) -> str | list[str] | None:
+    return list(named) if isinstance(named, tuple) else named

@@ -74,7 +74,7 @@ class PlannedQuery:
         """
         sizes = self.shape.group_rows or {}
         return {
-            self.shape.group_words.get(key, str(key)): self.error(
+            ", ".join(self.shape.group_words[key]): self.error(
                 confidence, sizes.get(key) if self.shape.averaged else 1
             )
             for key in self.shape.keys or ()
@@ -130,6 +130,8 @@ class PlannedQuery:
             return SumQuery(
                 spec.name, self.shape.column.name, self.grid, where=predicate, by=spec.by
             )
+        if self.shape.counted:
+            return HistogramQuery(spec.name, self.shape.counted, where=predicate, by=spec.by)
         if self.shape.cells is not None or self.shape.choice is not None:
             assert self.shape.column is not None
             choice = self.shape.choice

@@ -20,6 +20,7 @@ from bayesdp.errors import BudgetExceededError, InputError, toml_key
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.notions import Refused
 from bayesdp.numbers import UpperBound
+from bayesdp.release.crossed import place_text
 from bayesdp.release.labels import label
 from bayesdp.release.noise import NoiseKind
 from bayesdp.release.planned_query import PlannedQuery
@@ -408,7 +409,7 @@ def _size_remedy(shape: Shape) -> str:
     """How to say how many rows an average is over."""
     by, where = shape.spec.by, shape.spec.where
     if by is not None:
-        each = ", ".join(f"{toml_key(key)} = ..." for key in shape.keys or ())
+        each = ", ".join(f"{toml_key(place_text(key))} = ..." for key in shape.keys or ())
         share = shape.spec.kind == "proportion"
         instead = (
             'kind = "count", whose error can be wanted: in records, and not as a share'

@@ -322,7 +322,7 @@ def _narrower_bounds(study: StudySpec) -> Iterator[_Idea]:
     """The middle half of the bounds of each column that is summed or averaged."""
     summed = [query.column for query in study.queries if query.kind in ("sum", "mean")]
     for name in dict.fromkeys(summed):
-        column = study.columns.get(name or "")
+        column = study.columns.get(name) if isinstance(name, str) else None
         if column is None or column.bounds is None or column.is_derived:
             continue
         low, high = column.bounds

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from bayesdp.release.crossed import place_text, quoted
 from bayesdp.release.planned_query import PlannedQuery
 from bayesdp.tables.columns import Column
 from bayesdp.tables.refusals import Finding
@@ -29,13 +30,15 @@ def averages_of_nothing(
             continue
         for group, rows in totals[spec.name].sizes.items():
             if rows == 0:
-                words = query.shape.group_words.get(group, "") if group is not None else ""
+                words = "" if group is None else ", ".join(query.shape.group_words[group])
                 shown = repr(words or group)
-                inside = "" if spec.by is None else f" in the group {shown} of '{spec.by}'"
+                inside = "" if spec.by is None else f" in the group {shown} of {quoted(spec.by)}"
                 where = f" where {spec.where}" if spec.kind in PUBLIC_PART and spec.where else ""
                 remedy = "Ask for a sum or a count, which is 0 of no rows"
                 if inside and where:
                     remedy += ", or leave out by or where"
+                elif inside and not isinstance(spec.by, str):
+                    remedy += ", or name fewer columns in by"
                 elif inside and words != str(group):
                     remedy += f", or cut '{spec.by}' where every group has rows"
                 elif inside and columns[str(spec.by)].is_derived:
@@ -70,7 +73,7 @@ def other_group_sizes(queries: Sequence[PlannedQuery], totals: Totals) -> list[F
         Finding(
             "group-size",
             f"The query '{query.shape.spec.name}' declares {declared} rows of the group "
-            f"'{group}', and the table has {there}.",
+            f"'{place_text(group)}', and the table has {there}.",
         )
         for query in queries
         for group, declared in (query.shape.group_rows or {}).items()

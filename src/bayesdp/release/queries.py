@@ -14,13 +14,22 @@ from bayesdp.accounting import Block
 from bayesdp.errors import InputError, UnsupportedError, did_you_mean, first_names, toml_text
 from bayesdp.notions import Kind
 from bayesdp.populations import MarkovChain
-from bayesdp.release.cells import cells_of, clipped_to, intervals_sentence, level_words
+from bayesdp.release.cells import cells_of, clipped_to, intervals_sentence
+from bayesdp.release.crossed import (
+    Words,
+    check_numbers,
+    contingency_cells,
+    place_text,
+    place_words,
+    quoted,
+)
 from bayesdp.release.labels import labels
 from bayesdp.release.quantiles import Choice, choice
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec, refuse_keys
 from bayesdp.statements.base import exact_text
-from bayesdp.statements.columns import Value
+from bayesdp.statements.columns import Place, Value
+from bayesdp.statements.queries import column_names
 from bayesdp.tables.columns import Column, group_keys
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.predicates import Predicate
@@ -34,14 +43,17 @@ class Shape:
     `kind` is `lipschitz` for sums and means of clipped values. `masked` says that a row may count
     as exactly 0, depending on private values. `reads` labels the private columns that it reads.
     `block` is the block of a public column in which every record that it reads lies, if any does.
-    `cells` are the cells of a histogram, `keys` the declared groups of `by`. `divided` says that
+    `cells` are the cells of a histogram, `keys` the declared groups of `by`; those of several
+    columns are tuples of their values. `counted` are the names of the columns of which a histogram
+    is, where these are several; it has no `column` then. `divided` says that
     replacing a record may move rows from some cells or groups to others; the groups of a record
     that is one row are public, so it stays in its own. `mechanism` is what the ledger records: more
     than the noise where `tightness = "mechanism"`. `group_rows` are the declared numbers of rows
     of the groups, `rows_each` is how many rows each record has, where an average is over them.
     `choice` says what a quantile is chosen among, and by which scores.
-    `group_words` and `cell_words` are the groups and cells as they are shown, those of columns with
-    cuts as intervals; `cell_bounds` are those that values are clipped to before cells are told.
+    `group_words` and `cell_words` are the groups and cells as they are shown, a text for each
+    column, those of columns with cuts as intervals; `cell_bounds` are those that values are
+    clipped to before cells are told.
     """
 
     spec: QuerySpec
@@ -51,16 +63,17 @@ class Shape:
     reads: tuple[str, ...]
     predicate: Predicate | None = None
     column: Column | None = None
-    cells: tuple[Value, ...] | None = None
+    counted: tuple[str, ...] = ()
+    cells: tuple[Place, ...] | None = None
     bins: tuple[float, ...] | None = None
-    keys: tuple[Value, ...] | None = None
+    keys: tuple[Place, ...] | None = None
     divided: bool = False
     mechanism: str = "discrete-laplace"
     block: Block | None = None
-    group_rows: Mapping[Value, int] | None = None
+    group_rows: Mapping[Place, int] | None = None
     rows_each: int = 1
-    group_words: Mapping[Value, str] = field(default_factory=dict)
-    cell_words: Mapping[Value, str] = field(default_factory=dict)
+    group_words: Mapping[Place, Words] = field(default_factory=dict)
+    cell_words: Mapping[Place, Words] = field(default_factory=dict)
     cell_bounds: tuple[float, float] | None = None
     choice: Choice | None = None
 
@@ -76,7 +89,7 @@ class Shape:
             return f"{self.spec.name} {self._chosen_among(column)}"
         if self.cells is None or column is None or (column.cuts is None and self.bins is None):
             return ""
-        cells = [self.cell_words[cell] for cell in self.cells]
+        cells = [", ".join(self.cell_words[cell]) for cell in self.cells]
         return f"{self.spec.name} counts {intervals_sentence(cells, self.cell_bounds)}"
 
     def _chosen_among(self, column: Column) -> str:
@@ -88,7 +101,7 @@ class Shape:
             f"{exact_text(candidates[-1])}{unit}"
         )
         if column.cuts is not None:
-            words = list(self.cell_words.values())
+            words = [", ".join(interval) for interval in self.cell_words.values()]
             return f"is one of the intervals {intervals_sentence(words, self.cell_bounds)}"
         counts = "" if self.choice.edges is None else "; each value counts as the nearest of them"
         return f"{among}{counts}."
@@ -163,9 +176,10 @@ def shape(study: StudySpec, position: int) -> Shape:
     # Each record then has as many rows among those that count as any other.
     as_many = study.data.balanced and query.by is None and (averaged or where is None)
     column, cells = _column_and_cells(study, query, key, private_where)
-    read = set(where.columns) if where is not None else set()
-    if column is not None:
-        read.add(column.name)
+    counted = column_names(query.column) if column is None else ()
+    check_numbers(keys, cells, key)
+    named = {name: "column" for name in column_names(query.column)}
+    read = set(where.columns if where is not None else ()) | named.keys()
     if query.kind == "mean" and private_where:
         raise InputError(
             f"{key}.where",
@@ -182,11 +196,10 @@ def shape(study: StudySpec, position: int) -> Shape:
         position=position,
         kind="lipschitz" if _is_lipschitz(query, column, masked or several_rows) else "any",
         masked=masked,
-        reads=labels(
-            study, read, key, {name: "column" if name == query.column else "where" for name in read}
-        ),
+        reads=labels(study, read, key, {name: named.get(name, "where") for name in read}),
         predicate=where,
         column=column,
+        counted=counted,
         cells=cells,
         bins=query.bins,
         keys=keys,
@@ -195,8 +208,8 @@ def shape(study: StudySpec, position: int) -> Shape:
         block=_block(study, where),
         group_rows=_group_rows(study, query, keys, key),
         rows_each=(study.data.rows_per_unit or 1) if averaged or (chosen and as_many) else 1,
-        group_words=level_words(study.columns[query.by], study.columns) if query.by else {},
-        cell_words=_cell_words(column, cells or _cut_states(chosen, column), study.columns),
+        group_words=place_words(column_names(query.by), keys, study.columns),
+        cell_words=_cell_words(query, column, cells or _cut_states(chosen, column), study.columns),
         cell_bounds=None if column is None else clipped_to(column, study.columns),
         choice=chosen,
     )
@@ -209,22 +222,34 @@ def _cut_states(chosen: Choice | None, column: Column | None) -> tuple[Value, ..
 
 
 def _cell_words(
-    column: Column | None, cells: tuple[Value, ...] | None, columns: Mapping[str, Column]
-) -> dict[Value, str]:
+    query: QuerySpec,
+    column: Column | None,
+    cells: tuple[Place, ...] | None,
+    columns: Mapping[str, Column],
+) -> dict[Place, Words]:
     """The cells of a histogram, or the states of cuts, as they are shown; else none."""
-    if column is None or cells is None:
-        return {}
-    return {cell: str(cell) for cell in cells} | level_words(column, columns)
+    names = column_names(query.column)
+    if column is not None and query.bins is not None:
+        return {cell: (str(cell),) for cell in cells or ()}
+    return place_words(names, cells, columns)
 
 
 def _column_and_cells(
     study: StudySpec, query: QuerySpec, key: str, private_where: bool
-) -> tuple[Column | None, tuple[Value, ...] | None]:
-    """The column whose values are summed or counted by cell, and the cells of a histogram."""
+) -> tuple[Column | None, tuple[Place, ...] | None]:
+    """The column whose values are summed or counted by cell, and the cells of a histogram.
+
+    A histogram of several columns has no single one.
+    """
     if query.kind in ("count", "proportion"):
         _require_predicate(query, key, private_where)
         return None, None
-    column = _value_column(study, query, key)
+    names = column_names(query.column)
+    if len(names) > 1:
+        return None, contingency_cells(
+            [_value_column(study, query, key, name) for name in names], key
+        )
+    column = _value_column(study, query, key, *names)
     if query.kind == "histogram":
         return column, cells_of(query, column, key)
     refuse_keys(
@@ -334,15 +359,15 @@ def _predicate(study: StudySpec, query: QuerySpec, key: str) -> Predicate | None
     return Predicate.parse(query.where, study.columns, key=f"{key}.where")
 
 
-def _groups(study: StudySpec, query: QuerySpec, key: str) -> tuple[Value, ...] | None:
+def _groups(study: StudySpec, query: QuerySpec, key: str) -> tuple[Place, ...] | None:
     if query.by is None:
         return None
     return group_keys(study.columns, query.by, key=f"{key}.by")
 
 
 def _group_rows(
-    study: StudySpec, query: QuerySpec, keys: tuple[Value, ...] | None, key: str
-) -> dict[Value, int] | None:
+    study: StudySpec, query: QuerySpec, keys: tuple[Place, ...] | None, key: str
+) -> dict[Place, int] | None:
     """The declared size of each group. Raises `InputError` for sizes that can't be."""
     sizes = query.group_sizes
     if sizes is None:
@@ -355,13 +380,20 @@ def _group_rows(
             expected="nothing but on a mean or proportion with by",
             remedy="Leave it out.",
         )
-    names = {str(group): group for group in keys}
+    names = {place_text(group): group for group in keys}
+    if len(names) < len(keys):
+        raise InputError(
+            key,
+            sizes,
+            expected="nothing where two groups have the same name, as here",
+            remedy="Rename states that hold a comma, or leave it out.",
+        )
     for name, size in sizes.items():
         if name not in names:
             raise InputError(
                 f"{key}.{name}",
                 size,
-                expected=f"a declared group of '{query.by}'",
+                expected=f"a declared group of {quoted(query.by)}",
                 remedy=did_you_mean(name, names),
             )
         if size < 1:
@@ -402,31 +434,35 @@ def _require_predicate(query: QuerySpec, key: str, private_where: bool) -> None:
         )
 
 
-def _value_column(study: StudySpec, query: QuerySpec, key: str) -> Column:
-    if query.column is None:
+def _value_column(study: StudySpec, query: QuerySpec, key: str, named: str | None = None) -> Column:
+    """The private column `named` by the query."""
+    if named is None:
         raise InputError(
             f"{key}.column", expected=f"the column whose {query.kind} is wanted", shown=False
         )
-    column = study.columns.get(query.column)
+    column = study.columns.get(named)
     if column is None:
         private = [name for name, known in study.columns.items() if known.is_private]
         raise InputError(
             f"{key}.column",
-            query.column,
+            named,
             expected="a declared private column",
-            remedy=did_you_mean(query.column, private),
+            remedy=did_you_mean(named, private),
         )
     if column.is_public:
+        several = len(column_names(query.column)) > 1
         raise InputError(
             f"{key}.column",
-            query.column,
-            expected="a private column",
-            remedy="A public column needs no noise.",
+            named,
+            expected="private columns" if several else "a private column",
+            remedy=f"Count its groups apart: by = {toml_text(named)}, and leave it out of column."
+            if several
+            else "A public column needs no noise.",
         )
     if query.kind in ("sum", "mean", "quantile") and column.interval is None:
         raise InputError(
             f"{key}.column",
-            query.column,
+            named,
             expected="a column of numbers: one with bounds, with cuts, or with states that are "
             "numbers, at least two",
             remedy="Release a histogram or a count.",

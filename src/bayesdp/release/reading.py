@@ -32,6 +32,7 @@ from bayesdp.populations.base import explain_validation
 from bayesdp.populations.files import parse_toml, search_in
 from bayesdp.populations.registry import parse_below
 from bayesdp.release.consistency import consistent
+from bayesdp.release.crossed import crossed
 from bayesdp.release.program_files import check_program_keys, named, read_programs
 from bayesdp.release.spec import FROM_DATA, MOST_RECORDS, StressSpec, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, DataSpec, QuerySpec
@@ -92,7 +93,8 @@ def parse_study(raw: Mapping[str, Any], folder: Path | None = None) -> StudySpec
             population=population,
             budget=budget,
             queries=tuple(
-                _in_numbers(_median(query, i), i, columns) for i, query in enumerate(queries)
+                _in_numbers(crossed(_median(query, i), i), i, columns)
+                for i, query in enumerate(queries)
             ),
             programs=read_programs(queries, folder or Path()),
             stress=_stress(raw.get("stress", ()), population, budget),
@@ -315,7 +317,9 @@ def _one_error_remedy(entry: Mapping[Any, Any]) -> str:
     group = str(next(iter(entry["error"]), "child"))
     number_like = group.lstrip("-").replace(".", "", 1).isdigit()
     literal = (float(group) if "." in group else int(group)) if number_like else group
-    condition = text_of(Comparison(str(entry.get("by", "role")), "==", (literal,)))
+    by = entry.get("by", "role")
+    column = by if isinstance(by, str) else "role"
+    condition = text_of(Comparison(column, "==", (literal,)))
     return (
         f"Write the number that every group needs{number}; it is the same in all groups. Groups "
         "that need different noise are queries of their own, with a where in the place of by, such "

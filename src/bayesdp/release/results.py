@@ -15,7 +15,7 @@ from bayesdp.numbers import UpperBound, float_above
 from bayesdp.release.noise import Noise, distribution_of
 from bayesdp.release.program_results import ProgramAnswer, around
 from bayesdp.statements.base import exact_text
-from bayesdp.statements.columns import Value
+from bayesdp.statements.columns import Place, Value
 from bayesdp.tables.refusals import counted
 
 if TYPE_CHECKING:
@@ -33,12 +33,13 @@ class Result:
     """One released number.
 
     `value` is in `unit`, the column's; it is empty for counts and where none is declared. `group`
-    is the declared key of `by`, `cell` the cell of a histogram; `places` has both as they are
-    shown, those of columns with `cuts` as intervals. `rows` is how many rows a mean or
-    proportion is over, which is public. `noise` is the law in steps, each of length `noise_unit` in
-    the value's unit. The cost is `dp_epsilon` with Laplace noise and `dp_rho`, in zCDP, with
-    Gaussian noise; the other one is 0. The error is that of the noise alone: clipping to the bounds
-    may add more, and how much is private. It is shown at `confidence`, that of the query.
+    is the declared key of `by`, `cell` the cell of a histogram, each a tuple where it is told by
+    several columns; `places` has both as they are shown, those of columns with `cuts` as intervals.
+    `rows` is how many rows a mean or proportion is over, which is public. `noise` is the law in
+    steps, each of length `noise_unit` in the value's unit. The cost is `dp_epsilon` with Laplace
+    noise and `dp_rho`, in zCDP, with Gaussian noise; the other one is 0. The error is that of the
+    noise alone: clipping to the bounds may add more, and how much is private. It is shown at
+    `confidence`, that of the query.
     """
 
     query: str
@@ -47,21 +48,25 @@ class Result:
     noise: Noise
     noise_unit: float
     dp_epsilon: float
-    group: Value | None = None
-    cell: Value | None = None
+    group: Place | None = None
+    cell: Place | None = None
     unit: str = ""
     certificate: Certificate | None = None
     rows: int | None = None
     dp_rho: float = 0.0
     confidence: float = 0.95
-    group_words: str = ""
-    cell_words: str = ""
+    group_words: tuple[str, ...] = ()
+    cell_words: tuple[str, ...] = ()
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Its group and its cell as they are shown, as far as it has them."""
-        named = ((self.group, self.group_words), (self.cell, self.cell_words))
-        return tuple(words or str(place) for place, words in named if place is not None)
+        """Its group and its cell as they are shown, as far as it has them: a text a column."""
+        return tuple(words for _, words in self._named_places())
+
+    def _named_places(self) -> tuple[tuple[Value, str], ...]:
+        """The values that its group and its cell are told by, each with its words."""
+        groups = _with_words(self.group, self.group_words)
+        return (*groups, *_with_words(self.cell, self.cell_words))
 
     def __repr__(self) -> str:
         return f"Result({self})"
@@ -101,9 +106,9 @@ class Result:
         """Plain data, as in certificates and `--json`."""
         named: dict[str, Any] = {"query": self.query, "kind": self.kind}
         if self.group is not None:
-            named["group"] = self.group
+            named["group"] = _plain_place(self.group)
         if self.cell is not None:
-            named["cell"] = self.cell
+            named["cell"] = _plain_place(self.cell)
         if self.rows is not None:
             named["rows"] = self.rows
         cost = {"dp_rho": self.dp_rho} if self.dp_rho > 0.0 else {"dp_epsilon": self.dp_epsilon}
@@ -287,9 +292,10 @@ class Release:
 
         A query with groups (`by`) and a histogram have a `ResultList`. One of its results is
         `release[name, group]`, `release[name, cell]` or `release[name, group, cell]`, and
-        `release[name, group]` the cells of one group. Groups and cells are named as they are, or as
-        they are shown, as in `release["heights", "[150, 180)"]`. Raises `UnknownNameError`, a
-        `KeyError`, with the names that there are.
+        `release[name, group]` the cells of one group. Where they are combinations of several
+        columns' values, each value is a name of its own: `release["ill", "north", "f"]`. Groups and
+        cells are named as they are, or as they are shown, as in `release["heights", "[150, 180)"]`.
+        Raises `UnknownNameError`, a `KeyError`, with the names that there are.
         """
         if name == ():
             raise InputError("release[()]", expected="the name of a query", shown=False)
@@ -320,8 +326,8 @@ class Release:
         rows = [
             (
                 result.query,
-                None if result.group is None else result.group_words or str(result.group),
-                None if result.cell is None else result.cell_words or str(result.cell),
+                _text(result.group, result.group_words),
+                _text(result.cell, result.cell_words),
                 result.value,
                 result.margin(0.95),
                 *around(result.value, result.margin(0.95)),
@@ -370,12 +376,27 @@ class Release:
         return polars.DataFrame(self._columns())
 
 
-def _places(result: Result | ProgramAnswer) -> tuple[tuple[Any, str], ...]:
-    """The group and the cell of a result, each with its words."""
-    if isinstance(result, ProgramAnswer):
+def _with_words(place: Place | None, words: tuple[str, ...]) -> tuple[tuple[Value, str], ...]:
+    """The values of a group or cell, each with its words; by itself where it has none."""
+    if place is None:
         return ()
-    named = [part for part in (result.group, result.cell) if part is not None]
-    return tuple(zip(named, result.places, strict=True))
+    values = place if isinstance(place, tuple) else (place,)
+    return tuple(zip(values, words or map(str, values), strict=True))
+
+
+def _text(place: Place | None, words: tuple[str, ...]) -> str | None:
+    """A group or cell in words; `None` where there is none."""
+    return None if place is None else ", ".join(word for _, word in _with_words(place, words))
+
+
+def _plain_place(place: Place) -> Value | list[Value]:
+    """A group or cell as certificates have it: of several columns a list."""
+    return list(place) if isinstance(place, tuple) else place
+
+
+def _places(result: Result | ProgramAnswer) -> tuple[tuple[Any, str], ...]:
+    """The values that a result's group and cell are told by, each with its words."""
+    return () if isinstance(result, ProgramAnswer) else result._named_places()
 
 
 def _place_words(result: Result | ProgramAnswer) -> str:

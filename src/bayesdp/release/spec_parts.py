@@ -6,9 +6,9 @@ What must hold between them is checked in `spec`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from bayesdp.errors import InputError
 from bayesdp.notions import Adversary, Notion, Secrets
@@ -21,6 +21,16 @@ QueryKind = Literal[
 OF_QUANTILES = ("probability", "candidates", "step")
 """The keys that no query has but quantiles."""
 
+
+def _names(value: object) -> object:
+    """The name of a column, or of several. `ValueError` for anything else."""
+    names = value if isinstance(value, list | tuple) else [value]
+    if value is not None and not all(isinstance(name, str) for name in names):
+        raise ValueError("the name of a column, or a list of names")
+    return tuple(names) if isinstance(value, list | tuple) else value
+
+
+ColumnNames = Annotated[str | tuple[str, ...] | None, BeforeValidator(_names)]
 NoiseOption = Literal["auto", "laplace", "gaussian"]
 
 
@@ -69,6 +79,9 @@ class QuerySpec(_Part):
     A program, as `"file.py:name"`, has public `parameters`, and `columns` of the table where its
     record's fields are named otherwise. Its cost is its own.
 
+    `by` may name several columns, whose combinations of states are the groups; so may the `column`
+    of a histogram, whose cells they are then.
+
     A quantile, of a `probability`, is one of its `candidates`, or of the grid of this `step` that
     begins at the column's lower bound; of a column with states it is one of these.
 
@@ -79,9 +92,9 @@ class QuerySpec(_Part):
 
     name: str = Field(min_length=1)
     kind: QueryKind
-    column: str | None = None
+    column: ColumnNames = None
     where: str | None = None
-    by: str | None = None
+    by: ColumnNames = None
     group_sizes: dict[str, int] | None = None
     bins: tuple[float, ...] | None = Field(default=None, strict=False)
     probability: float | None = Field(default=None, gt=0, lt=1)

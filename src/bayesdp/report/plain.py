@@ -7,6 +7,7 @@ from typing import Any
 from bayesdp.numbers import plain_number
 from bayesdp.release.certify import assumptions, claim
 from bayesdp.release.check import Check
+from bayesdp.release.crossed import place_text
 from bayesdp.release.noise import distribution_of
 from bayesdp.release.plan import Plan, PlannedQuery, describe_query
 from bayesdp.release.proposals import Proposals
@@ -127,7 +128,7 @@ def _query(plan: Plan, query: PlannedQuery) -> dict[str, Any]:
     Where the sizes of groups are declared it is that of the smallest, and `errors` has them all.
     """
     sizes, confidence = query.shape.group_rows or {}, query.confidence
-    errors = {str(group): query.error(confidence, size) for group, size in sizes.items()}
+    errors = {place_text(group): query.error(confidence, size) for group, size in sizes.items()}
     cost = {"dp_rho": query.dp_rho} if query.dp_rho > 0.0 else {"dp_epsilon": query.dp_epsilon}
     return describe_query(query) | {
         **cost,

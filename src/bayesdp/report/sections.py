@@ -8,6 +8,7 @@ from typing import Any
 from bayesdp.accounting.composition import dp_bound
 from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.release.check import plan_warnings
+from bayesdp.release.crossed import quoted
 from bayesdp.release.results import Release
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec
@@ -22,6 +23,7 @@ from bayesdp.report.programs import program_row
 from bayesdp.report.promise import Promise, PromiseStatus, of_document
 from bayesdp.statements.assumptions import secrets_place
 from bayesdp.statements.base import exact_text
+from bayesdp.statements.queries import column_names
 
 
 def study_section(study: Study, release: Release, certificate_path: str) -> StudySection:
@@ -113,15 +115,17 @@ _COUNTED = {
     "mean": "the mean of {column}",
     "proportion": "the share of records",
     "histogram": "how many records have each value of {column}",
+    "contingency table": "how many records have each combination of values of {column}",
     "quantile": "the quantile of {column} that has the share {probability:g} of the rows below it",
 }
 
 
 def question(query: QuerySpec, spec: StudySpec) -> str:
     """What a query counts or adds up, of which records, in one sentence."""
-    column = spec.columns.get(query.column or "")
-    asked = _COUNTED[query.kind].format(
-        column=f"'{query.column}'", probability=query.probability or 0.5
+    names = column_names(query.column)
+    column = spec.columns.get(names[0]) if len(names) == 1 else None
+    asked = _COUNTED[query.kind if len(names) < 2 else "contingency table"].format(
+        column=quoted(query.column), probability=query.probability or 0.5
     )
     if column is not None and column.bounds is not None:
         low, high = map(exact_text, column.bounds)
@@ -130,7 +134,8 @@ def question(query: QuerySpec, spec: StudySpec) -> str:
     if query.where:
         asked += f", where {query.where}"
     if query.by:
-        asked += f", for each value of '{query.by}'"
+        values = "value" if isinstance(query.by, str) else "combination of values"
+        asked += f", for each {values} of {quoted(query.by)}"
     return f"{query.name}: {asked}."
 
 

@@ -31,6 +31,7 @@ from bayesdp.statements.base import (
     Statement,
     StatementError,
     Yes,
+    listed,
     one_form,
     visible,
 )
@@ -46,6 +47,13 @@ from bayesdp.statements.times import format_of, step_of
 
 Value = StrictBool | StrictInt | StrictFloat | StrictStr
 """What a cell of a discrete column holds. A truth value, a number and a text are never equal."""
+
+Place = Annotated[
+    Annotated[Value, Tag("single")]
+    | Annotated[tuple[Value, ...], Sequence, Field(min_length=2), Tag("list")],
+    Discriminator(listed),
+]
+"""A group or cell: a value of a column, or the values of several columns that are crossed."""
 
 DEFINED_AS = " = "
 """Stands in the labels of derived columns, and in the name of no column."""

@@ -8,7 +8,16 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from bayesdp.statements.base import Line, Name, Number, Sequence, Statement, exact_text
+from bayesdp.statements.base import (
+    Line,
+    Name,
+    Number,
+    Sequence,
+    Statement,
+    distinct,
+    exact_text,
+    listed,
+)
 from bayesdp.statements.conditions import ConditionText
 
 
@@ -16,6 +25,30 @@ def _edges(bins: tuple[float, ...]) -> tuple[float, ...]:
     if any(left >= right for left, right in pairwise(bins)):
         raise ValueError("edges of bins that don't increase")
     return bins
+
+
+MOST_COMBINATIONS = 2000
+"""The most combinations of states of several columns: of the groups of a query, or of its cells."""
+
+Crossed = Annotated[tuple[Name, ...], Sequence, Field(min_length=2), AfterValidator(distinct)]
+"""Columns whose combinations of states are groups or cells: of a table of two or more ways."""
+
+
+ColumnNames = Annotated[
+    Annotated[Name, Tag("single")] | Annotated[Crossed, Tag("list")], Discriminator(listed)
+]
+"""A column, or several that are crossed."""
+
+
+def column_names(named: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    """The columns that a query names at one key: none, one, or several that are crossed.
+
+    >>> column_names(None), column_names("sex"), column_names(("region", "sex"))
+    ((), ('sex',), ('region', 'sex'))
+    """
+    if named is None:
+        return ()
+    return (named,) if isinstance(named, str) else named
 
 
 MOST_PARTS = 10**6
@@ -89,15 +122,18 @@ def cut_labels(
 class TableQuery(Statement):
     """A query of a table: one number, or one for each group (`by`) or cell of a histogram.
 
+    Where `by` names several columns, the groups are the combinations of their states; where a
+    histogram is of several columns, its cells are: a contingency table.
+
     A quantile is one of the `candidates`, or of the states of a column that has no bounds; its
     `probability` is the share of rows below it, 0.5 for a median.
     """
 
     name: Name
     kind: Literal["count", "sum", "mean", "proportion", "histogram", "quantile"]
-    column: Name | None = None
+    column: ColumnNames | None = None
     where: ConditionText | None = None
-    by: Name | None = None
+    by: ColumnNames | None = None
     bins: (
         Annotated[tuple[Number, ...], Sequence, Field(min_length=3), AfterValidator(_edges)] | None
     ) = None
@@ -117,6 +153,9 @@ class TableQuery(Statement):
             )
         if counts and self.where is None:
             raise ValueError("a count or proportion without a condition")
+        crossed = len(column_names(self.column)) > 1
+        if crossed and (self.kind != "histogram" or self.bins is not None):
+            raise ValueError("several columns of what is not a histogram of their states")
         if self.bins is not None and self.kind != "histogram":
             raise ValueError("bins on a query that is not a histogram")
         if (self.probability is not None) != (self.kind == "quantile"):

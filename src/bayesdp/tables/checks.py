@@ -18,6 +18,7 @@ from typing import Any
 
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.statements.conditions import Reads
+from bayesdp.statements.queries import column_names
 from bayesdp.tables import reading
 from bayesdp.tables.columns import Column
 from bayesdp.tables.literals import literal
@@ -171,8 +172,8 @@ def reads_of(plan: TableQueries) -> dict[str, Reads | None]:
     """
     reads: dict[str, Reads | None] = {}
     for query in plan:
-        for name in (getattr(query, "column", None), query.by):
-            if name is not None:
+        for named in (getattr(query, "column", None), query.by):
+            for name in column_names(named):
                 reads.setdefault(name, None)
         for name, kind in query.where.reads if query.where else ():
             if reads.setdefault(name, kind) not in (None, kind):

@@ -26,9 +26,9 @@ records.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any, Literal, NoReturn
 
 from pydantic import (
@@ -40,8 +40,9 @@ from pydantic import (
 
 from bayesdp.errors import InputError, closest, did_you_mean, require_shown, toml_key
 from bayesdp.statements.base import exact_text
-from bayesdp.statements.columns import Value
+from bayesdp.statements.columns import Place, Value
 from bayesdp.statements.conditions import TIME_WORDS, is_time, value_kind
+from bayesdp.statements.queries import MOST_COMBINATIONS
 from bayesdp.statements.times import (
     DAYS,
     DURATION_WORDS,
@@ -197,8 +198,40 @@ class Column(BaseModel):
         return self.parts or (self.source or self.name,)
 
 
-def group_keys(columns: Mapping[str, Column], by: str, key: str = "by") -> tuple[Value, ...]:
-    """The declared keys of the public column `by`. Raises `InputError` at `key` without any."""
+def group_keys(
+    columns: Mapping[str, Column], by: str | tuple[str, ...], key: str = "by"
+) -> tuple[Place, ...]:
+    """The declared keys of the public column `by`; of several columns all combinations of theirs.
+
+    Raises `InputError` at `key` without any, and for too many combinations.
+    """
+    if isinstance(by, str):
+        return _keys(columns, by, key)
+    return combinations_of([_keys(columns, name, key) for name in by], by, key)
+
+
+def combinations_of(
+    states: Sequence[tuple[Value, ...]], names: Sequence[str], key: str
+) -> tuple[tuple[Value, ...], ...]:
+    """All combinations of the states of the columns `names`, in their order, the last one fastest.
+
+    Raises `InputError` at `key` where there are more than `MOST_COMBINATIONS`.
+    """
+    sizes = [len(levels) for levels in states]
+    many = math.prod(sizes)
+    if many > MOST_COMBINATIONS:
+        raise InputError(
+            key,
+            list(names),
+            expected=f"at most {MOST_COMBINATIONS} combinations of states",
+            remedy=f"There are {' x '.join(map(str, sizes))} = {many}: name fewer columns, or "
+            "columns of fewer states.",
+        )
+    return tuple(product(*states))
+
+
+def _keys(columns: Mapping[str, Column], by: str, key: str) -> tuple[Value, ...]:
+    """The declared keys of one public column."""
     column = columns.get(by)
     if column is None:
         public = [name for name, known in columns.items() if not known.is_private]
@@ -216,7 +249,7 @@ def group_keys(columns: Mapping[str, Column], by: str, key: str = "by") -> tuple
             by,
             expected="a public column, and this one is private",
             remedy="Group by a column declared { public = true, states = [...] }, or release a "
-            "histogram of this one.",
+            "histogram of this one; of several private columns: column = [...].",
         )
     if column.levels is None:
         raise InputError(

@@ -17,30 +17,35 @@ class SumQuery:
     column: str
     grid: Grid
     where: Predicate | None = None
-    by: str | None = None
+    by: str | tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
 class CountQuery:
-    """The number of rows where `where` holds, for each `by` key."""
+    """The number of rows where `where` holds, for each `by` key.
+
+    With several columns in `by` the keys are the combinations of their states, as tuples.
+    """
 
     name: str
     where: Predicate | None = None
-    by: str | None = None
+    by: str | tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
 class HistogramQuery:
     """Rows per declared state of `column`, or per bin `[e0, e1), [e1, e2), ...` of its values.
 
+    With several columns: rows per combination of their states.
+
     Values below the first edge fall into the first bin, those at or above the last into the last.
     """
 
     name: str
-    column: str
+    column: str | tuple[str, ...]
     edges: tuple[float, ...] | None = None
     where: Predicate | None = None
-    by: str | None = None
+    by: str | tuple[str, ...] | None = None
 
 
 DataQuery = SumQuery | CountQuery | HistogramQuery

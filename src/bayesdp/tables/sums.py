@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 from bayesdp.errors import InputError
-from bayesdp.statements.columns import Value
+from bayesdp.statements.columns import Place, Value
+from bayesdp.statements.queries import column_names
 from bayesdp.tables import reading
 from bayesdp.tables.checks import (
     Structure,
@@ -37,12 +38,14 @@ _MOST_GROUPS = 50_000
 class Total:
     """The exact integers of one query for each group key (None where there is no `by`).
 
+    The keys of several columns are tuples.
+
     `values` is private: one integer, or one per cell of a histogram. `sizes` is public: the rows of
     the group, those where `where` holds if it reads public columns only.
     """
 
-    values: Mapping[Value | None, tuple[int, ...]]
-    sizes: Mapping[Value | None, int]
+    values: Mapping[Place | None, tuple[int, ...]]
+    sizes: Mapping[Place | None, int]
 
 
 @dataclass(frozen=True)
@@ -96,10 +99,13 @@ def _validate(query: DataQuery, columns: Mapping[str, Column]) -> None:
         group_keys(columns, query.by, f"{key}.by")
     if isinstance(query, CountQuery):
         return
-    column = columns.get(query.column)
-    if column is None:
-        raise InputError(f"{key}.column", query.column, expected="a declared column")
+    for name in column_names(query.column):
+        if name not in columns:
+            raise InputError(f"{key}.column", name, expected="a declared column")
+        if isinstance(query, HistogramQuery):
+            _validate_cells(query, columns[name], key)
     if isinstance(query, SumQuery):
+        column = columns[query.column]
         if column.interval != (query.grid.lo, query.grid.hi):
             raise InputError(
                 f"{key}.column",
@@ -107,14 +113,17 @@ def _validate(query: DataQuery, columns: Mapping[str, Column]) -> None:
                 expected="a column of numbers whose bounds are those of the grid",
                 remedy=f"Declare data.columns.{query.column} = {{ bounds = [lower, upper] }}.",
             )
-        return
+
+
+def _validate_cells(query: HistogramQuery, column: Column, key: str) -> None:
+    """Raises `InputError` for a column without the cells that a histogram counts."""
     if query.edges is None:
         if column.levels is None:
             raise InputError(
                 f"{key}.column",
-                query.column,
+                column.name,
                 expected="declared states, or bins",
-                remedy=f"Give bins, or states in data.columns.{query.column}.",
+                remedy=f"Give bins, or states in data.columns.{column.name}.",
             )
         return
     edges = query.edges
@@ -122,7 +131,7 @@ def _validate(query: DataQuery, columns: Mapping[str, Column]) -> None:
     if not sound or any(left >= right for left, right in pairwise(edges)):
         raise InputError(f"{key}.bins", edges, expected="at least two strictly increasing edges")
     if column.reads != "number":
-        raise InputError(f"{key}.column", query.column, expected="numbers to put into bins")
+        raise InputError(f"{key}.column", column.name, expected="numbers to put into bins")
 
 
 @dataclass(frozen=True)
@@ -155,9 +164,13 @@ class _Scan:
         faulty = any_missing(staged[names[name]] for name in checked)
         staged = staged.mutate(faulty=faulty)
         bins = {
-            _cell_key(query): reading.bin_index(staged[names[query.column]], query.edges[1:-1])
+            (query.column, query.edges): reading.bin_index(
+                staged[names[query.column]], query.edges[1:-1]
+            )
             for query in plan
-            if isinstance(query, HistogramQuery) and query.edges is not None
+            if isinstance(query, HistogramQuery)
+            and query.edges is not None
+            and isinstance(query.column, str)
         }
         places = {key: f"b{i}" for i, key in enumerate(bins)}
         staged = staged.mutate(**{places[key]: index for key, index in bins.items()})
@@ -167,10 +180,11 @@ class _Scan:
         self.dimensions: dict[Any, _Dimension] = {}
         self.aggregates: list[Any] = [staged.count(), staged.count(where=staged.faulty)]
         self.places: dict[tuple[str, str], int] = {}
+        self.filtered: set[str] = set()
         for query in plan:
-            if query.by is not None:
-                labels = group_keys(columns, query.by)
-                self.dimensions.setdefault(query.by, _Dimension(self.values[query.by], labels))
+            for name in column_names(query.by):
+                labels = columns[name].levels or ()
+                self.dimensions.setdefault(name, _Dimension(self.values[name], labels))
         for query in plan:
             self._add(query)
 
@@ -185,13 +199,16 @@ class _Scan:
             return
         if isinstance(query, HistogramQuery):
             cells = self._cells(query)
-            if self._has_room(query, cells):
-                self.dimensions[_cell_key(query)] = cells
+            if self._has_room(cells):
+                self.dimensions |= cells
             else:
+                self.filtered.add(query.name)
                 self.places[query.name, "value"] = len(self.aggregates)
-                for label in cells.labels:
-                    here = cells.expression == literal(label)
-                    inside = here if where is None else here & where
+                for labels in _combined(cells):
+                    inside = where
+                    for cell, label in zip(cells.values(), labels, strict=True):
+                        here = cell.expression == literal(label)
+                        inside = here if inside is None else inside & here
                     self.aggregates.append(self.staged.count(where=inside))
                 return
         self._aggregate(query, "value", self.staged.count(where=where))
@@ -203,17 +220,21 @@ class _Scan:
         if known is None:
             self.aggregates.append(expression)
 
-    def _cells(self, query: HistogramQuery) -> _Dimension:
-        value = self.values[_cell_key(query)]
-        if query.edges is None:
-            return _Dimension(value, self.columns[query.column].levels or ())
-        return _Dimension(value, tuple(range(len(query.edges) - 1)))
+    def _cells(self, query: HistogramQuery) -> dict[Any, _Dimension]:
+        """By which values a histogram's cells are told apart: one, or one for each column."""
+        if query.edges is not None:
+            key = (query.column, query.edges)
+            return {key: _Dimension(self.values[key], tuple(range(len(query.edges) - 1)))}
+        return {
+            name: _Dimension(self.values[name], self.columns[name].levels or ())
+            for name in column_names(query.column)
+        }
 
-    def _has_room(self, query: HistogramQuery, cells: _Dimension) -> bool:
-        if _cell_key(query) in self.dimensions:
+    def _has_room(self, cells: dict[Any, _Dimension]) -> bool:
+        if cells.keys() <= self.dimensions.keys():
             return True
-        sizes = [len(dimension.labels) + 1 for dimension in self.dimensions.values()]
-        return math.prod([*sizes, len(cells.labels) + 1]) <= _MOST_GROUPS
+        together = self.dimensions | cells
+        return math.prod(len(part.labels) + 1 for part in together.values()) <= _MOST_GROUPS
 
     def rows(self) -> list[tuple[Any, ...]]:
         """Run the query: one row per group, its keys first, then the aggregates."""
@@ -226,29 +247,35 @@ class _Scan:
         """The totals of one query, added up over the groups of all others."""
         order = list(self.dimensions)
         offset = len(order)
-        keys: tuple[Value | None, ...] = (None,)
+        keys: tuple[Place | None, ...] = (None,)
         if query.by is not None:
-            keys = self.dimensions[query.by].labels
-        group = order.index(query.by) if query.by is not None else None
-        labels: tuple[Value, ...] = (0,)
-        cell = None
+            keys = group_keys(self.columns, query.by)
+        group = [order.index(name) for name in column_names(query.by)]
+        labels: list[tuple[Value, ...]] = [(0,)]
+        cell: list[int] = []
         if isinstance(query, HistogramQuery):
-            labels = self._cells(query).labels
-            key = _cell_key(query)
-            cell = order.index(key) if key in self.dimensions else None
-        width = 1 if cell is not None or not isinstance(query, HistogramQuery) else len(labels)
+            cells = self._cells(query)
+            labels = _combined(cells)
+            cell = [] if query.name in self.filtered else [order.index(key) for key in cells]
+        width = 1 if cell else len(labels)
         sums = {key: [0] * len(labels) for key in keys}
         places = {label: place for place, label in enumerate(labels)}
         sizes = dict.fromkeys(keys, 0)
         first = offset + self.places[query.name, "value"]
         for row in answer:
-            key = None if group is None else row[group]
-            start = 0 if cell is None else places[row[cell]]
+            key = _place([row[i] for i in group])
+            start = places[tuple(row[i] for i in cell)] if cell else 0
             for i in range(width):
                 sums[key][start + i] += int(row[first + i] or 0)
             sizes[key] += row[offset + self.places[query.name, "size"]]
         return Total({key: tuple(cells) for key, cells in sums.items()}, sizes)
 
 
-def _cell_key(query: HistogramQuery) -> Any:
-    return query.column if query.edges is None else (query.column, query.edges)
+def _combined(cells: Mapping[Any, _Dimension]) -> list[tuple[Value, ...]]:
+    """The cells of a histogram: all combinations of labels, the last one fastest."""
+    return list(product(*(cell.labels for cell in cells.values())))
+
+
+def _place(values: list[Any]) -> Any:
+    """The group of a row: nothing, a value, or the values of several columns."""
+    return tuple(values) if len(values) > 1 else next(iter(values), None)

@@ -86,9 +86,9 @@ def test_numbers_are_those_of_plain_loops(
     ).release()
     rows = TABLE.assign(old=(TABLE.age >= 65).astype(int)).to_dict("records")
     places = list(product(["north", "south"], ["f", "m", "x"]))
-    of = {place: [r for r in rows if (r["region"], r["sex"]) == place] for place in places}
+    inside = {place: [r for r in rows if (r["region"], r["sex"]) == place] for place in places}
     assert [result.group for result in release["q0"]] == places
-    for (region, sex), there in of.items():
+    for (region, sex), there in inside.items():
         assert release["q0", region, sex].value == sum(r["ill"] for r in there)
         assert release["q3", sex, region].value == pytest.approx(sum(r["age"] for r in there), 0.01)
         ages = [r["age"] for r in there]

@@ -10,7 +10,7 @@ from itertools import product
 
 from bayesdp.kernel.arithmetic import InvalidError, require
 from bayesdp.statements import conditions, costs
-from bayesdp.statements.columns import AnyColumn, Columns, Impute, Numeric, Place, Value, label
+from bayesdp.statements.columns import AnyColumn, CellKey, Columns, Impute, Numeric, Value, label
 from bayesdp.statements.conditions import ConditionTree, columns_of
 from bayesdp.statements.queries import (
     MOST_COMBINATIONS,
@@ -34,8 +34,8 @@ class Shape:
     column: str | None
     interval: tuple[float, float] | None
     sums: bool
-    cells: tuple[Place, ...] | None
-    keys: tuple[Place, ...] | None
+    cells: tuple[CellKey, ...] | None
+    keys: tuple[CellKey, ...] | None
     divided: bool
     public_part: bool
     probability: Fraction | None
@@ -62,7 +62,7 @@ def shape(
     private = any(columns[column].is_private for column in compared)
     several = unit != "row"
     sums, interval, candidates = query.kind in ("sum", "mean"), None, None
-    cells: tuple[Place, ...] | None = None
+    cells: tuple[CellKey, ...] | None = None
     if len(names) > 1:
         crossed = [columns[column] for column in names]
         private_all = all(column.is_private for column in crossed)
@@ -129,7 +129,7 @@ def _levels(column: AnyColumn) -> tuple[Value, ...]:
     return column.levels or ()
 
 
-def _combinations(crossed: Sequence[AnyColumn]) -> tuple[Place, ...]:
+def _combinations(crossed: Sequence[AnyColumn]) -> tuple[CellKey, ...]:
     """The states of a column, or all combinations of those of several, the last one fastest."""
     levels = [_levels(column) for column in crossed]
     if len(levels) == 1:

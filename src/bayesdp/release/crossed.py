@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from bayesdp.errors import InputError
 from bayesdp.release.cells import level_words
 from bayesdp.release.spec_parts import QuerySpec
-from bayesdp.statements.columns import Place
+from bayesdp.statements.columns import CellKey
 from bayesdp.statements.queries import column_names
 from bayesdp.tables.columns import Column, combinations_of
 
@@ -65,7 +65,7 @@ def _check_contingency(query: QuerySpec, place: str) -> None:
         )
 
 
-def contingency_cells(columns: Sequence[Column], key: str) -> tuple[Place, ...]:
+def contingency_cells(columns: Sequence[Column], key: str) -> tuple[CellKey, ...]:
     """The cells of a histogram of several columns: all combinations of their states.
 
     Raises `InputError` below the query's `key` for a column without states, and for too many.
@@ -83,7 +83,9 @@ def contingency_cells(columns: Sequence[Column], key: str) -> tuple[Place, ...]:
     return combinations_of(levels, [column.name for column in columns], f"{key}.column")
 
 
-def check_numbers(groups: Sequence[Place] | None, cells: Sequence[Place] | None, key: str) -> None:
+def check_numbers(
+    groups: Sequence[CellKey] | None, cells: Sequence[CellKey] | None, key: str
+) -> None:
     """`InputError` at the query's `key` for more numbers than a query of crossed columns has."""
     sizes = [len(groups or (None,)), len(cells or (None,))]
     crossed_any = any(isinstance(next(iter(part or ()), None), tuple) for part in (groups, cells))
@@ -98,8 +100,8 @@ def check_numbers(groups: Sequence[Place] | None, cells: Sequence[Place] | None,
 
 
 def place_words(
-    names: tuple[str, ...], places: Sequence[Place] | None, columns: Mapping[str, Column]
-) -> dict[Place, Words]:
+    names: tuple[str, ...], places: Sequence[CellKey] | None, columns: Mapping[str, Column]
+) -> dict[CellKey, Words]:
     """How each group, or cell of states, of the columns `names` is shown: of cuts as intervals."""
     words = [level_words(columns[name], columns) for name in names]
     return {
@@ -111,7 +113,7 @@ def place_words(
     }
 
 
-def place_text(place: Place) -> str:
+def place_text(place: CellKey) -> str:
     """A group as the keys of `group_sizes` name it: `north`, or `north, f` of several columns."""
     return ", ".join(map(str, place)) if isinstance(place, tuple) else str(place)
 

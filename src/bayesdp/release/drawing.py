@@ -27,7 +27,7 @@ from bayesdp.release.program_runs import ProgramRun, run_program
 from bayesdp.release.queries import cells_sentences
 from bayesdp.release.repeats import remember
 from bayesdp.release.results import QuantileResult, Release, Result, cost_words
-from bayesdp.statements.columns import Place
+from bayesdp.statements.columns import CellKey
 from bayesdp.tables.sums import Total, Totals
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def noisy(query: PlannedQuery, total: Total) -> list[Result]:
     return results
 
 
-def chosen(query: PlannedQuery, group: Place | None, counts: Sequence[int]) -> QuantileResult:
+def chosen(query: PlannedQuery, group: CellKey | None, counts: Sequence[int]) -> QuantileResult:
     """A quantile of one group, chosen by the ranks of its candidates. `counts` are private."""
     spec, shape, noise = query.shape.spec, query.shape, query.noise
     assert shape.choice is not None

@@ -28,7 +28,7 @@ from bayesdp.release.quantiles import Choice, choice
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec, refuse_keys
 from bayesdp.statements.base import exact_text
-from bayesdp.statements.columns import Place, Value
+from bayesdp.statements.columns import CellKey, Value
 from bayesdp.statements.queries import column_names
 from bayesdp.tables.columns import Column, group_keys
 from bayesdp.tables.grid import Grid
@@ -64,16 +64,16 @@ class Shape:
     predicate: Predicate | None = None
     column: Column | None = None
     counted: tuple[str, ...] = ()
-    cells: tuple[Place, ...] | None = None
+    cells: tuple[CellKey, ...] | None = None
     bins: tuple[float, ...] | None = None
-    keys: tuple[Place, ...] | None = None
+    keys: tuple[CellKey, ...] | None = None
     divided: bool = False
     mechanism: str = "discrete-laplace"
     block: Block | None = None
-    group_rows: Mapping[Place, int] | None = None
+    group_rows: Mapping[CellKey, int] | None = None
     rows_each: int = 1
-    group_words: Mapping[Place, Words] = field(default_factory=dict)
-    cell_words: Mapping[Place, Words] = field(default_factory=dict)
+    group_words: Mapping[CellKey, Words] = field(default_factory=dict)
+    cell_words: Mapping[CellKey, Words] = field(default_factory=dict)
     cell_bounds: tuple[float, float] | None = None
     choice: Choice | None = None
 
@@ -224,9 +224,9 @@ def _cut_states(chosen: Choice | None, column: Column | None) -> tuple[Value, ..
 def _cell_words(
     query: QuerySpec,
     column: Column | None,
-    cells: tuple[Place, ...] | None,
+    cells: tuple[CellKey, ...] | None,
     columns: Mapping[str, Column],
-) -> dict[Place, Words]:
+) -> dict[CellKey, Words]:
     """The cells of a histogram, or the states of cuts, as they are shown; else none."""
     names = column_names(query.column)
     if column is not None and query.bins is not None:
@@ -236,7 +236,7 @@ def _cell_words(
 
 def _column_and_cells(
     study: StudySpec, query: QuerySpec, key: str, private_where: bool
-) -> tuple[Column | None, tuple[Place, ...] | None]:
+) -> tuple[Column | None, tuple[CellKey, ...] | None]:
     """The column whose values are summed or counted by cell, and the cells of a histogram.
 
     A histogram of several columns has no single one.
@@ -359,15 +359,15 @@ def _predicate(study: StudySpec, query: QuerySpec, key: str) -> Predicate | None
     return Predicate.parse(query.where, study.columns, key=f"{key}.where")
 
 
-def _groups(study: StudySpec, query: QuerySpec, key: str) -> tuple[Place, ...] | None:
+def _groups(study: StudySpec, query: QuerySpec, key: str) -> tuple[CellKey, ...] | None:
     if query.by is None:
         return None
     return group_keys(study.columns, query.by, key=f"{key}.by")
 
 
 def _group_rows(
-    study: StudySpec, query: QuerySpec, keys: tuple[Place, ...] | None, key: str
-) -> dict[Place, int] | None:
+    study: StudySpec, query: QuerySpec, keys: tuple[CellKey, ...] | None, key: str
+) -> dict[CellKey, int] | None:
     """The declared size of each group. Raises `InputError` for sizes that can't be."""
     sizes = query.group_sizes
     if sizes is None:

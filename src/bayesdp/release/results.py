@@ -15,7 +15,7 @@ from bayesdp.numbers import UpperBound, float_above
 from bayesdp.release.noise import Noise, distribution_of
 from bayesdp.release.program_results import ProgramAnswer, around
 from bayesdp.statements.base import exact_text
-from bayesdp.statements.columns import Place, Value
+from bayesdp.statements.columns import CellKey, Value
 from bayesdp.tables.refusals import counted
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ class Result:
     noise: Noise
     noise_unit: float
     dp_epsilon: float
-    group: Place | None = None
-    cell: Place | None = None
+    group: CellKey | None = None
+    cell: CellKey | None = None
     unit: str = ""
     certificate: Certificate | None = None
     rows: int | None = None
@@ -376,7 +376,7 @@ class Release:
         return polars.DataFrame(self._columns())
 
 
-def _with_words(place: Place | None, words: tuple[str, ...]) -> tuple[tuple[Value, str], ...]:
+def _with_words(place: CellKey | None, words: tuple[str, ...]) -> tuple[tuple[Value, str], ...]:
     """The values of a group or cell, each with its words; by itself where it has none."""
     if place is None:
         return ()
@@ -384,12 +384,12 @@ def _with_words(place: Place | None, words: tuple[str, ...]) -> tuple[tuple[Valu
     return tuple(zip(values, words or map(str, values), strict=True))
 
 
-def _text(place: Place | None, words: tuple[str, ...]) -> str | None:
+def _text(place: CellKey | None, words: tuple[str, ...]) -> str | None:
     """A group or cell in words; `None` where there is none."""
     return None if place is None else ", ".join(word for _, word in _with_words(place, words))
 
 
-def _plain_place(place: Place) -> Value | list[Value]:
+def _plain_place(place: CellKey) -> Value | list[Value]:
     """A group or cell as certificates have it: of several columns a list."""
     return list(place) if isinstance(place, tuple) else place
 

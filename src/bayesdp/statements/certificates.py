@@ -27,7 +27,7 @@ from bayesdp.statements.base import (
     Size,
     Statement,
 )
-from bayesdp.statements.columns import Place
+from bayesdp.statements.columns import CellKey
 from bayesdp.statements.conversions import Adversary, Conversion, Cost, Delta
 from bayesdp.statements.program_steps import ProgramClaim, ProgramDerivation
 from bayesdp.statements.spends import PROGRAM, ZCDP, Spend
@@ -199,7 +199,7 @@ class _NoisyResult(Statement):
     """What a result of a query of a table always says: its query, its value and its cost."""
 
     query: Name
-    group: Place | None = None
+    group: CellKey | None = None
     value: Number
     unit: Line
     noise: ResultNoise | ChoiceNoise
@@ -224,7 +224,7 @@ class NumberResult(_NoisyResult):
     """A released number: of which query, group and cell, over how many rows if it is an average."""
 
     kind: Literal["count", "sum", "mean", "proportion", "histogram"]
-    cell: Place | None = None
+    cell: CellKey | None = None
     rows: Count | None = None
     error: ErrorMargin
     noise: ResultNoise

@@ -48,7 +48,7 @@ from bayesdp.statements.times import format_of, step_of
 Value = StrictBool | StrictInt | StrictFloat | StrictStr
 """What a cell of a discrete column holds. A truth value, a number and a text are never equal."""
 
-Place = Annotated[
+CellKey = Annotated[
     Annotated[Value, Tag("single")]
     | Annotated[tuple[Value, ...], Sequence, Field(min_length=2), Tag("list")],
     Discriminator(listed),

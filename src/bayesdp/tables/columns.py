@@ -40,7 +40,7 @@ from pydantic import (
 
 from bayesdp.errors import InputError, closest, did_you_mean, require_shown, toml_key
 from bayesdp.statements.base import exact_text
-from bayesdp.statements.columns import Place, Value
+from bayesdp.statements.columns import CellKey, Value
 from bayesdp.statements.conditions import TIME_WORDS, is_time, value_kind
 from bayesdp.statements.queries import MOST_COMBINATIONS
 from bayesdp.statements.times import (
@@ -200,7 +200,7 @@ class Column(BaseModel):
 
 def group_keys(
     columns: Mapping[str, Column], by: str | tuple[str, ...], key: str = "by"
-) -> tuple[Place, ...]:
+) -> tuple[CellKey, ...]:
     """The declared keys of the public column `by`; of several columns all combinations of theirs.
 
     Raises `InputError` at `key` without any, and for too many combinations.

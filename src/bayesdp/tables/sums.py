@@ -14,7 +14,7 @@ from itertools import pairwise, product
 from typing import Any
 
 from bayesdp.errors import InputError
-from bayesdp.statements.columns import Place, Value
+from bayesdp.statements.columns import CellKey, Value
 from bayesdp.statements.queries import column_names
 from bayesdp.tables import reading
 from bayesdp.tables.checks import (
@@ -44,8 +44,8 @@ class Total:
     the group, those where `where` holds if it reads public columns only.
     """
 
-    values: Mapping[Place | None, tuple[int, ...]]
-    sizes: Mapping[Place | None, int]
+    values: Mapping[CellKey | None, tuple[int, ...]]
+    sizes: Mapping[CellKey | None, int]
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ class _Scan:
         """The totals of one query, added up over the groups of all others."""
         order = list(self.dimensions)
         offset = len(order)
-        keys: tuple[Place | None, ...] = (None,)
+        keys: tuple[CellKey | None, ...] = (None,)
         if query.by is not None:
             keys = group_keys(self.columns, query.by)
         group = [order.index(name) for name in column_names(query.by)]

@@ -111,6 +111,7 @@ WIDELY = [
 TABLES: list[Document] = [
     {"name": "cells", "kind": "histogram", "column": ["ill", "old"], "by": "day"},
     {"name": "groups", "kind": "sum", "column": "x", "by": ["day", "late"], "where": "ill == 1"},
+    {"name": "spread", "kind": "variance", "column": "x", "where": "day != 2"},
 ]
 QUANTILES = [
     {"name": "median", "kind": "median", "column": "x", "step": 1.25, "where": "ill == 1"},

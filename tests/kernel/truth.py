@@ -287,7 +287,10 @@ def _item(document: Document, step: Document) -> list[Item] | str:
     length = Fraction(result["noise"]["step"]) * result.get("rows", 1)
     scale = Fraction(result["noise"]["scale"])
     smooth = query["kind"] in ("sum", "mean")
-    if smooth:
+    if query["kind"] == "variance":
+        low, high = columns[query["column"]]["bounds"]
+        moved = rows * (Fraction(high) - Fraction(low)) ** 2 / length * Fraction(999_999, 1_000_000)
+    elif smooth:
         low, high = columns[query["column"]]["bounds"]
         moved = rows * (Fraction(high) - Fraction(low)) / length * Fraction(999_999, 1_000_000)
     else:

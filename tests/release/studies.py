@@ -49,7 +49,7 @@ def query(rng: np.random.Generator, covers: str, name: str, many_rows: bool) -> 
     }
     readable = {"both": ["x", "s", "z"], "x": ["x", "z"], "s": ["s", "z"]}[covers]
     kinds = ["sum", "count", "histogram", "quantile"] + (
-        [] if many_rows else ["mean", "proportion"]
+        [] if many_rows else ["mean", "variance", "proportion"]
     )
     kind = str(rng.choice(kinds))
     made: dict[str, Any] = {"name": name, "kind": kind}

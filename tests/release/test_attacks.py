@@ -103,8 +103,9 @@ VALUES = [
 ]
 
 
-def some_query(rng: np.random.Generator, name: str, rows: bool) -> dict:
-    kind = str(rng.choice(["count", "sum", "histogram"] + ["mean", "proportion"] * rows))
+def some_query(rng: np.random.Generator, name: str, rows: bool, square: bool) -> dict:
+    averages = ["mean", "proportion", *(["variance"] * square)]
+    kind = str(rng.choice(["count", "sum", "histogram"] + averages * rows))
     query = {"name": name, "kind": kind}
     if kind in ("count", "proportion"):
         query["where"] = str(rng.choice(PRIVATE))
@@ -116,8 +117,9 @@ def some_query(rng: np.random.Generator, name: str, rows: bool) -> dict:
             query["column"] = sorted({query["column"], "s", "e"})
     else:
         query["column"] = "x"
-    if kind in ("sum", "mean", "histogram") and rng.random() < 0.6:
-        query["where"] = str(rng.choice(PUBLIC if kind == "mean" else PRIVATE + PUBLIC))
+    if kind not in ("count", "proportion") and rng.random() < 0.6:
+        of_public = kind in ("mean", "variance")
+        query["where"] = str(rng.choice(PUBLIC if of_public else PRIVATE + PUBLIC))
     if rng.random() < 0.3:
         query["by"] = "g" if rng.random() < 0.5 else ["g", "late"]
     return query
@@ -135,6 +137,7 @@ def attack_plan(rng: np.random.Generator, bounds: list, rows: bool):
         "late": {"from": "h", "cuts": [2.0]},
         "id": {"public": True},
     }
+    square = 1e-100 < (bounds[1] - bounds[0]) ** 2 < 1e100  # whose error is a finite double
     study = Study(
         None,
         dataset="d",
@@ -142,7 +145,7 @@ def attack_plan(rng: np.random.Generator, bounds: list, rows: bool):
         columns=columns,
         budget={"epsilon": float(10 ** rng.uniform(-2, 2))},
         population={"model": "independent", "covers": ["x", "s", "b"], "source": "t"},
-        queries=[some_query(rng, f"q{i}", rows) for i in range(4)],
+        queries=[some_query(rng, f"q{i}", rows, square) for i in range(4)],
         ledger="none.db",
         **({} if rows else {"unit": "id", "rows_per_unit": 3}),
     )

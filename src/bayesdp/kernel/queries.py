@@ -13,7 +13,10 @@ from bayesdp.statements import conditions, costs
 from bayesdp.statements.columns import AnyColumn, CellKey, Columns, Impute, Numeric, Value, label
 from bayesdp.statements.conditions import ConditionTree, columns_of
 from bayesdp.statements.queries import (
+    AVERAGES,
     MOST_COMBINATIONS,
+    OF_MATCHING,
+    SUMMED,
     TableQuery,
     cell_labels,
     column_names,
@@ -25,7 +28,8 @@ class Shape:
     """A query: its kind, whether rows may count as 0, the private columns read, its cells.
 
     `divided`: a record's rows may be counted in other parts than those of its replacement. A
-    quantile has a `probability` and the `candidates` that it may be.
+    quantile has a `probability` and the `candidates` that it may be. `squares`: the integers are
+    sums of squared deviations, in squared steps of the grid.
     """
 
     kind: str
@@ -40,6 +44,7 @@ class Shape:
     public_part: bool
     probability: Fraction | None
     candidates: tuple[float, ...] | None
+    squares: bool
 
 
 def shape(
@@ -61,7 +66,7 @@ def shape(
     summed = None if name is None else columns[name]
     private = any(columns[column].is_private for column in compared)
     several = unit != "row"
-    sums, interval, candidates = query.kind in ("sum", "mean"), None, None
+    sums, interval, candidates = query.kind in SUMMED, None, None
     cells: tuple[CellKey, ...] | None = None
     if len(names) > 1:
         crossed = [columns[column] for column in names]
@@ -76,7 +81,8 @@ def shape(
             "a sum or mean is not of a private column of numbers",
         )
         require(
-            not (query.kind == "mean" and private), "a mean is over rows whose number is private"
+            not (query.kind in OF_MATCHING and private),
+            "a mean is over rows whose number is private",
         )
         interval = summed.interval
     elif query.kind == "quantile":
@@ -85,7 +91,7 @@ def shape(
     else:
         require(summed.is_private, "a histogram is of a public column")
         cells = _levels(summed) if query.bins is None else _bins(query.bins, summed)
-    averaged = query.kind in ("mean", "proportion")
+    averaged = query.kind in AVERAGES
     narrowed = query.by is not None or (query.where is not None and query.kind != "proportion")
     as_many = balanced and not narrowed
     require(
@@ -99,7 +105,7 @@ def shape(
         keys = _combinations(grouped)
     masked = private or (several and not as_many)
     clipped = sums and isinstance(summed, Numeric) and not isinstance(summed.missing, Impute)
-    lipschitz = clipped and not masked and not several
+    lipschitz = clipped and query.kind != "variance" and not masked and not several
     return Shape(
         kind="lipschitz" if lipschitz else "any",
         masked=masked,
@@ -110,9 +116,10 @@ def shape(
         cells=cells,
         keys=keys,
         divided=cells is not None or (several and keys is not None),
-        public_part=query.kind == "mean" and query.where is not None,
+        public_part=query.kind in OF_MATCHING and query.where is not None,
         probability=query.exact_probability,
         candidates=candidates,
+        squares=query.kind == "variance",
     )
 
 
@@ -181,7 +188,9 @@ def moved(asked: Shape, grid: Grid | None, rows: int, *, squared: bool) -> int:
     In l1; or `squared`, the square of it in l2. A divided query loses up to `rows` in some parts
     and gains as many in others. For a quantile with the probability a / b: how far any score moves,
     in steps of 1/b row, summed over groups; one row moves it by b if it is replaced, and by at most
-    max(a, b - a) if it leaves one group and another enters a second one.
+    max(a, b - a) if it leaves one group and another enters a second one. For a variance: of `n`
+    rows on a grid of K steps the sum of squared deviations from their mean moves by at most K^2
+    for each row (theory 4 proves it), and so does its integer part.
     """
     if asked.probability is not None:
         replaced = asked.probability.denominator
@@ -190,7 +199,8 @@ def moved(asked: Shape, grid: Grid | None, rows: int, *, squared: bool) -> int:
             most_squared = max(replaced**2, 2 * part**2) if asked.divided else replaced**2
             return rows**2 * most_squared
         return rows * (2 * part if asked.divided else replaced)
-    most = rows * (grid.sensitivity if grid is not None else 1)
+    one_row = grid.sensitivity if grid is not None else 1
+    most = rows * (one_row**2 if asked.squares else one_row)
     if squared:
         return most * most * (2 if asked.divided else 1)
     return most * (2 if asked.divided else 1)

@@ -188,11 +188,13 @@ class _Release:
         due = moved(asked, grid, self.rows_per_record, squared=zcdp)
         sensitivity = sensitivity_of(step)
         part = asked.probability.denominator if asked.probability is not None else 1
-        largest = body.n * self.rows_per_record * (2**grid.bits if grid is not None else part)
+        power = 2 if asked.squares else 1
+        steps = 2 ** (power * grid.bits) if grid is not None else part
+        largest = body.n * self.rows_per_record * steps
         require(largest < 2**62, "the sums don't fit 64-bit integers", where)
         enough = sensitivity >= due
         require(enough, f"a sensitivity of {sensitivity} is claimed, {due} is due", where)
-        length = grid.step if grid is not None else Fraction(1, part)
+        length = grid.step**power if grid is not None else Fraction(1, part)
         agree(Fraction(*evidence.step), Fraction(length), "step", where)
         cost = self.cost_of_noise(step, sensitivity, where)
         compared = {

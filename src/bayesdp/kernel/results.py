@@ -20,7 +20,7 @@ from bayesdp.statements.costs import (
     LaplaceStep,
     PermuteAndFlipStep,
 )
-from bayesdp.statements.queries import TableQuery, column_names
+from bayesdp.statements.queries import SUMMED, TableQuery, column_names, squared_unit
 
 NOISES = {"discrete-laplace": laplace_tail, "discrete-gaussian": gaussian_tail}
 """The rules about a query's noise, each with its law's tail."""
@@ -89,9 +89,11 @@ class _Results:
         return shown
 
     def unit(self, query: TableQuery) -> str:
-        """The unit of what is released: a column's for sums, means and quantiles of it."""
-        summed = query.kind in ("sum", "mean", "quantile")
-        return (self.columns[column_names(query.column)[0]].unit or "") if summed else ""
+        """The unit of what is released: a column's, of a variance its square; none of counts."""
+        if query.kind not in (*SUMMED, "quantile"):
+            return ""
+        unit = self.columns[column_names(query.column)[0]].unit or ""
+        return squared_unit(unit) if query.kind == "variance" else unit
 
     def value(self, result: NumberResult, step: NoiseStep, asked: Shape, where: str) -> None:
         """A whole number of steps, in 64 bits: no noise gives anything in between.
@@ -102,7 +104,9 @@ class _Results:
         query, grid = step.evidence.query, step.evidence.grid
         length, offset = Fraction(*step.evidence.step), Fraction(0)
         rows = result.rows or 1
-        if grid is not None and not asked.masked:
+        if asked.squares:
+            require(result.value >= 0, "a variance below 0", where)
+        elif grid is not None and not asked.masked:
             part = query.where is not None or query.by is not None
             if result.rows is None and part:
                 return

@@ -20,7 +20,7 @@ from bayesdp.statements import populations
 from bayesdp.statements.columns import Columns, Value
 from bayesdp.statements.conditions import ConditionTree, Joined, columns_of
 from bayesdp.statements.populations import Population
-from bayesdp.statements.queries import TableQuery, column_names
+from bayesdp.statements.queries import OF_MATCHING, TableQuery, column_names
 
 Part = frozenset[tuple[str, frozenset[int]]]
 """Rows whose public columns have one of some values: for each such column the values' places."""
@@ -80,7 +80,7 @@ class _Counts:
         where, name = query.where, query.name
         sets: dict[str, frozenset[int]] = {}
         decided = True
-        if where is not None and query.kind == "mean":
+        if where is not None and query.kind in OF_MATCHING:
             decided = self.narrowed(condition(where), sets)
         if group is not None:
             values = group if isinstance(group, tuple) else (group,)

@@ -104,9 +104,7 @@ class Check:
             if error is None
             else up_words(error)
         )
-        column = query.shape.column if query.grid is not None else None
-        unit = f" {column.unit}" if column is not None and column.unit else ""
-        return shown + unit
+        return f"{shown} {query.shape.unit}".rstrip()
 
     def _together(self) -> str:
         plan = self.plan
@@ -135,8 +133,7 @@ def _by_group(query: PlannedQuery) -> str:
         for group, error in query.group_errors(query.confidence).items()
         if error is not None
     )
-    column = query.shape.column if query.grid is not None else None
-    unit = f" {column.unit}" if column is not None and column.unit else ""
+    unit = f" {query.shape.unit}" if query.shape.unit else ""
     return f"{query.name}, error in each group: {errors}{unit}."
 
 

@@ -121,13 +121,12 @@ def _plain_results(
 
 def noisy(query: PlannedQuery, total: Total) -> list[Result]:
     """The results of one query: all its integers get noise in one draw of the mechanism."""
-    spec, column = query.shape.spec, query.shape.column
+    spec = query.shape.spec
     if query.shape.choice is not None:
         return [chosen(query, key, counts) for key, counts in total.values.items()]
     places = [(key, i) for key, values in total.values.items() for i in range(len(values))]
     assert isinstance(query.noise, DiscreteLaplace | DiscreteGaussian)
     drawn = query.noise.release([total.values[key][i] for key, i in places])
-    unit = column.unit if column is not None and query.grid is not None else None
     shape, results = query.shape, []
     for (key, i), integer in zip(places, drawn, strict=True):
         rows = total.sizes[key]
@@ -143,7 +142,7 @@ def noisy(query: PlannedQuery, total: Total) -> list[Result]:
                 dp_rho=query.dp_rho,
                 group=key,
                 cell=cell,
-                unit=unit or "",
+                unit=shape.unit,
                 rows=rows if shape.averaged else None,
                 confidence=spec.confidence,
                 group_words=shape.group_words[key] if key is not None else (),

@@ -82,7 +82,7 @@ class _Laplace(NoiseKind):
 
     def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
         # A number moves by all rows of a record; two cells or groups by the old and the new rows.
-        return _largest_move(per_record, grid) * (2 if shape.divided else 1)
+        return _largest_move(shape, per_record, grid) * (2 if shape.divided else 1)
 
     def for_cost(self, sensitivity: int, cost: float) -> Noise:
         return DiscreteLaplace.for_cost(sensitivity, cost)
@@ -119,7 +119,7 @@ class _Gaussian(NoiseKind):
     def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
         # What leaves some cells or groups and what enters others, r rows each: at most r^2 + r^2.
         # A sum of squares is convex in how the rows lie in groups, so all in one are the worst.
-        return int(_largest_move(per_record, grid) ** 2) * (2 if shape.divided else 1)
+        return int(_largest_move(shape, per_record, grid) ** 2) * (2 if shape.divided else 1)
 
     def for_cost(self, sensitivity: int, cost: float) -> Noise:
         return DiscreteGaussian.for_cost(sensitivity, cost)
@@ -187,9 +187,14 @@ class _Exponential(_Choosing, _Gaussian):
     law = ExponentialMechanism
 
 
-def _largest_move(per_record: int, grid: Grid | None) -> int:
-    """The most steps that the rows of one record move a number, when all of them leave or enter."""
-    return per_record * (grid.sensitivity if grid is not None else 1)
+def _largest_move(shape: Shape, per_record: int, grid: Grid | None) -> int:
+    """The most steps that the rows of one record move a number, when all of them leave or enter.
+
+    A sum of squared deviations, whose rows are only replaced, moves by a square of that for each
+    (theory 4, "Variances").
+    """
+    most = grid.sensitivity if grid is not None else 1
+    return per_record * int(most**2 if shape.squares else most)
 
 
 NOISES: dict[NoiseName, NoiseKind] = {"laplace": _Laplace(), "gaussian": _Gaussian()}

@@ -11,7 +11,7 @@ from bayesdp.numbers import float_above
 from bayesdp.release.noise import Noise
 from bayesdp.release.queries import Shape
 from bayesdp.tables.grid import Grid
-from bayesdp.tables.queries import CountQuery, DataQuery, HistogramQuery, SumQuery
+from bayesdp.tables.queries import CountQuery, DataQuery, DeviationQuery, HistogramQuery, SumQuery
 
 CONFIDENCE = 0.95
 """With this probability numbers are off by no more than the error that is shown beside them."""
@@ -99,8 +99,13 @@ class PlannedQuery:
         return None if divisor is None else float(self.noise.scale * self.step / divisor)
 
     def value(self, total: int, rows: int) -> float:
-        """The released value that the noisy integer `total` over `rows` rows stands for."""
+        """The released value that the noisy integer `total` over `rows` rows stands for.
+
+        A variance is at least 0, which can only bring it closer to the exact one.
+        """
         exact = self.grid.value(total, rows) if self.grid is not None else Fraction(total)
+        if self.shape.squares:
+            exact = self.step * max(total, 0)
         divisor = self._divisor(rows)
         assert divisor is not None
         return float(exact / divisor)
@@ -127,7 +132,8 @@ class PlannedQuery:
         spec, predicate = self.shape.spec, self.shape.predicate
         if self.grid is not None:
             assert self.shape.column is not None
-            return SumQuery(
+            of_values = DeviationQuery if self.shape.squares else SumQuery
+            return of_values(
                 spec.name, self.shape.column.name, self.grid, where=predicate, by=spec.by
             )
         if self.shape.counted:

@@ -28,6 +28,7 @@ from bayesdp.release.queries import Shape
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import BudgetSpec
 from bayesdp.statements.base import exact_text
+from bayesdp.statements.queries import OF_MATCHING
 from bayesdp.tables.grid import Grid
 from bayesdp.theorems.zeros import zeros_hint
 
@@ -350,6 +351,7 @@ class Pricing:
             dependents=population.group_size if population and shape.kind == "lipschitz" else 1,
             rows_per_record=self.per_record,
             divided=shape.divided,
+            squares=shape.squares,
             key=f"data.columns.{shape.column.name}.bounds",
             **self.noise.grid_options(cost),
         )
@@ -393,12 +395,12 @@ class Pricing:
         assert shape.column.interval is not None
         low, high = shape.column.interval
         width = max(high - low, abs(low), abs(high)) if shape.masked else high - low
-        return self.noise.rough_cost(width, float(error))
+        return self.noise.rough_cost(width**2 if shape.squares else width, float(error))
 
 
 def _of_the_total(shape: Shape) -> str:
     """What the error of a sum is, beside that of a mean."""
-    unit = shape.column.unit if shape.column is not None and shape.column.unit else ""
+    unit = (shape.column.unit or "") if shape.column is not None else ""
     return (
         f"{f'in {unit} ' if unit else ''}of the total, so as many times that of the mean as there "
         "are rows"
@@ -408,27 +410,37 @@ def _of_the_total(shape: Shape) -> str:
 def _size_remedy(shape: Shape) -> str:
     """How to say how many rows an average is over."""
     by, where = shape.spec.by, shape.spec.where
+    squares = shape.spec.kind == "variance"
     if by is not None:
         each = ", ".join(f"{toml_key(place_text(key))} = ..." for key in shape.keys or ())
         share = shape.spec.kind == "proportion"
+        stated = (
+            f"If the sizes of the groups are public, state them: group_sizes = {{ {each} }}; the "
+            "error is then kept in the smallest one. Else use weight"
+        )
+        if squares:
+            return f"{stated}."
         instead = (
             'kind = "count", whose error can be wanted: in records, and not as a share'
             if share
             else f'kind = "sum", whose error can be wanted: {_of_the_total(shape)}'
         )
-        return (
-            f"If the sizes of the groups are public, state them: group_sizes = {{ {each} }}; the "
-            f"error is then kept in the smallest one. Else use weight, or write {instead}."
-        )
-    if where is not None and shape.spec.kind == "mean":
-        return (
+        return f"{stated}, or write {instead}."
+    if where is not None and shape.spec.kind in OF_MATCHING:
+        weight = (
             "Use weight: 'bayesdp check STUDY' shows the error, to be divided by the rows that "
-            f'match. Or write kind = "sum", whose error can be wanted: {_of_the_total(shape)}.'
+            "match."
         )
+        if squares:
+            return weight
+        return f'{weight} Or write kind = "sum", whose error can be wanted: {_of_the_total(shape)}.'
     stated = (
         "Write in the place of its line below [data] how many records there are: n = ..., or use "
-        "weight. Or write kind = "
+        "weight."
     )
+    if squares:
+        return stated
+    stated += " Or write kind = "
     if shape.spec.kind == "proportion":
         return f'{stated}"count", whose error can be wanted: in records, and not as a share.'
     return f'{stated}"sum", whose error can be wanted: {_of_the_total(shape)}.'

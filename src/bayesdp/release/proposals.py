@@ -33,6 +33,7 @@ from bayesdp.release.plan import CONFIDENCE, Plan, make_plan
 from bayesdp.release.queries import shape
 from bayesdp.release.spec import FROM_DATA, StudySpec
 from bayesdp.statements.base import exact_text
+from bayesdp.statements.queries import AVERAGES, SUMMED
 from bayesdp.theorems.advice import ASSUMED_CLUSTER, ASSUMED_CORRELATION, middle
 
 WORTH = 0.98
@@ -149,8 +150,7 @@ def _priced(before: dict[str, float], plan: Plan | None, idea: _Idea) -> Proposa
         if name in before and error != before[name]
     }
     shares = {
-        query.name: 1.0 if query.kind in ("mean", "proportion") else idea.share
-        for query in changed.queries
+        query.name: 1.0 if query.kind in AVERAGES else idea.share for query in changed.queries
     }
     helps = any(error <= WORTH * old * shares[name] for name, (old, error) in less.items())
     return Proposal(idea.name, idea.change, idea.condition, dict(less)) if helps else None
@@ -320,7 +320,7 @@ def _clusters(study: StudySpec) -> int:
 
 def _narrower_bounds(study: StudySpec) -> Iterator[_Idea]:
     """The middle half of the bounds of each column that is summed or averaged."""
-    summed = [query.column for query in study.queries if query.kind in ("sum", "mean")]
+    summed = [query.column for query in study.queries if query.kind in SUMMED]
     for name in dict.fromkeys(summed):
         column = study.columns.get(name) if isinstance(name, str) else None
         if column is None or column.bounds is None or column.is_derived:

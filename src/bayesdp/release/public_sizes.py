@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from bayesdp.release.crossed import place_text, quoted
 from bayesdp.release.planned_query import PlannedQuery
+from bayesdp.statements.queries import OF_MATCHING
 from bayesdp.tables.columns import Column
 from bayesdp.tables.refusals import Finding
 from bayesdp.tables.sums import Totals
@@ -53,7 +54,7 @@ def averages_of_nothing(
     return sentences
 
 
-PUBLIC_PART = ("mean", "quantile")
+PUBLIC_PART = (*OF_MATCHING, "quantile")
 """Kinds of queries that are over the rows that match their condition on public columns."""
 
 

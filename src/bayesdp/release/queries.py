@@ -29,7 +29,13 @@ from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec, refuse_keys
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.columns import CellKey, Value
-from bayesdp.statements.queries import column_names
+from bayesdp.statements.queries import (
+    AVERAGES,
+    OF_MATCHING,
+    SUMMED,
+    column_names,
+    squared_unit,
+)
 from bayesdp.tables.columns import Column, group_keys
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.predicates import Predicate
@@ -115,12 +121,23 @@ class Shape:
         """The length of an integer step in the query's unit; of a quantile's scores, in rows."""
         if self.choice is not None:
             return self.choice.step
-        return grid.step if grid is not None else Fraction(1)
+        return grid.step ** (2 if self.squares else 1) if grid is not None else Fraction(1)
+
+    @property
+    def squares(self) -> bool:
+        """Whether its integers are sums of squared deviations, in squared steps of the grid."""
+        return self.spec.kind == "variance"
+
+    @property
+    def unit(self) -> str:
+        """The unit of its numbers: the column's, or its square; none of counts and quantiles."""
+        unit = "" if self.column is None or self.integer_valued else self.column.unit or ""
+        return squared_unit(unit) if self.squares else unit
 
     @property
     def averaged(self) -> bool:
         """Whether totals are divided by the number of rows that they are over."""
-        return self.spec.kind in ("mean", "proportion")
+        return self.spec.kind in AVERAGES
 
     def rows(self, n: int | None) -> int | None:
         """The fewest rows that a number of the query is over; `None` where only the data tell.
@@ -136,16 +153,19 @@ class Shape:
 
     @property
     def _matching_only(self) -> bool:
-        return self.spec.kind == "mean" and self.spec.where is not None
+        return self.spec.kind in OF_MATCHING and self.spec.where is not None
 
     def unit_words(self) -> str:
         """What an error of the query is of, with its unit: of a mean, of a total, of a count."""
         if self.choice is not None:
             return "ranks"
-        unit = ""
-        if self.column is not None and self.cells is None and self.column.unit:
-            unit = f"{self.column.unit} "
-        noun_of = {"mean": "the mean", "sum": "the total", "proportion": "the share"}
+        unit = f"{self.unit} " if self.unit else ""
+        noun_of = {
+            "mean": "the mean",
+            "sum": "the total",
+            "variance": "the variance",
+            "proportion": "the share",
+        }
         return f"{unit}of {noun_of.get(self.spec.kind, 'the count')}"
 
     def words_of_rows(self) -> str:
@@ -170,7 +190,7 @@ def shape(study: StudySpec, position: int) -> Shape:
         study.columns[name].is_private for name in where.columns
     )
     several_rows = study.data.unit != "row"
-    averaged = query.kind in ("mean", "proportion")
+    averaged = query.kind in AVERAGES
     if several_rows and averaged:
         _require_public_rows(study, query, key)
     # Each record then has as many rows among those that count as any other.
@@ -180,12 +200,15 @@ def shape(study: StudySpec, position: int) -> Shape:
     check_numbers(keys, cells, key)
     named = {name: "column" for name in column_names(query.column)}
     read = set(where.columns if where is not None else ()) | named.keys()
-    if query.kind == "mean" and private_where:
+    if query.kind in OF_MATCHING and private_where:
         raise InputError(
             f"{key}.where",
             query.where,
-            expected="a condition on public columns only, for a mean",
-            remedy='How many rows match is private. Write kind = "sum" instead, and a second '
+            expected=f"a condition on public columns only, for a {query.kind}",
+            remedy="How many rows match is private. Ask for the variance of all rows, or of those "
+            "that a public condition names."
+            if query.kind == "variance"
+            else 'How many rows match is private. Write kind = "sum" instead, and a second '
             "[[query]] with the same where = "
             f'{toml_text(query.where or "")} and kind = "count"; the mean is about their ratio.',
         )
@@ -264,25 +287,37 @@ def _column_and_cells(
 
 def _require_public_rows(study: StudySpec, query: QuerySpec, key: str) -> None:
     """An average over records of several rows: how many rows it is over has to be public."""
-    what = "sum" if query.kind == "mean" else "count"
+    expected = "sum, count, histogram or quantile where a record has several rows"
     if not study.data.balanced:
         raise UnsupportedError(
             f"{key}.kind",
             query.kind,
-            expected="sum, count, histogram or quantile where a record has several rows",
+            expected=expected,
             remedy=f"If each {study.data.unit} has exactly {study.data.rows_per_unit} rows, "
-            f'write below [data]: balanced = true. Otherwise write kind = "{what}" and divide it '
-            "by the number of rows, which n is not: n counts records. The number may be published, "
-            "because who has which rows is not protected.",
+            f"write below [data]: balanced = true. {_divided(query)}",
         )
-    narrowed = "by" if query.by is not None else "where" if query.kind == "mean" else None
+    narrowed = "by" if query.by is not None else "where" if query.kind in OF_MATCHING else None
     if narrowed is not None and getattr(query, narrowed) is not None:
+        what = "sum" if query.kind == "mean" else "count"
         raise UnsupportedError(
             f"{key}.{narrowed}",
             getattr(query, narrowed),
             expected=f"a {query.kind} over all rows: records may differ in how many rows match",
-            remedy=f'Write kind = "{what}", and divide by the number of rows, if that is public.',
+            remedy=f"Leave {narrowed} out."
+            if query.kind == "variance"
+            else f'Write kind = "{what}", and divide by the number of rows, if that is public.',
         )
+
+
+def _divided(query: QuerySpec) -> str:
+    """What to ask instead of an average over a number of rows that isn't known."""
+    if query.kind == "variance":
+        return "Otherwise quantiles, or a histogram, show how far values spread."
+    what = "sum" if query.kind == "mean" else "count"
+    return (
+        f'Otherwise write kind = "{what}" and divide it by the number of rows, which n is not: n '
+        "counts records. The number may be published, because who has which rows is not protected."
+    )
 
 
 def _block(study: StudySpec, where: Predicate | None) -> Block | None:
@@ -373,11 +408,11 @@ def _group_rows(
     if sizes is None:
         return None
     key = f"{key}.group_sizes"
-    if keys is None or query.kind not in ("mean", "proportion"):
+    if keys is None or query.kind not in AVERAGES:
         raise InputError(
             key,
             sizes,
-            expected="nothing but on a mean or proportion with by",
+            expected="nothing but on a mean, variance or proportion with by",
             remedy="Leave it out.",
         )
     names = {place_text(group): group for group in keys}
@@ -404,7 +439,7 @@ def _group_rows(
             key, sizes, expected="the size of every group", remedy=f"Add {first_names(missing)}."
         )
     n, total = study.data.n, sum(sizes.values())
-    some = query.kind == "mean" and query.where is not None
+    some = query.kind in OF_MATCHING and query.where is not None
     if isinstance(n, int) and (total > n or (total < n and not some)):
         raise InputError(
             key,
@@ -459,7 +494,7 @@ def _value_column(study: StudySpec, query: QuerySpec, key: str, named: str | Non
             if several
             else "A public column needs no noise.",
         )
-    if query.kind in ("sum", "mean", "quantile") and column.interval is None:
+    if query.kind in (*SUMMED, "quantile") and column.interval is None:
         raise InputError(
             f"{key}.column",
             named,

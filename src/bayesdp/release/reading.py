@@ -37,6 +37,7 @@ from bayesdp.release.program_files import check_program_keys, named, read_progra
 from bayesdp.release.spec import FROM_DATA, MOST_RECORDS, StressSpec, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, DataSpec, QuerySpec
 from bayesdp.statements.conditions import Comparison, text_of
+from bayesdp.statements.queries import AVERAGES
 from bayesdp.tables.columns import Column
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.predicates import Predicate
@@ -307,7 +308,7 @@ def _one_error_remedy(entry: Mapping[Any, Any]) -> str:
     """How to ask for the errors of groups: by the kind of the query, since errors mean others."""
     least = min((e for e in entry["error"].values() if isinstance(e, int | float)), default=None)
     number = "" if least is None else f": error = {least!r} in the place of the table"
-    if entry.get("kind") in ("mean", "proportion"):
+    if entry.get("kind") in AVERAGES:
         return (
             f"Write the number that every group needs{number}, and the public size of each: "
             f"group_sizes = {{ {', '.join(f'{toml_key(group)} = ...' for group in entry['error'])} "

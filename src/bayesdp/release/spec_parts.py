@@ -14,7 +14,15 @@ from bayesdp.errors import InputError
 from bayesdp.notions import Adversary, Notion, Secrets
 
 QueryKind = Literal[
-    "count", "sum", "mean", "proportion", "histogram", "quantile", "median", "program"
+    "count",
+    "sum",
+    "mean",
+    "variance",
+    "proportion",
+    "histogram",
+    "quantile",
+    "median",
+    "program",
 ]
 """A median is read as the quantile of probability 0.5 (`release.reading`)."""
 

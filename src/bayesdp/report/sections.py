@@ -113,6 +113,7 @@ _COUNTED = {
     "count": "how many records there are",
     "sum": "the sum of {column}",
     "mean": "the mean of {column}",
+    "variance": "the variance of {column}, its mean squared deviation from its mean",
     "proportion": "the share of records",
     "histogram": "how many records have each value of {column}",
     "contingency table": "how many records have each combination of values of {column}",

@@ -292,10 +292,9 @@ def _spent(plan: Plan) -> str:
 
 
 def _unit(query: PlannedQuery) -> str:
-    column = query.shape.column
     if query.shape.choice is not None:
         return "ranks"
-    return (column.unit or "") if column is not None and query.grid is not None else ""
+    return query.shape.unit
 
 
 def show_release(

@@ -30,6 +30,7 @@ from bayesdp.statements.base import (
 from bayesdp.statements.columns import CellKey
 from bayesdp.statements.conversions import Adversary, Conversion, Cost, Delta
 from bayesdp.statements.program_steps import ProgramClaim, ProgramDerivation
+from bayesdp.statements.queries import AVERAGES
 from bayesdp.statements.spends import PROGRAM, ZCDP, Spend
 from bayesdp.statements.steps import NotionLevel, Relation, RelationsStep, ReleaseStep
 
@@ -223,7 +224,7 @@ class _NoisyResult(Statement):
 class NumberResult(_NoisyResult):
     """A released number: of which query, group and cell, over how many rows if it is an average."""
 
-    kind: Literal["count", "sum", "mean", "proportion", "histogram"]
+    kind: Literal["count", "sum", "mean", "variance", "proportion", "histogram"]
     cell: CellKey | None = None
     rows: Count | None = None
     error: ErrorMargin
@@ -231,7 +232,7 @@ class NumberResult(_NoisyResult):
 
     @model_validator(mode="after")
     def _goes_together(self) -> NumberResult:
-        if (self.rows is not None) != (self.kind in ("mean", "proportion")):
+        if (self.rows is not None) != (self.kind in AVERAGES):
             raise ValueError("rows belong to averages, and each average has them")
         return self
 

@@ -22,7 +22,7 @@ from bayesdp.statements.base import (
 )
 from bayesdp.statements.program_documents import ExactNumber
 from bayesdp.statements.program_steps import ProgramDerivation
-from bayesdp.statements.queries import ProgramQuery, TableQuery
+from bayesdp.statements.queries import SUMMED, ProgramQuery, TableQuery
 from bayesdp.statements.spends import (
     EXPONENTIAL,
     GAUSSIAN,
@@ -95,8 +95,8 @@ class Noise(Statement):
 
     @model_validator(mode="after")
     def _sums_have_a_grid(self) -> Noise:
-        if (self.grid is not None) != (self.query.kind in ("sum", "mean")):
-            raise ValueError("a grid belongs to sums and means, and to nothing else")
+        if (self.grid is not None) != (self.query.kind in SUMMED):
+            raise ValueError("a grid belongs to sums, means and variances, and to nothing else")
         return self
 
     @model_validator(mode="after")

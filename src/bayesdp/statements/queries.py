@@ -30,6 +30,15 @@ def _edges(bins: tuple[float, ...]) -> tuple[float, ...]:
 MOST_COMBINATIONS = 2000
 """The most combinations of states of several columns: of the groups of a query, or of its cells."""
 
+AVERAGES = ("mean", "proportion", "variance")
+"""Kinds of queries whose totals are divided by a public number of rows."""
+
+SUMMED = ("sum", "mean", "variance")
+"""Kinds of queries that add up values, or squares of them, on a grid."""
+
+OF_MATCHING = ("mean", "variance")
+"""Averages over the rows that match their condition, which is on public columns."""
+
 Crossed = Annotated[tuple[Name, ...], Sequence, Field(min_length=2), AfterValidator(distinct)]
 """Columns whose combinations of states are groups or cells: of a table of two or more ways."""
 
@@ -38,6 +47,15 @@ ColumnNames = Annotated[
     Annotated[Name, Tag("single")] | Annotated[Crossed, Tag("list")], Discriminator(listed)
 ]
 """A column, or several that are crossed."""
+
+
+def squared_unit(unit: str) -> str:
+    """The unit of a variance; of no unit none.
+
+    >>> squared_unit("kg"), squared_unit("km/h"), squared_unit("")
+    ('kg^2', '(km/h)^2', '')
+    """
+    return f"{unit}^2" if unit.isalnum() else f"({unit})^2" if unit else ""
 
 
 def column_names(named: str | tuple[str, ...] | None) -> tuple[str, ...]:
@@ -125,12 +143,14 @@ class TableQuery(Statement):
     Where `by` names several columns, the groups are the combinations of their states; where a
     histogram is of several columns, its cells are: a contingency table.
 
+    A variance is the mean squared deviation from the mean, both over the same public rows.
+
     A quantile is one of the `candidates`, or of the states of a column that has no bounds; its
     `probability` is the share of rows below it, 0.5 for a median.
     """
 
     name: Name
-    kind: Literal["count", "sum", "mean", "proportion", "histogram", "quantile"]
+    kind: Literal["count", "sum", "mean", "variance", "proportion", "histogram", "quantile"]
     column: ColumnNames | None = None
     where: ConditionText | None = None
     by: ColumnNames | None = None

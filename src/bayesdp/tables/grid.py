@@ -49,6 +49,7 @@ class Grid:
         dependents: int = 1,
         rows_per_record: int = 1,
         divided: bool = False,
+        squares: bool = False,
         key: str = "data.columns",
     ) -> Grid:
         """The finest grid with room for the sum of `n` records and its noise.
@@ -56,8 +57,9 @@ class Grid:
         `lo` and `hi` are in the column's unit. The noise is discrete Laplace at `dp_epsilon`, or
         discrete Gaussian at `dp_rho` (in zCDP). `dependents` is the number of records that move
         together (the cluster size, or `n`): each may add `slack` to the level, and more than 1 % in
-        all is refused. `divided` sums have parts, and what leaves one may enter another. Raises
-        `InputError` at `key`; no data is read.
+        all is refused. `divided` sums have parts, and what leaves one may enter another. With
+        `squares` there is room for sums of squared steps. Raises `InputError` at `key`; no data is
+        read.
         """
         if not (math.isfinite(lo) and math.isfinite(hi) and lo < hi):
             raise InputError(key, [lo, hi], expected="finite bounds with lower < upper")
@@ -77,8 +79,9 @@ class Grid:
             step = Fraction(hi0) - Fraction(lo0)
             if max(math.ulp(lo0), math.ulp(hi0)) * 2**bits > step:
                 continue
+            parts, power = 1 + divided, 1 + squares
             if grid.sensitivity and grid._fits(
-                n, rows_per_record, cost, dp_rho is not None, 1 + divided
+                n, rows_per_record, cost, dp_rho is not None, parts, power
             ):
                 return grid._with_slack(n, dependents, key)
         raise InputError(
@@ -89,9 +92,17 @@ class Grid:
             remedy="Use fewer records, a larger budget, or other bounds or units.",
         )
 
-    def _fits(self, n: int, rows_per_record: int, cost: float, gaussian: bool, parts: int) -> bool:
-        largest = n * rows_per_record * 2**self.bits
-        sensitivity = self.sensitivity * rows_per_record
+    def _fits(
+        self,
+        n: int,
+        rows_per_record: int,
+        cost: float,
+        gaussian: bool,
+        parts: int,
+        power: int,
+    ) -> bool:
+        largest = n * rows_per_record * 2 ** (power * self.bits)
+        sensitivity = int(self.sensitivity**power) * rows_per_record
         try:
             if gaussian:
                 check_noise(largest, DiscreteGaussian.for_cost(parts * sensitivity**2, cost))

@@ -21,6 +21,21 @@ class SumQuery:
 
 
 @dataclass(frozen=True)
+class DeviationQuery:
+    """The sum of squared deviations of `column` from its mean, over the rows where `where` holds.
+
+    In squared steps of the plain `grid`, rounded down, per `by` key. The condition is on public
+    columns, so that the number of rows is public.
+    """
+
+    name: str
+    column: str
+    grid: Grid
+    where: Predicate | None = None
+    by: str | tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
 class CountQuery:
     """The number of rows where `where` holds, for each `by` key.
 
@@ -48,5 +63,5 @@ class HistogramQuery:
     by: str | tuple[str, ...] | None = None
 
 
-DataQuery = SumQuery | CountQuery | HistogramQuery
+DataQuery = SumQuery | DeviationQuery | CountQuery | HistogramQuery
 TableQueries = Sequence[DataQuery]

@@ -27,7 +27,14 @@ from bayesdp.tables.checks import (
 )
 from bayesdp.tables.columns import Column, group_keys
 from bayesdp.tables.literals import literal
-from bayesdp.tables.queries import CountQuery, DataQuery, HistogramQuery, SumQuery, TableQueries
+from bayesdp.tables.queries import (
+    CountQuery,
+    DataQuery,
+    DeviationQuery,
+    HistogramQuery,
+    SumQuery,
+    TableQueries,
+)
 from bayesdp.tables.source import Table, require_columns
 
 _MOST_GROUPS = 50_000
@@ -104,7 +111,7 @@ def _validate(query: DataQuery, columns: Mapping[str, Column]) -> None:
             raise InputError(f"{key}.column", name, expected="a declared column")
         if isinstance(query, HistogramQuery):
             _validate_cells(query, columns[name], key)
-    if isinstance(query, SumQuery):
+    if isinstance(query, SumQuery | DeviationQuery):
         column = columns[query.column]
         if column.interval != (query.grid.lo, query.grid.hi):
             raise InputError(
@@ -193,9 +200,11 @@ class _Scan:
         self.places[query.name, "size"] = 0
         if query.where and all(self.columns[name].is_public for name in query.where.columns):
             self._aggregate(query, "size", self.staged.count(where=where))
-        if isinstance(query, SumQuery):
+        if isinstance(query, SumQuery | DeviationQuery):
             steps = query.grid.to_ibis(self.values[query.column])
             self._aggregate(query, "value", steps.sum(where=where))
+            if isinstance(query, DeviationQuery):
+                self._aggregate(query, "squares", (steps * steps).sum(where=where))
             return
         if isinstance(query, HistogramQuery):
             cells = self._cells(query)
@@ -261,6 +270,7 @@ class _Scan:
         sums = {key: [0] * len(labels) for key in keys}
         places = {label: place for place, label in enumerate(labels)}
         sizes = dict.fromkeys(keys, 0)
+        squares = dict.fromkeys(keys, 0)
         first = offset + self.places[query.name, "value"]
         for row in answer:
             key = _place([row[i] for i in group])
@@ -268,7 +278,25 @@ class _Scan:
             for i in range(width):
                 sums[key][start + i] += int(row[first + i] or 0)
             sizes[key] += row[offset + self.places[query.name, "size"]]
+            if isinstance(query, DeviationQuery):
+                squares[key] += int(row[offset + self.places[query.name, "squares"]] or 0)
+        if isinstance(query, DeviationQuery):
+            sums = {
+                key: [squared_deviations(sizes[key], total, squares[key])]
+                for key, (total,) in sums.items()
+            }
         return Total({key: tuple(cells) for key, cells in sums.items()}, sizes)
+
+
+def squared_deviations(rows: int, total: int, squares: int) -> int:
+    """The sum of squared deviations from the mean, of so many `rows`, rounded down; 0 of no rows.
+
+    From the exact `total` of their integers, and that of their `squares`.
+
+    >>> squared_deviations(4, 1 + 2 + 3 + 6, 1 + 4 + 9 + 36), squared_deviations(2, 1, 1)
+    (14, 0)
+    """
+    return (rows * squares - total * total) // rows if rows else 0
 
 
 def _combined(cells: Mapping[Any, _Dimension]) -> list[tuple[Value, ...]]:

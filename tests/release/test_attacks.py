@@ -137,7 +137,7 @@ def attack_plan(rng: np.random.Generator, bounds: list, rows: bool):
         "late": {"from": "h", "cuts": [2.0]},
         "id": {"public": True},
     }
-    square = 1e-100 < (bounds[1] - bounds[0]) ** 2 < 1e100  # whose error is a finite double
+    square = 1e-50 < bounds[1] - bounds[0] < 1e50  # whose error is a finite double
     study = Study(
         None,
         dataset="d",

@@ -222,6 +222,7 @@ REFUSED: dict[str, tuple[Document, Document, str]] = {
         "Leave by out",
     ),
     "too many rows": ({}, {"n": 2**40}, "room in 64-bit integers"),
+    "no finite cost": ({"column": "far", "error": 1.0}, {}, "its share would be inf"),
     "no finite error": ({"column": "far"}, {}, "finite doubles"),
 }
 

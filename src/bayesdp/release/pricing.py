@@ -395,7 +395,7 @@ class Pricing:
         assert shape.column.interval is not None
         low, high = shape.column.interval
         width = max(high - low, abs(low), abs(high)) if shape.masked else high - low
-        return self.noise.rough_cost(width**2 if shape.squares else width, float(error))
+        return self.noise.rough_cost(width * width if shape.squares else width, float(error))
 
 
 def _of_the_total(shape: Shape) -> str:

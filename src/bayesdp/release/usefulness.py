@@ -49,7 +49,7 @@ def _range(plan: Plan, query: PlannedQuery) -> tuple[float, float] | None:
     if query.grid is not None and shape.column is not None and shape.column.interval is not None:
         low, high = shape.column.interval
     if shape.squares:
-        return 0.0, (high - low) ** 2 / 4.0
+        return 0.0, (high - low) * (high - low) / 4.0
     if shape.averaged:
         return low, high
     if shape.masked or shape.spec.where or shape.spec.by:  # some rows may not be added up

@@ -60,6 +60,27 @@ def test_a_population_file_for_all_commands() -> None:
     assert json.loads(level.stdout)["best"]["theorem"] in ("cluster-size", "markov-intervals")
 
 
+def test_a_file_of_another_country() -> None:
+    """The same population as of the plain file, with the options that a study has as keys."""
+    rows = Path("days.csv").read_text().split("\n")[1:]
+    lines = ["Tag;Größe", *(row.replace(",", ";") + ",5" for row in rows)]
+    Path("tage.csv").write_bytes("\n".join(lines).encode("latin-1"))
+    asked = ["--model", "markov", "--cuts", "2.5", "--length", "4"]
+    written = ["--separator", ";", "--decimal", ",", "--encoding", "latin-1"]
+    plain = answer("days.csv", *asked[:2], "--cuts", "2", *asked[4:], "--column", "kwh")
+    other = answer("tage.csv", *asked, *written, "--column", "Größe")
+    assert other["estimate"]["transition"] == plain["estimate"]["transition"]
+    for words, said in (
+        (["tage.csv", *asked, "--column", "Größe"], "--encoding of a fit"),
+        (["days.csv", *asked, "--column", "kwh", "--decimal", "x"], "--decimal is 'x': expected"),
+        (["d.parquet", *asked, "--column", "kwh", "--decimal", ","], "nothing for d.parquet"),
+        (["s.toml", "--private", "--decimal", ","], "The study says how its CSV files are"),
+    ):
+        result = fit(*words)
+        assert result.exit_code == 2
+        assert said in " ".join(result.stderr.split())
+
+
 def test_a_population_as_it_stands_in_a_study() -> None:
     for confidence in ("0.5", "0.95"):
         words = [*WHEEZE, *BITS, "--confidence", confidence]

@@ -95,7 +95,7 @@ ORDER = {"day": {"role": "order", "step": 1}, "ill": {"states": [0, 1]}}
 DELTA = {"epsilon": 4.0, "delta": 1e-6, "spend": 1.0, "noise": "gaussian"}
 WIDE: Document = {
     "pair": {"role": "cluster"},
-    "ill": {"states": [0, 1], "missing": {"impute": 0}},
+    "ill": {"states": [0, 1], "missing": {"impute": 0, "codes": [9]}},
     "x": {"bounds": [0.0, 5.0], "unit": "cm"},
     "old": {"from": "x", "cuts": [2.5]},
     "day": {"public": True, "states": [1, 2, 3, 4]},

@@ -37,7 +37,8 @@ _OTHER_KEYS: dict[str, tuple[Any, ...]] = {
     "bounds": ([0.0, 1.0],), "states": ([0, 1], ["a", "a"], 2), "where": ("ill == 1", "day == 1"),
     "by": ("day", "ill"), "interval": ([0.0, 5.0], None), "bif": ("a.bif",), "grid": ([1, 1],),
     "roles": (["a", "b"],), "columns": (["x"],), "probabilities": ([0.5, 0.5],),
-    "coefficient": (0.0,), "missing": ("refuse", {"impute": 0}), "sensitivity": (1,),
+    "coefficient": (0.0,), "missing": ("refuse", {"impute": 0}, {"codes": [9], "impute": 1}),
+    "sensitivity": (1,), "codes": ([0], [1.0], [True], []),
 }  # fmt: skip
 
 

@@ -188,6 +188,10 @@ def _imputed(document: Document) -> None:
     document["columns"]["height"]["missing"] = {"impute": 160}
 
 
+def _imputed_codes(document: Document) -> None:
+    document["columns"]["height"]["missing"] = {"codes": [999], "impute": 160}
+
+
 def _argument(name: str, value: object) -> Change:
     def change(document: Document) -> None:
         queries_of(document)[0]["evidence"]["query"]["parameters"] = {name: value}
@@ -309,6 +313,7 @@ def _negative_cost(document: Document) -> None:
 STORIES: dict[str, tuple[str, Change]] = {
     "a block of a private column": ("earlier block", _private_block),
     "a lipschitz cost of imputed values": ("lipschitz", _imputed),
+    "a lipschitz cost of imputed codes": ("lipschitz", _imputed_codes),
     "an argument that the cost is not for": ("programs", _argument("level", 0.25)),
     "an argument of another name": ("programs", _argument("width", 0.5)),
     "a complete series that may have gaps": ("complete series", _gaps),

@@ -10,6 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bayesdp.cli.common import Json, app, command, console, print_json
+from bayesdp.cli.csv_options import (
+    DecimalOption,
+    EncodingOption,
+    SeparatorOption,
+    ThousandsOption,
+    csv_options,
+    opened,
+)
 from bayesdp.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +34,7 @@ class _Model:
 
     options: tuple[str, ...]
     needed: tuple[str, ...]
-    fit: Callable[[str, Mapping[str, Any]], Any]
+    fit: Callable[[Any, Mapping[str, Any]], Any]
 
 
 TableFile = Annotated[
@@ -179,6 +187,10 @@ def fit(
     suppose: SupposeOption = None,
     again: AgainOption = False,
     diagnose: DiagnoseOption = False,
+    separator: SeparatorOption = None,
+    decimal: DecimalOption = None,
+    thousands: ThousandsOption = None,
+    encoding: EncodingOption = None,
     out: OutOption = None,
     as_json: Json = False,
 ) -> None:
@@ -211,9 +223,13 @@ def fit(
         "again": again or None,
     }
     chosen = {key: value for key, value in given.items() if value is not None}
+    csv = csv_options(separator, decimal, thousands, encoding)
     if private:
         from bayesdp.cli.private_fits import fit_private
 
+        for key, value in csv.items():
+            remedy = "The study says how its CSV files are written, below [data.csv]."
+            raise InputError(f"--{key}", value, expected="nothing with --private", remedy=remedy)
         if model not in (None, "markov"):
             raise InputError("--model", model, expected="markov, or nothing, with --private")
         fit_private(file, chosen, out, _write, as_json=as_json)
@@ -222,7 +238,7 @@ def fit(
         raise InputError(
             "--model", expected=f"one of {', '.join(_MODELS)}, without --private", shown=False
         )
-    _fit_public(file, model, chosen, out, diagnose=diagnose, as_json=as_json)
+    _fit_public(file, model, chosen, out, csv=csv, diagnose=diagnose, as_json=as_json)
 
 
 def _fit_public(
@@ -231,6 +247,7 @@ def _fit_public(
     chosen: Mapping[str, Any],
     out: Path | None,
     *,
+    csv: Mapping[str, str],
     diagnose: bool,
     as_json: bool,
 ) -> None:
@@ -244,7 +261,7 @@ def _fit_public(
         if diagnose:
             raise InputError("--diagnose", True, expected="no --out beside it", shown=False)
         check_target(out, "population", reserved=inputs)
-    fitted = _MODELS[model].fit(file, chosen)
+    fitted = _MODELS[model].fit(opened(file, csv) if csv else file, chosen)
     if diagnose:
         _diagnose(fitted, as_json)
         return
@@ -323,7 +340,7 @@ def _toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _markov(file: str, chosen: Mapping[str, Any]) -> Any:
+def _markov(file: Any, chosen: Mapping[str, Any]) -> Any:
     from bayesdp.fitting import fit_chain, fit_orders
 
     options = _timed(_of_states(chosen))
@@ -359,14 +376,14 @@ def _of_states(chosen: Mapping[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _finite(file: str, chosen: Mapping[str, Any]) -> Any:
+def _finite(file: Any, chosen: Mapping[str, Any]) -> Any:
     from bayesdp.fitting import fit_finite
 
     options = _of_states(chosen)
     return fit_finite(file, options.pop("column"), options.pop("cluster"), **options)
 
 
-def _tree(file: str, chosen: Mapping[str, Any]) -> Any:
+def _tree(file: Any, chosen: Mapping[str, Any]) -> Any:
     from bayesdp.fitting import fit_tree
 
     options = _of_states(chosen)
@@ -374,21 +391,21 @@ def _tree(file: str, chosen: Mapping[str, Any]) -> Any:
     return fit_tree(file, *names, **options)
 
 
-def _network(file: str, chosen: Mapping[str, Any]) -> Any:
+def _network(file: Any, chosen: Mapping[str, Any]) -> Any:
     from bayesdp.fitting import fit_network
 
     options = dict(chosen)
     return fit_network(file, options.pop("structure"), **options)
 
 
-def _clusters(file: str, chosen: Mapping[str, Any]) -> Any:
+def _clusters(file: Any, chosen: Mapping[str, Any]) -> Any:
     from bayesdp.fitting import fit_exchangeable
 
     options = dict(chosen)
     return fit_exchangeable(file, options.pop("column"), options.pop("cluster"), **options)
 
 
-def _roles(file: str, chosen: Mapping[str, Any]) -> Any:
+def _roles(file: Any, chosen: Mapping[str, Any]) -> Any:
     from bayesdp.fitting import fit_roles
 
     options = dict(chosen)
@@ -396,7 +413,7 @@ def _roles(file: str, chosen: Mapping[str, Any]) -> Any:
     return fit_roles(file, *names, **options)
 
 
-def _autoregressive(file: str, chosen: Mapping[str, Any]) -> Any:
+def _autoregressive(file: Any, chosen: Mapping[str, Any]) -> Any:
     from bayesdp.fitting import fit_autoregressive
 
     options = _timed(chosen)

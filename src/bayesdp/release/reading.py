@@ -39,6 +39,7 @@ from bayesdp.release.spec_parts import BudgetSpec, DataSpec, QuerySpec
 from bayesdp.statements.conditions import Comparison, text_of
 from bayesdp.statements.queries import AVERAGES
 from bayesdp.tables.columns import Column
+from bayesdp.tables.csv_dialect import CsvDialect
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.predicates import Predicate
 
@@ -137,6 +138,8 @@ def _data(raw: dict[str, Any]) -> DataSpec:
     for key in ("n", "rows_per_unit"):
         if isinstance(raw.get(key), Integral) and not isinstance(raw[key], bool):
             raw = raw | {key: int(raw[key])}  # NumPy's too
+    if "csv" in raw:
+        raw = raw | {"csv": CsvDialect.of(raw["csv"])}
     n = raw["n"]
     if n != FROM_DATA:
         whole_number("data.n", n, expected=f'a whole number above 0, or "{FROM_DATA}"')

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from bayesdp.errors import InputError
 from bayesdp.notions import Adversary, Notion, Secrets
+from bayesdp.tables.csv_dialect import USUAL, CsvDialect
 
 QueryKind = Literal[
     "count",
@@ -49,11 +50,12 @@ class _Part(BaseModel):
 class DataSpec(_Part):
     """`[data]`: where the table is, under which name its budget is kept, what a record is.
 
-    `rows_per_unit` is the most rows of a record that is several, and the rows of each if it is
-    `balanced`.
+    `csv` is how the files of the source are written. `rows_per_unit` is the most rows of a record
+    that is several, and the rows of each if it is `balanced`.
     """
 
     source: str | None = None
+    csv: CsvDialect = USUAL
     dataset: str = Field(min_length=1)
     n: int | Literal["from data"]
     unit: str = "row"

@@ -72,7 +72,8 @@ class Study:
     name under which the budget is kept, `n` the public number of records ("from data" publishes the
     table's own). `columns` as in `[data.columns]`; `population` a `Population` or its spec, left
     out for the notion `dp`; `budget` and `queries` as in the study file. `unit`, `rows_per_unit`
-    and `balanced` say which rows form a record, if that isn't one row. `ledger` is a path or URL,
+    and `balanced` say which rows form a record, if that isn't one row. `csv` says how CSV files are
+    written, as `[data.csv]`. `ledger` is a path or URL,
     by default `ledger.db` in the current folder. `stress` are further populations for the method
     `stress`, as `[[stress]]` in the study file. Raises `InputError` naming the key, as for files.
 
@@ -98,6 +99,7 @@ class Study:
         unit: str = "row",
         rows_per_unit: int | None = None,
         balanced: bool = False,
+        csv: Mapping[str, str] | None = None,
         ledger: str | None = None,
         stress: Sequence[StressSpec | Mapping[str, Any]] = (),
     ) -> None:
@@ -106,6 +108,8 @@ class Study:
             data["rows_per_unit"] = rows_per_unit
         if balanced:
             data["balanced"] = balanced
+        if csv is not None:
+            data["csv"] = csv
         plain_budget = budget.model_dump() if isinstance(budget, BudgetSpec) else dict(budget)
         raw = {
             "data": data,
@@ -147,7 +151,7 @@ class Study:
         self._shown: tuple[StudySpec, Plan] | None = None
         self._priced: tuple[str, Plan] | None = None
         if issubclass(type(table), str | Path):  # a frame isn't touched before its release
-            check_source(str(table))
+            check_source(str(table), spec.data.csv)
         for position, query in enumerate(spec.queries):
             if query.kind != "program":
                 shape(spec, position)
@@ -510,7 +514,7 @@ class Study:
                 remedy="Give it as the first argument of Study.",
                 shown=False,
             )
-        return open_table(self._table, self.folder)
+        return open_table(self._table, self.folder, csv=self.spec.data.csv)
 
     def _totals(self, table: Table, plan: Plan) -> Totals:
         queries = [query.table_query() for query in plan.queries]

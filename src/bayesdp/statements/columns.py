@@ -111,10 +111,47 @@ OrderStep = Annotated[
 ]
 
 
+def _codes(codes: tuple[Value, ...]) -> tuple[Value, ...]:
+    for code in codes:
+        if isinstance(code, str):
+            if not code.strip():
+                raise ValueError("an empty text as the code of a missing value")
+            visible(code)
+        elif isinstance(code, bool) or not -MOST_EXACT < code < MOST_EXACT:
+            raise ValueError("a code of missing values that isn't exact as a double")
+    if len(set(codes)) < len(codes):
+        raise ValueError("a code of missing values stands there twice")
+    return codes
+
+
+Codes = Annotated[tuple[Value, ...], Sequence, AfterValidator(_codes)]
+"""Cells that are missing values."""
+
+
 class Impute(Statement):
-    """The value that replaces a missing one."""
+    """The value that replaces a missing one; cells that are one of the `codes` are missing too."""
 
     impute: Value
+    codes: Codes = ()
+
+    @model_validator(mode="after")
+    def _not_a_code(self) -> Impute:
+        if self.impute in self.codes and not isinstance(self.impute, bool):
+            raise ValueError("a missing value becomes one of the codes of missing values")
+        return self
+
+
+class RefuseMissing(Statement):
+    """Missing values are refused, and so are cells that are one of the `codes`."""
+
+    codes: Annotated[Codes, Field(min_length=1)]
+
+
+def _treatment(plain: object) -> str:
+    if isinstance(plain, str):
+        return "refused"
+    imputed = isinstance(plain, Impute) or (isinstance(plain, Mapping) and "impute" in plain)
+    return "imputed" if imputed else "coded"
 
 
 class Column(Statement):
@@ -126,14 +163,21 @@ class Column(Statement):
     independent: bool = False
     unit: Name | None = None
     missing: Annotated[
-        Annotated[Literal["refuse"], Tag("refused")] | Annotated[Impute, Tag("imputed")],
-        Discriminator(lambda plain: "refused" if isinstance(plain, str) else "imputed"),
+        Annotated[Literal["refuse"], Tag("refused")]
+        | Annotated[Impute, Tag("imputed")]
+        | Annotated[RefuseMissing, Tag("coded")],
+        Discriminator(_treatment),
     ] = "refuse"
 
     @property
     def is_private(self) -> bool:
         """Whether the column is protected."""
         return not self.public
+
+    @property
+    def codes(self) -> tuple[Value, ...]:
+        """The codes that stand for missing values in its cells."""
+        return () if isinstance(self.missing, str) else self.missing.codes
 
     @property
     def levels(self) -> tuple[Value, ...] | None:
@@ -187,6 +231,8 @@ class Discrete(Column):
 
     @model_validator(mode="after")
     def _imputed(self) -> Discrete:
+        if set(self.codes) & set(self.states):
+            raise ValueError("a state is the code of a missing value")
         if isinstance(self.missing, Impute):
             value = self.missing.impute
             if kind_of(value) != kind_of(self.states[0]) or value not in self.states:
@@ -420,8 +466,11 @@ def _reached(column: Cut | Condition, source: AnyColumn) -> set[Any]:
         )
         marks = [float(value) for value in literals if not isinstance(value, str)]
         low, high = source.bounds
-        ends = sorted({low, high, *(mark for mark in marks if low <= mark <= high)})
+        missing = {float(code) for code in source.codes if not isinstance(code, str)}
+        inside = (mark for mark in (*marks, *missing) if low <= mark <= high)
+        ends = sorted({low, high, *inside})
         values = [*ends, *((a + b) / 2 for a, b in pairwise(ends))]
+        values = [value for value in values if value not in missing]
     if not values:
         return set(column.levels)
     if isinstance(column, Cut):

@@ -5,12 +5,13 @@
 and `sums` computes every query's exact integers. Import from those modules: this package loads
 nothing.
 
-* Declarations: `declarations` reads all columns of a study together.
-* Sources: `csv_files` (as texts), `parquet_files` (one type for each column of
-  several files), `frames` (tables in memory, through Arrow).
-* Cells: `reading` (a declared column's clean values, and what is wrong with a row), `rows` (whole
-  columns, for programs), `literals` (values of a study in the data engine), `order_keys` (the
-  places of records in a series).
+* Declarations: `declarations` reads all columns of a study together, `missing_codes` what stands
+  for a missing value; `column_keys` is what the readers of single keys share.
+* Sources: `csv_files` (as texts), `csv_dialect` (how they are written), `parquet_files` (one type
+  for each column of several files), `frames` (tables in memory, through Arrow).
+* Cells: `reading` (a declared column's clean values, and what is wrong with a row), `text_numbers`
+  (numbers as CSV cells write them), `rows` (whole columns, for programs), `literals` (values of a
+  study in the data engine), `order_keys` (the places of records in a series).
 * Queries and refusals: `queries` (what is summed, as data), `supports` (what the population rules
   out), `refusals` (what everybody learns of a bad table, and what only the curator learns).
 """

@@ -33,6 +33,7 @@ from bayesdp.tables.queries import TableQueries
 from bayesdp.tables.refusals import Finding, UnreadableCellsError, counted, mismatch
 from bayesdp.tables.source import Table, constant_column
 from bayesdp.tables.supports import RuledOut, support_findings
+from bayesdp.tables.text_numbers import comma_remedy
 
 __all__ = ["Finding", "Structure", "count_records", "inspect", "mismatch", "structure_findings"]
 
@@ -121,11 +122,23 @@ def _checks(
     marked = [query.count(where=query[f"f{i}"]) for i in range(len(faults))]
     counts = table.numbers(query, query.count(), *marked)
     yield [
-        Finding(code, f"Column '{name}': {_WORDS[code]} in {counted(count, 'row')}.")
+        Finding(
+            code,
+            f"Column '{name}': {_WORDS[code]} in {counted(count, 'row')}."
+            + _remedy(table, columns[name], code),
+        )
         for (name, code, _), count in zip(faults, counts[1:], strict=True)
         if count
     ]
     yield structure_findings(table, columns, expected, counts[0])[0]
+
+
+def _remedy(table: Table, column: Column, code: str) -> str:
+    """What to declare instead, where cells show it."""
+    if code != reading.NOT_A_NUMBER:
+        return ""
+    raw = table.expression[column.cells[0]]
+    return comma_remedy(table, raw)
 
 
 def count_records(table: Table, unit: str = "row") -> int:

@@ -2,8 +2,8 @@
 
 The keys are those of `[data.columns]` in a study file:
 
-- numeric: `{ bounds = [lo, hi], unit = "cm", missing = "refuse" }`, or `missing = { impute = x }`;
-  values are clipped to the bounds;
+- numeric: `{ bounds = [lo, hi], unit = "cm", missing = "refuse" }`, or `missing = { impute = x }`
+  or `{ codes = [-9], impute = x }`; values are clipped to the bounds;
 - dates: `{ bounds = ["2020-01-01", "2026-12-31"] }`, with a `format` where they are written in
   another way; their values are numbers of days since 1970-01-01;
 - durations: `{ bounds = ["0 minutes", "90 minutes"] }`; their values are numbers of that unit;
@@ -29,7 +29,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise, product
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -55,6 +55,8 @@ from bayesdp.statements.times import (
     format_of,
     step_of,
 )
+from bayesdp.tables.column_keys import finite, refuse
+from bayesdp.tables.missing_codes import Impute, RefuseMissing, check_missing, read_missing
 
 ColumnKind = Literal[
     "numeric", "discrete", "cuts", "where", "cluster", "member", "series", "order", "public"
@@ -78,13 +80,6 @@ _ROLES = ("cluster", "member", "series", "order")
 _MOST_EXACT = 2**53
 
 
-class Impute(BaseModel):
-    """The value that replaces a missing one, chosen without looking at the data."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    impute: Value
-
-
 class Column(BaseModel):
     """One declared column. `parse_columns` makes it; raises `InputError` for keys that conflict."""
 
@@ -102,7 +97,7 @@ class Column(BaseModel):
     public: bool = False
     independent: bool = False
     unit: str | None = None
-    missing: Literal["refuse"] | Impute = "refuse"
+    missing: Literal["refuse"] | Impute | RefuseMissing = "refuse"
     is_date: bool = Field(default=False, exclude=True)
     is_duration: bool = Field(default=False, exclude=True)
 
@@ -163,6 +158,11 @@ class Column(BaseModel):
     def imputed(self) -> Value | None:
         """The value that replaces a missing one, or None where missing values are refused."""
         return self.missing.impute if isinstance(self.missing, Impute) else None
+
+    @property
+    def codes(self) -> tuple[Value, ...]:
+        """The codes that stand for missing values in its cells."""
+        return () if isinstance(self.missing, str) else self.missing.codes
 
     @property
     def reads(self) -> Literal["number", "text", "boolean"] | None:
@@ -273,11 +273,6 @@ def _with_role(column: Column) -> str:
     return f"{declared}, step = {step}"
 
 
-def refuse(name: str, key: str, value: object, expected: str, remedy: str = "") -> NoReturn:
-    """Raise the `InputError` of the key `key` of the column `name`."""
-    raise InputError(f"data.columns.{name}.{key}", value, expected=expected, remedy=remedy)
-
-
 def known_keys(key: str) -> str:
     """The remedy for an unknown key: the closest known key, or the list of them."""
     return did_you_mean(key, _KEYS)
@@ -315,10 +310,10 @@ def _check(raw: dict[str, Any]) -> dict[str, Any]:
     if "cuts" in raw:
         raw["cuts"] = _cuts(name, raw["cuts"])
     if "missing" in raw:
-        raw["missing"] = _missing(name, raw["missing"])
+        raw["missing"] = read_missing(name, raw["missing"])
     _check_combination(name, raw)
     _check_impute(name, raw)
-    return raw
+    return raw | {"missing": check_missing(name, raw)}
 
 
 def _check_combination(name: str, raw: dict[str, Any]) -> None:
@@ -467,7 +462,7 @@ def _check_impute(name: str, raw: dict[str, Any]) -> None:
     if "role" in raw or not any(key in raw for key in ("bounds", "states", "from")):
         refuse(name, "missing", value, "'refuse': only bounds, states or a derivation can impute")
     if "bounds" in raw:
-        number = _number(name, "missing.impute", value)
+        number = finite(name, "missing.impute", value)
         if not raw["bounds"][0] <= number <= raw["bounds"][1]:
             refuse(name, "missing.impute", value, f"a value within the bounds {raw['bounds']}")
     if "states" in raw and not any(
@@ -475,26 +470,13 @@ def _check_impute(name: str, raw: dict[str, Any]) -> None:
     ):
         refuse(name, "missing.impute", value, "one of the declared states")
     if "cuts" in raw:
-        _number(name, "missing.impute", value)
-
-
-def _number(name: str, key: str, value: object) -> float:
-    """A finite double, from a whole number or a float and nothing else."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        refuse(name, key, value, "a number")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        refuse(name, key, value, "a finite number")
-    return number
+        finite(name, "missing.impute", value)
 
 
 def _bounds(name: str, value: object) -> tuple[float, float]:
     if not isinstance(value, list | tuple) or len(value) != 2:
         refuse(name, "bounds", value, "two numbers, [lower, upper]")
-    lower, upper = (_number(name, "bounds", bound) for bound in value)
+    lower, upper = (finite(name, "bounds", bound) for bound in value)
     if not lower < upper:
         refuse(name, "bounds", value, "lower < upper")
     return lower, upper
@@ -510,7 +492,7 @@ def _states(name: str, value: object) -> tuple[Value, ...]:
         if value_kind(state) != value_kind(states[0]):
             refuse(name, "states", value, "all texts, all numbers or all booleans")
         if value_kind(state) == "number":
-            number = _number(name, "states", state)
+            number = finite(name, "states", state)
             if abs(number) >= _MOST_EXACT:
                 refuse(name, "states", state, "numbers below 2^53", "Write them as texts.")
         if isinstance(state, str):
@@ -525,22 +507,10 @@ def _states(name: str, value: object) -> tuple[Value, ...]:
 def _cuts(name: str, value: object) -> tuple[float, ...]:
     if not isinstance(value, list | tuple) or not value:
         refuse(name, "cuts", value, "a list of at least one number")
-    cuts = tuple(_number(name, "cuts", cut) for cut in value)
+    cuts = tuple(finite(name, "cuts", cut) for cut in value)
     if any(left >= right for left, right in pairwise(cuts)):
         refuse(name, "cuts", value, "strictly increasing numbers")
     return cuts
-
-
-def _missing(name: str, value: object) -> Impute | str:
-    if value == "refuse" or isinstance(value, Impute):
-        return value
-    if isinstance(value, Mapping) and set(value) == {"impute"}:
-        imputed = value["impute"]
-        if isinstance(imputed, bool | int | str):
-            return Impute(impute=imputed)
-        return Impute(impute=_number(name, "missing.impute", imputed))
-    refuse(name, "missing", value, "'refuse' or { impute = value }")
-    raise AssertionError("unreachable")
 
 
 def _step(name: str, value: object) -> float | str:
@@ -558,7 +528,7 @@ def _step(name: str, value: object) -> float | str:
         except ValueError:
             refuse(name, "step", value, STEP_WORDS)
         return value
-    number = _number(name, "step", value)
+    number = finite(name, "step", value)
     if number <= 0:
         refuse(name, "step", value, "a number above 0")
     return number

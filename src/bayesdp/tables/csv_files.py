@@ -4,6 +4,10 @@ The engine would guess the dialect from cells, so it isn't asked: the separator 
 `, ; | tab` which cuts the header line into most names (a tab for `.tsv`), a cell is quoted by `"`,
 and a quote within is doubled. Several files are put together by the names in their headers. A line
 without anything is not a row; in a file of one column an empty cell is written `""`.
+
+A study may declare another separator and encoding (`csv_dialect`). Python's decoders read other
+encodings than UTF-8, since they refuse what is not of the encoding; the engine then keeps the cells
+in memory, and the file in UTF-8 that it reads them from is deleted at once.
 """
 
 from __future__ import annotations
@@ -12,13 +16,16 @@ import codecs
 import csv
 import gzip
 import io
+import os
+import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
 
 from bayesdp.errors import TableError
+from bayesdp.tables.csv_dialect import CsvDialect
 from bayesdp.tables.refusals import UnreadableCellsError, check_header, engine
 
 _KEY = "data.source"
@@ -29,13 +36,31 @@ Header = tuple[str, tuple[str, ...]]
 """The separator and the names of the columns."""
 
 
-def read_csv(connection: Any, paths: list[str], view: str, tabs: bool) -> None:
-    """Create the view of all files, every cell a text.
+def read_csv(
+    connection: Any, paths: list[str], table: str, dialect: CsvDialect, *, tabs: bool
+) -> None:
+    """Create the view, or the table, of all files, every cell a text.
 
     Raises `TableError` for files that can't be read, without a header, or with different names in
-    their headers, and `UnreadableCellsError` where a file is not UTF-8.
+    their headers, and `UnreadableCellsError` where a file is not of the declared encoding.
     """
-    headers = [(_header(path, "\t" if tabs else _SEPARATORS), path) for path in paths]
+    separators = dialect.separator or ("\t" if tabs else _SEPARATORS)
+    if dialect.is_utf8:
+        relation = _of_files(connection, paths, separators)
+        for path in paths:
+            for _ in _decoded(path, dialect):
+                pass
+        engine(lambda: relation.create_view(table))
+        return
+    with tempfile.TemporaryDirectory(prefix="bayesdp-") as folder:
+        copies = [_in_utf8(path, dialect, Path(folder) / str(i)) for i, path in enumerate(paths)]
+        relation = _of_files(connection, copies, separators)
+        engine(lambda: relation.create(table))
+
+
+def _of_files(connection: Any, paths: list[str], separators: str) -> Any:
+    """The cells of all files, which are in UTF-8."""
+    headers = [(_header(path, separators), path) for path in paths]
     (_, names), first = headers[0]
     for (_, others), path in headers[1:]:
         if set(others) != set(names):
@@ -45,13 +70,11 @@ def read_csv(connection: Any, paths: list[str], view: str, tabs: bool) -> None:
                 expected="files with the same names in their header lines",
                 remedy="Read files of other columns as tables of their own.",
             )
-    for path in paths:
-        _check_utf8(path)
     relation: Any = None
     for header, group in groupby(headers, key=lambda pair: pair[0]):
         part = _relation(connection, header, [path for _, path in group], names)
         relation = part if relation is None else relation.union(part)
-    engine(lambda: relation.create_view(view))
+    return relation
 
 
 def _relation(connection: Any, header: Header, paths: list[str], names: tuple[str, ...]) -> Any:
@@ -129,30 +152,53 @@ def _readable(path: str, action: Callable[[], Any]) -> Any:
     )
 
 
-def _check_utf8(path: str) -> None:
-    """Read the file once as UTF-8, in pieces. Only the curator learns which line is not UTF-8."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
+def _in_utf8(path: str, dialect: CsvDialect, folder: Path) -> str:
+    """The path of a copy in UTF-8, in a folder of its own, so that errors name the file."""
+    folder.mkdir()
+    name = Path(path).name
+    copy = folder / (name[:-3] if name.lower().endswith(".gz") else name)
+    with open(copy, "w", encoding="utf-8", newline="") as file:
+        for text in _decoded(path, dialect):
+            file.write(text)
+    return os.fspath(copy)
+
+
+def _decoded(path: str, dialect: CsvDialect) -> Iterator[str]:
+    """The text of a file, in pieces. Only the curator learns which line is not of its encoding."""
+    decoder = codecs.getincrementaldecoder(dialect.codec)()
     line = 1
     with _opened(path) as file:
-        while piece := _readable(path, lambda: file.read(1 << 20)):
-            if (wrong := _undecodable(decoder, piece)) is not None:
-                line += piece[:wrong].count(b"\n")
+        if dialect.codec == "utf-16":
+            _require_mark(path, _readable(path, lambda: file.read(2)))
+            _readable(path, lambda: file.seek(0))
+        while True:
+            piece = _readable(path, lambda: file.read(1 << 20))
+            before = decoder.getstate()
+            try:
+                text = decoder.decode(piece, final=not piece)
+            except UnicodeDecodeError as error:
+                decoder.setstate(before)
+                sound = piece[: max(error.start - len(before[0]), 0)]
+                line += decoder.decode(sound).count("\n")
                 break
-            line += piece.count(b"\n")
-        else:
-            if _undecodable(decoder, b"") is None:
+            line += text.count("\n")
+            yield text
+            if not piece:
                 return
     raise UnreadableCellsError(
-        "not-utf8",
-        f"{Path(path).name} is not UTF-8 text: line {line} is not. Save the file as UTF-8.",
+        "not-utf8" if dialect.is_utf8 else "not-decodable",
+        f"{Path(path).name} is not {dialect.encoding.upper()} text: line {line} is not. "
+        'Declare its encoding, such as "windows-1252" ([data.csv] of a study, --encoding of a '
+        "fit), or save the file as UTF-8.",
     )
 
 
-def _undecodable(decoder: codecs.IncrementalDecoder, piece: bytes) -> int | None:
-    """The position from which the piece is not UTF-8, or None. An empty piece ends the file."""
-    pending = len(decoder.getstate()[0])
-    try:
-        decoder.decode(piece, final=not piece)
-    except UnicodeDecodeError as error:
-        return max(error.start - pending, 0)
-    return None
+def _require_mark(path: str, start: bytes) -> None:
+    """`TableError` for UTF-16 that doesn't say the order of its bytes."""
+    if start not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        raise TableError(
+            "data.csv.encoding",
+            "utf-16",
+            expected=f"a byte order mark at the start of {Path(path).name}",
+            remedy='Declare the order of its bytes: "utf-16-le" (of Windows) or "utf-16-be".',
+        )

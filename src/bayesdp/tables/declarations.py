@@ -12,7 +12,8 @@ from pydantic import ValidationError
 
 from bayesdp.errors import InputError, require_shown
 from bayesdp.statements.columns import DEFINED_AS
-from bayesdp.tables.columns import Column, known_keys, refuse
+from bayesdp.tables.column_keys import refuse
+from bayesdp.tables.columns import Column, known_keys
 from bayesdp.tables.predicates import Predicate
 
 

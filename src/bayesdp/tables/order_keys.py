@@ -9,6 +9,7 @@ from bayesdp.tables.columns import Column
 from bayesdp.tables.literals import literal
 from bayesdp.tables.refusals import Finding, counted
 from bayesdp.tables.source import Table
+from bayesdp.tables.text_numbers import number_of
 
 STEP_TOLERANCE = 1e-6
 """How far an order key may be off its place, in steps."""
@@ -30,7 +31,7 @@ def order_key(table: Table, column: Column) -> Any:
             inside = ((time.month() - 1) * step.in_a_year / 12).floor()
             number = (time.year() * step.in_a_year + inside).cast("float64")
     elif table.text_cells:
-        number = reading.number_of(raw.strip())
+        number = number_of(table.csv, raw.strip())
     elif column.name in table.hollow or (
         raw.type().is_numeric() and column.name not in table.durations
     ):
@@ -92,5 +93,5 @@ def holds_dates(table: Table, column: Column) -> bool:
         return False
     cells: Any = table.require(column.name, f"data.columns.{column.name}").strip()
     kept = cells.name("cells").as_table()
-    dated = kept.cells.try_cast("timestamp").notnull() & reading.number_of(kept.cells).isnull()
+    dated = kept.cells.try_cast("timestamp").notnull() & number_of(table.csv, kept.cells).isnull()
     return bool(table.numbers(kept, kept.count(where=dated))[0])

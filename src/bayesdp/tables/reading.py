@@ -19,9 +19,11 @@ from bayesdp.statements.conditions import Reads
 from bayesdp.statements.times import SECONDS, Format
 from bayesdp.tables.columns import Column
 from bayesdp.tables.literals import literal
+from bayesdp.tables.missing_codes import marked
 from bayesdp.tables.predicates import Predicate
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table
+from bayesdp.tables.text_numbers import number_of
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -115,12 +117,25 @@ class _Cells:
 
 
 def _cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Cells:
+    """The cells of a column; those that are one of its codes are missing and have no value."""
+    import ibis
+
+    cells = _stored_cells(table, raw, kind, key, column)
+    coded = marked(raw, cells.value, column)
+    if coded is None:
+        return cells
+    unreadable = None if cells.unreadable is None else cells.unreadable & ~coded
+    value = ibis.cases((~coded, cells.value))
+    return _Cells(value, cells.missing | coded, unreadable, cells.may_be_infinite)
+
+
+def _stored_cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Cells:
     if column.is_dated or column.is_date:
         return _time_cells(table, raw, column)
     if column.is_duration:
         return _duration_cells(table, raw, column)
     if table.text_cells:
-        return _text_cells(raw, kind, column)
+        return _text_cells(table, raw, kind, column)
     stored = raw.type()
     if raw.get_name() in table.hollow:
         return _Cells(raw.cast(_TYPES[kind]), raw.isnull(), None)
@@ -410,7 +425,7 @@ def is_missing(table: Table, raw: Any) -> Any:
     return raw.isnull() | raw.strip().isin(("", "NA")) if table.text_cells else raw.isnull()
 
 
-def _text_cells(raw: Any, kind: Reads, column: Column) -> _Cells:
+def _text_cells(table: Table, raw: Any, kind: Reads, column: Column) -> _Cells:
     """CSV: everything is text. Empty is missing, and so is NA unless it is a declared state."""
     import ibis
 
@@ -423,20 +438,10 @@ def _text_cells(raw: Any, kind: Reads, column: Column) -> _Cells:
     if kind == "boolean":
         value = text.try_cast("boolean")
         return _Cells(value, missing, ~missing & value.isnull())
-    value = number_of(text)
+    value = number_of(table.csv, text)
     if column.states is not None:
         value = _told_apart(value)
     return _Cells(value, missing, ~missing & value.isnull(), True)
-
-
-def number_of(text: Any) -> Any:
-    """The number that a text is, as a double; NULL for a text that is not a number.
-
-    The engine would read "1_000" as 1000.
-    """
-    import ibis
-
-    return ibis.cases((~text.contains("_"), text.try_cast("float64")))
 
 
 def _finished(cells: _Cells, column: Column) -> ReadColumn:

@@ -3,8 +3,9 @@
 Sources, relative to the study:
 
 - `heights.csv` (also `.csv.gz`, `.tsv`), `readings/*.parquet`: files or globs. A CSV file is UTF-8
-  with a header line; its cells are read as text and declared numbers are cast one by one, so that
-  nothing is guessed. An empty cell is missing, and so is `NA` (unless it is a declared state).
+  with a header line, unless a `CsvDialect` says otherwise; its cells are read as text and declared
+  numbers are cast one by one, so that nothing is guessed. An empty cell is missing, and so is `NA`
+  (unless it is a declared state).
   Several files are put together by the names in their headers, which must be the same;
 - `duckdb:///file.db?table=name` (relative; four slashes: absolute) or `file.duckdb::name`;
 - a pandas or Polars data frame or an Arrow table. In pandas NaN means missing.
@@ -28,6 +29,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from bayesdp.errors import TableError, UnsupportedError, did_you_mean
 from bayesdp.tables.columns import Column
+from bayesdp.tables.csv_dialect import USUAL, CsvDialect
 from bayesdp.tables.csv_files import escaped, read_csv
 from bayesdp.tables.frames import to_arrow
 from bayesdp.tables.parquet_files import durations_of, of_type, read_parquet
@@ -58,18 +60,19 @@ _ROWS_AT_ONCE = 100_000
 class Table:
     """An opened table: the Ibis expression, its connection, and how to read its cells.
 
-    `text_cells` is true for CSV, whose cells are all texts; `ordered` where rows have an order;
-    `inferred` are the columns whose types depend on what their cells hold, and `hollow` those that
-    have no type because no cell holds anything. `durations` are columns of durations, which the
-    engine would read as whole numbers, with how many of these a second has. `file` is the path of
-    a table that is one Parquet file, and `place` names a column of the expression, not of the
-    table, that numbers its rows from 0.
+    `text_cells` is true for CSV, whose cells are all texts, with numbers as `csv` says; `ordered`
+    where rows have an order; `inferred` are the columns whose types depend on what their cells
+    hold, and `hollow` those that have no type because no cell holds anything. `durations` are
+    columns of durations, which the engine would read as whole numbers, with how many of these a
+    second has. `file` is the path of a table that is one Parquet file, and `place` names a column
+    of the expression, not of the table, that numbers its rows from 0.
     """
 
     expression: ir.Table
     connection: Any
     description: str
     text_cells: bool = False
+    csv: CsvDialect = USUAL
     ordered: bool = True
     inferred: frozenset[str] = frozenset()
     hollow: frozenset[str] = frozenset()
@@ -158,18 +161,25 @@ class Table:
         return self.rows(query.aggregate(**{f"a{i}": a for i, a in enumerate(aggregates)}))[0]
 
 
-def open_table(source: object, base_dir: Path | str = ".", *, empty: bool = False) -> Table:
+def open_table(
+    source: object, base_dir: Path | str = ".", *, empty: bool = False, csv: CsvDialect = USUAL
+) -> Table:
     """Open `source`. Raises `TableError` where it is missing, or not of its format.
 
-    What depends on cells is refused with `UnreadableCellsError`, and so is a table without rows.
-    With `empty` such a table is admitted: where the number of rows is private, an error must not
-    show that it is 0. Raises `UnsupportedError` for engines other than DuckDB.
+    `csv` is how CSV files are written; other sources have none. What depends on cells is refused
+    with `UnreadableCellsError`, and so is a table without rows. With `empty` such a table is
+    admitted: where the number of rows is private, an error must not show that it is 0. Raises
+    `UnsupportedError` for engines other than DuckDB.
     """
     if isinstance(source, Table):
         return source
     if isinstance(source, Path):
         source = str(source)
-    table = _open_text(source, Path(base_dir)) if isinstance(source, str) else _open_memory(source)
+    if isinstance(source, str):
+        table = _open_text(source, Path(base_dir), csv)
+    else:
+        _require_usual(csv, type(source).__name__)
+        table = _open_memory(source)
     if not table.names:
         raise TableError(
             _KEY,
@@ -200,11 +210,13 @@ def require_columns(table: Table, columns: Mapping[str, Column]) -> None:
                 table.require(cell, f"data.columns.{name}.from")
 
 
-def check_source(source: str) -> None:
+def check_source(source: str, csv: CsvDialect = USUAL) -> None:
     """Refuse a text that names no source of a form that is read. Nothing is opened.
 
     Raises `TableError`, and `UnsupportedError` for engines other than DuckDB.
     """
+    if not source.lower().endswith(_CSV):
+        _require_usual(csv, source)
     if "::" in source or "://" in source:
         _split(source)
         return
@@ -217,6 +229,16 @@ def check_source(source: str) -> None:
             expected="a name that ends in .csv, .tsv, .csv.gz or .parquet",
             remedy="Export other kinds of files to one of these. A DuckDB table is written "
             "file.duckdb::table.",
+        )
+
+
+def _require_usual(csv: CsvDialect, source: str) -> None:
+    if csv != USUAL:
+        raise TableError(
+            "data.csv",
+            source,
+            expected="a source of CSV files (.csv, .tsv, .csv.gz)",
+            remedy="Leave [data.csv] out: other sources say how they are to be read.",
         )
 
 
@@ -250,15 +272,15 @@ def _split(source: str) -> tuple[str, str]:
     return path, name
 
 
-def _open_text(source: str, base: Path) -> Table:
-    check_source(source)
+def _open_text(source: str, base: Path, csv: CsvDialect) -> Table:
+    check_source(source, csv)
     if "::" in source or "://" in source:
         path, name = _split(source)
         return _open_duckdb(base / path, name, source)
-    return _open_files(source, base)
+    return _open_files(source, base, csv)
 
 
-def _open_files(source: str, base: Path) -> Table:
+def _open_files(source: str, base: Path, csv: CsvDialect) -> Table:
     lowered = source.lower()
     exact = base / source
     if os.path.isdir(exact):
@@ -277,8 +299,8 @@ def _open_files(source: str, base: Path) -> Table:
     if not lowered.endswith(_CSV):
         return _read_parquet(paths, source)
     connection = _connect()
-    read_csv(connection, paths, _NAME, tabs=lowered.endswith((".tsv", ".tsv.gz")))
-    return Table(_bound(connection, _NAME, source), connection, source, text_cells=True)
+    read_csv(connection, paths, _NAME, csv, tabs=lowered.endswith((".tsv", ".tsv.gz")))
+    return Table(_bound(connection, _NAME, source), connection, source, text_cells=True, csv=csv)
 
 
 def _matching(pattern: str) -> list[str]:

@@ -67,7 +67,7 @@ def tables_share_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 
     In `tables/` the engine is started for each table.
     """
-    connect = source._connect
+    connect = source.connect
 
     def connection(path: Path | None = None) -> Any:
         import ibis
@@ -79,7 +79,7 @@ def tables_share_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
         cursor.execute(f"ATTACH ':memory:' AS {name}; USE {name}")
         return ibis.duckdb.from_connection(cursor)
 
-    monkeypatch.setattr(source, "_connect", connection)
+    monkeypatch.setattr(source, "connect", connection)
 
 
 _DATABASES = itertools.count()

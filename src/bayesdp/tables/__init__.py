@@ -7,6 +7,7 @@ nothing.
 
 * Declarations: `declarations` reads all columns of a study together, `missing_codes` what stands
   for a missing value; `column_keys` is what the readers of single keys share.
+* Engines: `engine` (what a table needs of one), `duckdb_engine`.
 * Sources: `csv_files` (as texts), `csv_dialect` (how they are written), `parquet_files` (one type
   for each column of several files), `frames` (tables in memory, through Arrow).
 * Cells: `reading` (a declared column's clean values, and what is wrong with a row), `text_numbers`

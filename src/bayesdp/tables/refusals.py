@@ -88,13 +88,16 @@ def check_header(names: Sequence[str], description: str) -> None:
         )
 
 
-def engine(action: Callable[[], T]) -> T:
-    """Run an action that reads cells. The engine's errors become `UnreadableCellsError`."""
-    import duckdb
+Errors = type[Exception] | tuple[type[Exception], ...]
+"""The types of what an engine raises; DuckDB's where none are given."""
 
+
+def engine(action: Callable[[], T], errors: Errors = ()) -> T:
+    """Run an action that reads cells. The engine's `errors` become `UnreadableCellsError`."""
+    errors = errors or _errors_of_duckdb()
     try:
         return action()
-    except duckdb.Error as error:
+    except errors as error:
         line = _LINE.search(str(error))
         kind = type(error).__name__
     where = f" at line {line[1]} of a file" if line else ""
@@ -106,17 +109,24 @@ def engine(action: Callable[[], T]) -> T:
     )
 
 
-def opening(action: Callable[[], T], key: str, description: str) -> T:
+def _errors_of_duckdb() -> Errors:
+    import duckdb
+
+    return duckdb.Error
+
+
+def opening(action: Callable[[], T], key: str, description: str, errors: Errors = ()) -> T:
     """Run an action that reads names and types only.
 
-    The engine's errors become a `TableError` at `key`, about the table of this `description`.
+    The engine's `errors` become a `TableError` at `key`, about the table of this `description`.
     """
-    import duckdb
     from ibis.common.exceptions import IbisError, TableNotFound
 
+    errors = errors or _errors_of_duckdb()
+    refused = errors if isinstance(errors, tuple) else (errors,)
     try:
         return action()
-    except (duckdb.Error, IbisError, TableNotFound) as error:
+    except (*refused, IbisError, TableNotFound) as error:
         kind = type(error).__name__
     raise TableError(
         key,

@@ -13,7 +13,6 @@ from typing import Any, Literal
 from bayesdp.statements.conditions import Reads
 from bayesdp.tables import reading
 from bayesdp.tables.columns import Column
-from bayesdp.tables.refusals import engine
 from bayesdp.tables.source import Table
 
 Wanted = Literal["number", "text", "truth"]
@@ -36,7 +35,7 @@ def read_columns(
             value = value.cast("string")
         chosen[name] = value
     query = table.expression.select(**chosen)
-    return engine(lambda: table.connection.to_pyarrow(query))
+    return table.arrow(query)
 
 
 def _reads(table: Table, kind: Wanted) -> Reads | None:

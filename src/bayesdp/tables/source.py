@@ -18,47 +18,34 @@ from __future__ import annotations
 import glob
 import os
 import re
-import uuid
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 from bayesdp.errors import TableError, UnsupportedError, did_you_mean
 from bayesdp.tables.columns import Column
 from bayesdp.tables.csv_dialect import USUAL, CsvDialect
-from bayesdp.tables.csv_files import escaped, read_csv
+from bayesdp.tables.csv_files import read_csv
+from bayesdp.tables.duckdb_engine import PLACE, DuckDBEngine, connect
+from bayesdp.tables.engine import Engine
 from bayesdp.tables.frames import to_arrow
 from bayesdp.tables.parquet_files import durations_of, of_type, read_parquet
-from bayesdp.tables.refusals import (
-    BY_COMMAND,
-    UnreadableCellsError,
-    engine,
-    opening,
-)
+from bayesdp.tables.refusals import BY_COMMAND, UnreadableCellsError, opening
 
 if TYPE_CHECKING:
-    import ibis
     import ibis.expr.types as ir
-
-T = TypeVar("T")
 
 _CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 _PARQUET = (".parquet", ".pq")
 _KEY = "data.source"
 _NAME = "bayesdp_source"
-_PLACED = "bayesdp_source_with_places"
-_PLACE = "file_row_number"
-"""The name that the engine gives to the numbers of a file's rows."""
-_ROWS_AT_ONCE = 100_000
 
 
 @dataclass(frozen=True)
 class Table:
-    """An opened table: the Ibis expression, its connection, and how to read its cells.
+    """An opened table: the Ibis expression, its engine, and how to read its cells.
 
     `text_cells` is true for CSV, whose cells are all texts, with numbers as `csv` says; `ordered`
     where rows have an order; `inferred` are the columns whose types depend on what their cells
@@ -69,7 +56,7 @@ class Table:
     """
 
     expression: ir.Table
-    connection: Any
+    engine: Engine
     description: str
     text_cells: bool = False
     csv: CsvDialect = USUAL
@@ -86,20 +73,23 @@ class Table:
         return tuple(name for name in self.expression.columns if name != self.place)
 
     @property
+    def connection(self) -> Any:
+        """The engine's Ibis connection."""
+        return self.engine.connection
+
+    @property
     def threads(self) -> int:
-        """On how many processors the engine runs a query."""
-        return int(_run(self.connection, "SELECT current_setting('threads')")[0][0])
+        """On how many processors `side_by_side` counts."""
+        return self.engine.threads
 
     def with_places(self) -> Table:
         """The same table with a `place`, if it is one Parquet file; else this one."""
-        if self.file is None or self.place or _PLACE in map(str.lower, self.names):
+        if self.file is None or self.place or PLACE in map(str.lower, self.names):
             return self
-        file = self.connection.con.read_parquet(escaped(self.file), file_row_number=True)
-        _opening(lambda: file.create_view(_PLACED), self.description)
-        expression = _bound(self.connection, _PLACED, self.description)
-        if expression.drop(_PLACE).schema() != self.expression.schema():  # it was read with casts
+        expression = self.engine.numbered(self.file)
+        if expression.drop(PLACE).schema() != self.expression.schema():  # it was read with casts
             return self
-        return replace(self, expression=expression, place=_PLACE)
+        return replace(self, expression=expression, place=PLACE)
 
     def side_by_side(self, query: ir.Table, borders: Sequence[int], reach: int) -> ir.Table:
         """The rows of a query that has the `place` of each, computed in ranges of places.
@@ -107,17 +97,7 @@ class Table:
         The engine looks at rows in their order on one processor; ranges between two `borders` run
         on as many as there are. Each row of the query may depend on the `reach` rows before it.
         """
-        name, sql = f"bayesdp_ranges_{uuid.uuid4().hex}", self.connection.compile(query)
-        ranges = [
-            # Within its range the query reads these rows in place of the table of the same name.
-            f"SELECT * FROM (WITH {_PLACED} AS (SELECT * FROM main.{_PLACED} "
-            f"WHERE {_PLACE} >= {start - reach} AND {_PLACE} < {end}) {sql}) "
-            f"WHERE {_PLACE} >= {start} AND {_PLACE} < {end}"
-            for start, end in pairwise(borders)
-        ]
-        union = " UNION ALL ".join(ranges)
-        engine(lambda: self.connection.con.execute(f"CREATE TEMP VIEW {name} AS {union}"))
-        return _bound(self.connection, name, self.description)
+        return self.engine.side_by_side(query, borders, reach)
 
     def require(self, name: str, key: str) -> ir.Column:
         """The column of this name. Raises `TableError` where the table has none, naming `key`.
@@ -135,26 +115,22 @@ class Table:
 
     def rows(self, query: ir.Table, limit: int | None = None) -> list[tuple[Any, ...]]:
         """The rows of a query as Python values (integers of any size stay exact)."""
-        if limit is not None:
-            query = query.limit(limit)
-        return _run(self.connection, self.connection.compile(query))
+        return self.engine.rows(query if limit is None else query.limit(limit))
 
     def each_row(self, query: ir.Table) -> Iterator[tuple[Any, ...]]:
         """The rows of a query one by one, for as many as a table may have.
 
         They end where another query runs. The engine's errors are raised as in `rows`.
         """
-        cursor = self.connection.con
-        engine(lambda: cursor.execute(self.connection.compile(query)))
-        while rows := engine(lambda: cursor.fetchmany(_ROWS_AT_ONCE)):
-            yield from rows
+        return self.engine.each_row(query)
+
+    def arrow(self, query: ir.Table) -> Any:
+        """The rows of a query as an Arrow table."""
+        return self.engine.arrow(query)
 
     def kept(self, query: ir.Table) -> ir.Table:
-        """A query whose rows are computed once, and kept in memory as long as the connection."""
-        name = f"bayesdp_kept_{uuid.uuid4().hex}"
-        sql = self.connection.compile(query)
-        engine(lambda: self.connection.con.execute(f"CREATE TEMP TABLE {name} AS {sql}"))
-        return _bound(self.connection, name, self.description)
+        """A query whose rows are computed once, if the engine can keep them in memory."""
+        return self.engine.kept(query)
 
     def numbers(self, query: ir.Table, *aggregates: Any) -> tuple[Any, ...]:
         """The values of these aggregates over a query, from its only row."""
@@ -298,9 +274,9 @@ def _open_files(source: str, base: Path, csv: CsvDialect) -> Table:
         )
     if not lowered.endswith(_CSV):
         return _read_parquet(paths, source)
-    connection = _connect()
-    read_csv(connection, paths, _NAME, csv, tabs=lowered.endswith((".tsv", ".tsv.gz")))
-    return Table(_bound(connection, _NAME, source), connection, source, text_cells=True, csv=csv)
+    engine = DuckDBEngine(connect(), source)
+    read_csv(engine.connection, paths, _NAME, csv, tabs=lowered.endswith((".tsv", ".tsv.gz")))
+    return Table(engine.bound(_NAME), engine, source, text_cells=True, csv=csv)
 
 
 def _matching(pattern: str) -> list[str]:
@@ -311,11 +287,11 @@ def _matching(pattern: str) -> list[str]:
 
 
 def _read_parquet(paths: list[str], source: str) -> Table:
-    connection = _connect()
-    hollow, durations = read_parquet(connection, paths, _NAME, source)
+    engine = DuckDBEngine(connect(), source)
+    hollow, durations = read_parquet(engine.connection, paths, _NAME, source)
     return Table(
-        _bound(connection, _NAME, source),
-        connection,
+        engine.bound(_NAME),
+        engine,
         source,
         hollow=hollow,
         durations=durations,
@@ -331,13 +307,13 @@ def _open_duckdb(path: Path, name: str, source: str) -> Table:
             expected="a file that exists",
             remedy=f"Looked for {path.name} in {path.parent}.",
         )
-    connection = _opening(lambda: _connect(path), source)
-    known = [row[0] for row in _run(connection, "SHOW TABLES")]
+    engine = DuckDBEngine(opening(lambda: connect(path), _KEY, source), source)
+    known = [row[0] for row in engine.reading(lambda: engine.fetch("SHOW TABLES"))]
     if name not in known:
         raise TableError(
             _KEY, name, expected=f"a table of {path.name}", remedy=did_you_mean(name, known)
         )
-    return Table(_bound(connection, name, source), connection, source, ordered=False)
+    return Table(engine.bound(name), engine, source, ordered=False)
 
 
 def _open_memory(source: object) -> Table:
@@ -347,54 +323,14 @@ def _open_memory(source: object) -> Table:
     for name in durations:  # as in Parquet: the engine fails where one is missing
         place = data.column_names.index(name)
         data = data.set_column(place, name, data.column(place).cast("int64"))
-    connection = _connect()
     description = "the table in memory"
-    _opening(lambda: connection.con.register(_NAME, data), description)
-    expression = _bound(connection, _NAME, description)
+    engine = DuckDBEngine(connect(), description)
+    engine.opening(lambda: engine.connection.con.register(_NAME, data), description)
     return Table(
-        expression,
-        connection,
+        engine.bound(_NAME),
+        engine,
         description,
         inferred=inferred,
         hollow=of_type(types, "null"),
         durations=durations,
     )
-
-
-def _connect(path: Path | None = None) -> ibis.backends.duckdb.Backend:
-    """A connection that never fetches or loads code, whatever a file or its views ask for."""
-    import ibis
-
-    return ibis.duckdb.connect(
-        path or ":memory:",
-        read_only=path is not None,
-        autoinstall_known_extensions=False,
-        autoload_known_extensions=False,
-        custom_extension_repository=os.devnull,  # Ibis installs one where it sees a GEOMETRY
-    )
-
-
-def _bound(connection: Any, name: str, description: str) -> ir.Table:
-    """The Ibis table of this name."""
-    import ibis
-
-    with warnings.catch_warnings():
-        # Ibis 12 asks DuckDB 2 for schemas through a name that DuckDB calls deprecated.
-        warnings.filterwarnings("ignore", "fetch_arrow_table", DeprecationWarning)
-        table: ir.Table = _opening(lambda: connection.table(name), description)
-    zoned = [
-        column
-        for column, kind in table.schema().items()
-        if str(getattr(kind, "raw_type", "")) == "TIMESTAMPTZ_NS"  # of which Ibis knows nothing
-    ]
-    microseconds = ibis.dtype("timestamp('UTC')")
-    return table.mutate({column: table[column].cast(microseconds) for column in zoned})
-
-
-def _opening(action: Callable[[], T], description: str) -> T:
-    return opening(action, _KEY, description)
-
-
-def _run(connection: Any, sql: str) -> list[tuple[Any, ...]]:
-    rows: list[tuple[Any, ...]] = engine(lambda: connection.con.execute(sql).fetchall())
-    return rows

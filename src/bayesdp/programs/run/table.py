@@ -145,8 +145,7 @@ def _from_path(program: Program, source: str | Path, base: Path) -> tuple[Any, b
     for name in names:
         opened.require(name, f"record.{name}")
     query = opened.expression.select(*names)
-    table = engine(lambda: opened.connection.to_pyarrow(query))
-    return table, opened.text_cells
+    return opened.arrow(query), opened.text_cells
 
 
 def _plain_columns(program: Program, source: Any) -> dict[str, list[Any]] | None:

@@ -1,0 +1,115 @@
+"""DuckDB, in this process: the engine of files and of tables in memory, and the reference.
+
+Public names: `DuckDBEngine`, `connect`.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesdp.tables.csv_files import escaped
+from bayesdp.tables.engine import Engine
+
+if TYPE_CHECKING:
+    import ibis
+    import ibis.expr.types as ir
+
+PLACE = "file_row_number"
+"""The name that the engine gives to the numbers of a file's rows."""
+_PLACED = "bayesdp_source_with_places"
+_ROWS_AT_ONCE = 100_000
+
+
+class DuckDBEngine(Engine):
+    """DuckDB with a connection of its own; `description` is that of the table, for errors."""
+
+    name = "DuckDB"
+
+    def __init__(self, connection: Any, description: str) -> None:
+        import duckdb
+
+        self.connection = connection
+        self.errors = (duckdb.Error,)
+        self._description = description
+
+    def fetch(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run a query."""
+        rows: list[tuple[Any, ...]] = self.connection.con.execute(sql).fetchall()
+        return rows
+
+    def fetch_each(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """Run a query and fetch its rows in pieces. They end where another query runs."""
+        cursor = self.connection.con
+        self.reading(lambda: cursor.execute(sql))
+        while rows := self.reading(lambda: cursor.fetchmany(_ROWS_AT_ONCE)):
+            yield from rows
+
+    def arrow(self, query: ir.Table) -> Any:
+        """The rows of a query as an Arrow table."""
+        return self.reading(lambda: self.connection.to_pyarrow(query))
+
+    def kept(self, query: ir.Table) -> ir.Table:
+        """The rows of the query in a table in memory, which lasts as long as the connection."""
+        name, sql = f"bayesdp_kept_{uuid.uuid4().hex}", self.compiled(query)
+        self.reading(lambda: self.connection.con.execute(f"CREATE TEMP TABLE {name} AS {sql}"))
+        return self.bound(name)
+
+    @property
+    def threads(self) -> int:
+        """On how many processors a query runs."""
+        return int(self.fetch("SELECT current_setting('threads')")[0][0])
+
+    def numbered(self, file: str) -> ir.Table:
+        """The rows of a Parquet file, with the column `PLACE` that numbers them from 0."""
+        relation = self.connection.con.read_parquet(escaped(file), file_row_number=True)
+        self.opening(lambda: relation.create_view(_PLACED), self._description)
+        return self.bound(_PLACED)
+
+    def side_by_side(self, query: ir.Table, borders: Sequence[int], reach: int) -> ir.Table:
+        """A query over `numbered` rows in ranges: see `Table.side_by_side`."""
+        name, sql = f"bayesdp_ranges_{uuid.uuid4().hex}", self.compiled(query)
+        ranges = [
+            # Within its range the query reads these rows in place of the table of the same name.
+            f"SELECT * FROM (WITH {_PLACED} AS (SELECT * FROM main.{_PLACED} "
+            f"WHERE {PLACE} >= {start - reach} AND {PLACE} < {end}) {sql}) "
+            f"WHERE {PLACE} >= {start} AND {PLACE} < {end}"
+            for start, end in pairwise(borders)
+        ]
+        union = " UNION ALL ".join(ranges)
+        self.reading(lambda: self.connection.con.execute(f"CREATE TEMP VIEW {name} AS {union}"))
+        return self.bound(name)
+
+    def bound(self, name: str) -> ir.Table:
+        """The Ibis table of this name."""
+        import ibis
+
+        with warnings.catch_warnings():
+            # Ibis 12 asks DuckDB 2 for schemas through a name that DuckDB calls deprecated.
+            warnings.filterwarnings("ignore", "fetch_arrow_table", DeprecationWarning)
+            table: ir.Table = self.opening(lambda: self.connection.table(name), self._description)
+        zoned = [
+            column
+            for column, kind in table.schema().items()
+            if str(getattr(kind, "raw_type", "")) == "TIMESTAMPTZ_NS"  # unknown to Ibis
+        ]
+        microseconds = ibis.dtype("timestamp('UTC')")
+        return table.mutate({column: table[column].cast(microseconds) for column in zoned})
+
+
+def connect(path: Path | None = None) -> ibis.backends.duckdb.Backend:
+    """A connection that never fetches or loads code, whatever a file or its views ask for."""
+    import ibis
+
+    return ibis.duckdb.connect(
+        path or ":memory:",
+        read_only=path is not None,
+        autoinstall_known_extensions=False,
+        autoload_known_extensions=False,
+        custom_extension_repository=os.devnull,  # Ibis installs one where it sees a GEOMETRY
+    )

@@ -302,8 +302,10 @@ class Chains:
         place = None if in_order or self.drop else self.table.place
         borders = _borders(self._number_of_rows, self.table.threads) if place is not None else []
         ranges = len(borders) > 2
-        coded = self._coded(rows, [*kept, "place"] if ranges else kept)
-        lags = {f"code{i}": coded.code.lag(i).over(ibis.window()) for i in range(1, depth + 1)}
+        order = self._order(in_order)
+        over = ibis.window(order_by=order)
+        coded = self._coded(rows, [*kept, "place"] if ranges else [*kept, *order], order)
+        lags = {f"code{i}": coded.code.lag(i).over(over) for i in range(1, depth + 1)}
         placed = {str(place): coded.place} if ranges else {}
         seen = coded.select(*kept, code0=coded.code, **lags, **placed)
         if not ranges:
@@ -311,15 +313,21 @@ class Chains:
         # The oldest of a row's codes depends on the row before that.
         return self.table.side_by_side(seen, borders, reach=depth + 1)
 
-    def _coded(self, rows: Any, kept: list[str]) -> Any:
+    def _order(self, in_order: bool) -> list[str]:
+        """What windows state as the order of rows; nothing where it is that of the rows before."""
+        stated = in_order and not self.table.engine.keeps_order
+        return [*self._keys, self._by] if stated else []
+
+    def _coded(self, rows: Any, kept: list[str], order: list[str]) -> Any:
         """The code of each row: its state's number beside a neighbour, minus that at a new run."""
         import ibis
 
-        keys, over = self._keys, ibis.window()
+        keys, over = self._keys, ibis.window(order_by=order)
         lagged: dict[str, Any] = {f"before_{key}": rows[key].lag(1).over(over) for key in keys}
         if self.time is not None:
             lagged["since"] = rows.time - rows.time.lag(1).over(over)
         times = ["time"] if self.time is not None else []
+        kept = list(dict.fromkeys(kept))
         beside = rows.select(*dict.fromkeys(["state", *keys, *times, *kept]), **lagged)
         state = beside.state
         faults: list[tuple[Any, Any]] = [(beside[key].isnull(), _code(NO_SERIES)) for key in keys]

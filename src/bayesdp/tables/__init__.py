@@ -1,4 +1,4 @@
-"""Data behind Ibis on DuckDB: roles of columns, checks against the declarations, exact sums.
+"""Data behind Ibis: roles of columns, checks against the declarations, exact sums.
 
 `columns` says what a study declares, `source` opens a table, `predicates` is the language of
 `where`, `grid` the integer grid, `checks` compares a table with the declarations (for the curator),
@@ -7,7 +7,8 @@ nothing.
 
 * Declarations: `declarations` reads all columns of a study together, `missing_codes` what stands
   for a missing value; `column_keys` is what the readers of single keys share.
-* Engines: `engine` (what a table needs of one), `duckdb_engine`.
+* Engines: `engine` (what a table needs of one), `duckdb_engine`, `postgres_engine` with
+  `postgres_urls` and `postgres_compiler` (the values that DuckDB computes, in PostgreSQL's words).
 * Sources: `csv_files` (as texts), `csv_dialect` (how they are written), `parquet_files` (one type
   for each column of several files), `frames` (tables in memory, through Arrow).
 * Cells: `reading` (a declared column's clean values, and what is wrong with a row), `text_numbers`

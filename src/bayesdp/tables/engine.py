@@ -68,6 +68,11 @@ class Engine(ABC):
         return query
 
     @property
+    def keeps_order(self) -> bool:
+        """Whether rows that were sorted keep their order in a window that states none."""
+        return True
+
+    @property
     def threads(self) -> int:
         """On how many processors `side_by_side` may count; 1 where there is no such way."""
         return 1

@@ -169,7 +169,9 @@ def _stored_cells(table: Table, raw: Any, kind: Reads, key: str, column: Column)
     if kind == "number" and column.states is not None and not _is_exact(stored):
         value = _told_apart(value)
         unreadable = ~missing & value.isnull()
-    return _Cells(value, missing, unreadable, kind == "number" and stored.is_floating())
+    # Decimals of PostgreSQL may be NaN or infinite too.
+    infinite = stored.is_floating() or stored.is_decimal()
+    return _Cells(value, missing, unreadable, kind == "number" and infinite)
 
 
 def _numbered(raw: Any) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""Open a table: CSV, Parquet, a DuckDB file, or one in memory; always through Ibis on DuckDB.
+"""Open a table: CSV, Parquet, a DuckDB file, PostgreSQL, or one in memory; always through Ibis.
 
 Sources, relative to the study:
 
@@ -8,6 +8,7 @@ Sources, relative to the study:
   (unless it is a declared state).
   Several files are put together by the names in their headers, which must be the same;
 - `duckdb:///file.db?table=name` (relative; four slashes: absolute) or `file.duckdb::name`;
+- `postgresql://user@host:5432/database?table=schema.name`: see `postgres_urls`;
 - a pandas or Polars data frame or an Arrow table. In pandas NaN means missing.
 
 Public names: `Table`, `open_table`, `check_source`, `require_columns`.
@@ -32,6 +33,8 @@ from bayesdp.tables.duckdb_engine import PLACE, DuckDBEngine, connect
 from bayesdp.tables.engine import Engine
 from bayesdp.tables.frames import to_arrow
 from bayesdp.tables.parquet_files import durations_of, of_type, read_parquet
+from bayesdp.tables.postgres_engine import open_postgres
+from bayesdp.tables.postgres_urls import SCHEME, parse, without_password
 from bayesdp.tables.refusals import BY_COMMAND, UnreadableCellsError, opening
 
 if TYPE_CHECKING:
@@ -145,7 +148,7 @@ def open_table(
     `csv` is how CSV files are written; other sources have none. What depends on cells is refused
     with `UnreadableCellsError`, and so is a table without rows. With `empty` such a table is
     admitted: where the number of rows is private, an error must not show that it is 0. Raises
-    `UnsupportedError` for engines other than DuckDB.
+    `UnsupportedError` for other engines.
     """
     if isinstance(source, Table):
         return source
@@ -189,10 +192,13 @@ def require_columns(table: Table, columns: Mapping[str, Column]) -> None:
 def check_source(source: str, csv: CsvDialect = USUAL) -> None:
     """Refuse a text that names no source of a form that is read. Nothing is opened.
 
-    Raises `TableError`, and `UnsupportedError` for engines other than DuckDB.
+    Raises `TableError`, and `UnsupportedError` for other engines than those that are read.
     """
     if not source.lower().endswith(_CSV):
         _require_usual(csv, source)
+    if source.startswith(SCHEME):
+        parse(source)
+        return
     if "::" in source or "://" in source:
         _split(source)
         return
@@ -227,13 +233,16 @@ def _split(source: str) -> tuple[str, str]:
             parts = urlsplit(source)
         except ValueError:
             raise TableError(
-                _KEY, source, expected="a URL such as duckdb:///file.db?table=name"
+                _KEY,
+                without_password(source),
+                expected="a URL such as duckdb:///file.db?table=name",
             ) from None
         if parts.scheme != "duckdb":
             raise UnsupportedError(
                 _KEY,
-                source,
-                expected="a file, a glob, or duckdb:///file.db?table=name",
+                without_password(source),
+                expected="a file, a glob, duckdb:///file.db?table=name, or "
+                "postgresql://user@host/database?table=schema.name",
                 remedy="Export the table to Parquet.",
             )
         name = parse_qs(parts.query).get("table", [""])[0]
@@ -250,6 +259,9 @@ def _split(source: str) -> tuple[str, str]:
 
 def _open_text(source: str, base: Path, csv: CsvDialect) -> Table:
     check_source(source, csv)
+    if source.startswith(SCHEME):
+        expression, engine = open_postgres(source)
+        return Table(expression, engine, source, ordered=False)
     if "::" in source or "://" in source:
         path, name = _split(source)
         return _open_duckdb(base / path, name, source)

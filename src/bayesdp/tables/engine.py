@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayesdp.errors import UnsupportedError
+from bayesdp.tables.literals import literal
 from bayesdp.tables.refusals import UnreadableCellsError, engine, opening
 
 if TYPE_CHECKING:
@@ -84,6 +85,19 @@ class Engine(ABC):
     def side_by_side(self, query: ir.Table, borders: Sequence[int], reach: int) -> ir.Table:
         """See `Table.side_by_side`. Only DuckDB has this."""
         raise NotImplementedError(self.name)
+
+    def bin_index(self, value: Any, edges: tuple[float, ...]) -> Any:
+        """The number of `edges` that are at most `value`, found by bisection, as an expression."""
+        import ibis
+
+        def between(low: int, high: int) -> Any:
+            if low == high:
+                return ibis.literal(low, "int16")
+            middle = (low + high) // 2
+            below = value < literal(edges[middle])
+            return ibis.ifelse(below, between(low, middle), between(middle + 1, high))
+
+        return between(0, len(edges))
 
     def compiled(self, query: ir.Table) -> str:
         """The query in the engine's SQL.

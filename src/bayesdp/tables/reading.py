@@ -88,22 +88,8 @@ def _derived(table: Table, columns: Mapping[str, Column], column: Column) -> Rea
         state: Any = predicate.to_ibis({source: value}).cast("int8")
     else:
         cuts = column.cuts or ()
-        state = bin_index(value, cuts)
+        state = table.engine.bin_index(value, cuts)
     return ReadColumn(ibis.cases((value.notnull(), state)), reading.faults)
-
-
-def bin_index(value: Any, edges: tuple[float, ...]) -> Any:
-    """The number of `edges` that are at most `value`, found by bisection."""
-    import ibis
-
-    def between(low: int, high: int) -> Any:
-        if low == high:
-            return ibis.literal(low, "int16")
-        middle = (low + high) // 2
-        below = value < literal(edges[middle])
-        return ibis.ifelse(below, between(low, middle), between(middle + 1, high))
-
-    return between(0, len(edges))
 
 
 @dataclass(frozen=True)

@@ -171,7 +171,7 @@ class _Scan:
         faulty = any_missing(staged[names[name]] for name in checked)
         staged = staged.mutate(faulty=faulty)
         bins = {
-            (query.column, query.edges): reading.bin_index(
+            (query.column, query.edges): table.engine.bin_index(
                 staged[names[query.column]], query.edges[1:-1]
             )
             for query in plan

@@ -12,8 +12,8 @@
   what its noise means under the populations of `stronger`, `usefulness` whether a number would tell
   anything, `proposals` what would help.
 * The release: `study` goes the whole way, `drawing` draws the noise and `program_runs` runs
-  programs; `results`, `program_results` and `program_outputs` are what they give, `repeats` asks
-  before the same again.
+  programs; `results`, `program_results` and `program_outputs` are what they give, `derived` what
+  follows from it, `repeats` asks before the same again.
 * A population from the private table: `fit_plan` prices it, `private_fit` makes it.
 * Certificates: `certify`, `assumptions`, `implications` (of what follows from given levels).
 """

@@ -12,6 +12,7 @@ from bayesdp.accounting.rounded import up_words, value_words
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError, UnsupportedError, first_names, unknown_name
 from bayesdp.numbers import UpperBound, float_above
+from bayesdp.release.derived import Consistent, Ratio, consistent, largest, ratio, separation
 from bayesdp.release.noise import Noise, distribution_of
 from bayesdp.release.program_results import ProgramAnswer, around
 from bayesdp.statements.base import exact_text
@@ -97,6 +98,16 @@ class Result:
         In the value's unit. Raises `InputError` unless `confidence` lies between 0 and 1.
         """
         return self.noise.quantile(confidence) * self.noise_unit
+
+    def over(self, other: Result, confidence: float = 0.95) -> Ratio:
+        """The ratio of this number to another released one, with an interval; at no cost.
+
+        The exact ratio is in the interval with a probability of at least `confidence`, over the
+        noise of both numbers. A sum over a count is the mean of rows that match a private
+        condition. Raises `InputError` where `other` may be 0, and for variances and quantiles.
+        Source: theory 4, "Ratios".
+        """
+        return ratio(self, other, confidence)
 
     def _plain_error(self) -> dict[str, Any]:
         error = self.error(self.confidence)
@@ -223,6 +234,32 @@ class ResultList(list[Result]):
         In the results' unit. Raises `InputError` unless `confidence` lies between 0 and 1.
         """
         return {_place_words(result): result.error(confidence) for result in self}
+
+    def largest(self, count: int) -> ResultList:
+        """The `count` largest of the numbers, the largest first; at no cost.
+
+        Which ones are chosen depends on the noise: they are more often too large than too small,
+        and `separation` says how much larger one that is left out may be. Raises `InputError` for a
+        count that is not from 1 to how many there are, and for quantiles.
+        """
+        return ResultList(largest(self, count), self.named)
+
+    def separation(self, confidence: float = 0.95) -> float:
+        """How much larger a number may be than one that was released as larger, of all of these.
+
+        With a probability of at least `confidence`, for all pairs at once; in the results' unit,
+        rounded up. Raises `InputError` for quantiles and averages of groups of different sizes.
+        """
+        return separation(self, confidence)
+
+    def consistent(self, total: float, confidence: float = 0.95) -> Consistent:
+        """Counts, none below 0, that add up to the `total` and are closest to these; at no cost.
+
+        The total is public, as the number of rows is: its error is not counted. Raises `InputError`
+        for what are no counts or histograms.
+        """
+        words = [_place_words(result) for result in self]
+        return consistent(self, words, total, confidence)
 
     def _repr_html_(self) -> str:
         """The table that a notebook shows."""

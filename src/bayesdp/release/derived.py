@@ -1,0 +1,312 @@
+"""What follows from released numbers: ratios, the largest ones, numbers that add up.
+
+All of it is computed from what was released, so it costs nothing, changes no guarantee, and stands
+on no certificate (post-processing). Each states an error that holds for what it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from bayesdp.errors import InputError, finite_number, inner_probability, whole_number
+from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
+from bayesdp.statements.base import exact_text
+
+if TYPE_CHECKING:
+    from bayesdp.release.results import Result
+
+_EXACT = ("count", "sum", "mean", "proportion", "histogram")
+"""Kinds whose noise is added to the number, and nothing is done to it afterwards."""
+
+_SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
+"""How the chance of being wrong may be divided between a numerator and a denominator."""
+
+_CELLS = 256
+_ALIKE = 1e-4
+_OUTWARD = 1.0 + 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A ratio of two released numbers. The exact one lies from `low` to `high`.
+
+    With a probability of at least `confidence`, over the noise of both. `value` is the ratio of the
+    released numbers, and not in the middle of the interval. The error is that of the noise alone,
+    as that of the numbers is.
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+
+    def __str__(self) -> str:
+        low, high = _shown(self.low, ROUND_FLOOR), _shown(self.high, ROUND_CEILING)
+        return f"{self.value:.6g} in [{low}, {high}] ({100.0 * self.confidence:g} %)"
+
+
+def _shown(number: float, rounding: str) -> str:
+    """A number with six digits, rounded outward."""
+    return exact_text(float(Context(prec=6, rounding=rounding).create_decimal_from_float(number)))
+
+
+def ratio(numerator: Result, denominator: Result, confidence: float) -> Ratio:
+    """The ratio of two released numbers whose noises are independent, as all noises are.
+
+    A ratio `r` is in the interval unless `|a - r d|`, for the released `a` and `d`, is more than
+    the noise `|X - r Y|` is with probability `1 - confidence` at most (Fieller's method, with the
+    noise's own law). For the exact ratio `a - r d` is that noise, so it is in the interval with the
+    confidence, whatever the numbers are. Source: theory 4, "Ratios".
+
+    Raises `InputError` for results that are not two numbers with noise of their own, and where the
+    denominator may be 0: then no interval holds.
+    """
+    _check_parts(numerator, denominator)
+    confidence = inner_probability("confidence", confidence)
+    top, bottom = numerator.value, denominator.value
+    side = math.copysign(1.0, bottom)
+    ends = _Fieller(numerator, denominator, confidence, side * top, abs(bottom)).ends()
+    if ends is None:
+        raise InputError(
+            "denominator",
+            f"{denominator}",
+            expected="a number that is further from 0 than its noise can be",
+            remedy="It may be 0: no interval of the ratio holds. Spend more on it, or ask about "
+            "more rows.",
+        )
+    return Ratio(top / bottom, *ends, confidence)
+
+
+def _check_parts(numerator: Result, denominator: Result) -> None:
+    for name, part in (("numerator", numerator), ("denominator", denominator)):
+        if part.kind not in _EXACT:
+            raise InputError(
+                name,
+                part.kind,
+                expected=f"a result of kind {', '.join(_EXACT)}",
+                remedy="The noise of others is not added to their value.",
+            )
+    if numerator is denominator or numerator == denominator:
+        raise InputError("denominator", str(denominator), expected="another number")
+
+
+class _Fieller:
+    """The ratios that two noisy numbers allow, the lower one above 0."""
+
+    def __init__(
+        self, over: Result, under: Result, confidence: float, top: float, bottom: float
+    ) -> None:
+        self.over, self.under, self.allowed = over, under, _failure(confidence)
+        self.top, self.bottom = top, bottom
+        self.together = [
+            (
+                over.error(1.0 - share * self.allowed),
+                under.error(1.0 - (1.0 - share) * self.allowed),
+            )
+            for share in _SHARES
+        ]
+
+    def ends(self) -> tuple[float, float] | None:
+        """The interval's ends, rounded outward; `None` where it would be without end."""
+        bounded = [(a, b * _OUTWARD) for a, b in self.together if b * _OUTWARD < self.bottom]
+        if not bounded:
+            return None
+        high = min(_outermost(self.top, self.bottom, *both) for both in bounded)
+        low = -min(_outermost(-self.top, self.bottom, *both) for both in bounded)
+        middle = self.top / self.bottom
+        high = self._moved_in(self.top, middle, high)
+        low = -self._moved_in(-self.top, -middle, -low)
+        extra = (_OUTWARD - 1.0) * max(abs(low), abs(high))
+        return low - extra, high + extra
+
+    def _moved_in(self, top: float, middle: float, end: float) -> float:
+        """The upper end for the numerator `top`, moved in from `end` as far as ratios are excluded.
+
+        The noise grows with the ratio, so that a whole cell of ratios is excluded where its inner
+        end is, with the noise of its largest ratio.
+        """
+        for _ in range(2):
+            cells = [middle + (end - middle) * i / _CELLS for i in range(_CELLS + 1)]
+            for inner, outer in zip(reversed(cells[:-1]), reversed(cells[1:]), strict=True):
+                end = outer
+                if inner * self.bottom - top <= self.noise(max(abs(inner), abs(outer))):
+                    middle = inner
+                    break
+            else:
+                return middle
+        return end
+
+    def noise(self, share: float) -> float:
+        """At most so much is `|X - r Y|`, for a ratio `r` of this size, with the confidence."""
+        bounds = [a + share * b for a, b in self.together]
+        over, under = self.over, self.under
+        scales = over.noise.scale * over.noise_unit, share * under.noise.scale * under.noise_unit
+        laws = over.noise, under.noise
+        if all(isinstance(law, DiscreteLaplace) for law in laws):
+            steps = over.noise_unit + share * under.noise_unit
+            bounds.append(_sum_of_laplace(*scales, self.allowed) + steps)
+        if all(isinstance(law, DiscreteGaussian) for law in laws):
+            # Each is sub-Gaussian with its scale, and so is the sum.
+            bounds.append(math.hypot(*scales) * math.sqrt(2.0 * math.log(2.0 / self.allowed)))
+        return min(bounds) * _OUTWARD
+
+
+def _outermost(top: float, bottom: float, over: float, under: float) -> float:
+    """The largest ratio for a numerator up to `over` more and a denominator up to `under` off."""
+    largest = top + over
+    return largest / (bottom - under if largest >= 0.0 else bottom + under)
+
+
+def _sum_of_laplace(first: float, second: float, beta: float) -> float:
+    """What the sum of two Laplace noises of these scales exceeds with probability `beta` at most.
+
+    Of scales s and t it exceeds z with `(s^2 e^(-z/s) - t^2 e^(-z/t)) / (s^2 - t^2)`. Scales that
+    are nearly the same count as the larger one of them, which is more noise.
+    """
+    large, small = max(first, second), min(first, second)
+    if large == 0.0:
+        return 0.0
+    alike = small > large * (1.0 - _ALIKE)
+    share = small / large
+
+    def exceeded(z: float) -> float:
+        """For z in units of the larger scale."""
+        if alike:
+            return (1.0 + z / 2.0) * math.exp(-z)
+        second_tail = share * share * math.exp(-z / share) if share > 0.0 else 0.0
+        return (math.exp(-z) - second_tail) / (1.0 - share * share)
+
+    return large * _least(lambda z: exceeded(z) <= beta)
+
+
+def _least(holds: Callable[[float], bool]) -> float:
+    """A number from which on it `holds`, and not much below it; found by bisection."""
+    low, high = 0.0, 1.0
+    while not holds(high):
+        low, high = high, 2.0 * high
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+# -- the largest numbers ---------------------------------------------------------------------------
+
+
+def largest(results: Sequence[Result], count: int) -> list[Result]:
+    """The `count` largest of the numbers of one query, the largest first.
+
+    Of numbers that are the same the one that was declared first comes first. Raises `InputError`
+    for a count that is not from 1 to how many there are, and for quantiles.
+    """
+    _check_alike(results)
+    count = whole_number("count", count, most=len(results))
+    return sorted(results, key=lambda result: -result.value)[:count]
+
+
+def separation(results: Sequence[Result], confidence: float) -> float:
+    """How much larger a number may be than one that was released as larger, of all these.
+
+    With a probability of at least `confidence` no noise among m of them is beyond its error at
+    `1 - (1 - confidence) / m`, so exact numbers differ in the other direction by at most twice
+    that. In the results' unit, rounded up. Raises `InputError` for averages over groups of
+    different sizes, whose noises differ.
+    """
+    return 2.0 * _largest_noise(results, confidence)
+
+
+def _largest_noise(results: Sequence[Result], confidence: float) -> float:
+    """At most so far off are all of the numbers at once, with this probability."""
+    _check_alike(results)
+    each = 1.0 - _failure(inner_probability("confidence", confidence)) / len(results)
+    return max(result.error(each) for result in results) * _OUTWARD
+
+
+# -- numbers that add up ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Consistent:
+    """Counts that are not below 0 and add up to a total, in the order of the results.
+
+    They are the closest such numbers to the released ones, in least squares. `values` go by the
+    groups and cells as they are shown. `noise` is how far off all released ones are at most, at
+    `confidence`.
+    """
+
+    values: dict[str, float]
+    total: float
+    noise: float
+    confidence: float
+
+    @property
+    def error(self) -> float:
+        """With a probability of at least `confidence` all numbers are off by at most this, at once.
+
+        Twice the largest noise of the released numbers. It holds where the exact numbers add up to
+        the total; the noise of a single number, as its result states it, does not hold any more.
+        """
+        return 2.0 * self.noise
+
+
+def consistent(
+    results: Sequence[Result], words: Sequence[str], total: float, confidence: float
+) -> Consistent:
+    """The counts of one query, none below 0, that add up to the `total`, closest to those released.
+
+    Raises `InputError` for a total below 0 and for what are no counts or histograms.
+    """
+    if any(result.kind not in ("count", "histogram") for result in results):
+        raise InputError(
+            "results",
+            results[0].kind,
+            expected="counts, or the cells of a histogram",
+            remedy="Other numbers may be below 0.",
+        )
+    total = finite_number("total", total, expected="a number of rows", zero=True)
+    noise = _largest_noise(results, confidence)
+    values = _projected([result.value for result in results], total)
+    return Consistent(dict(zip(words, values, strict=True)), total, noise, confidence)
+
+
+def _projected(values: Sequence[float], total: float) -> list[float]:
+    """The closest point, in least squares, among those that are not below 0 and add up to `total`.
+
+    All values are lowered by the same number, and negative ones are 0 then.
+    """
+    exact = [Fraction(value) for value in values]
+    running, lowered = Fraction(0), Fraction(0)
+    for many, value in enumerate(sorted(exact, reverse=True), start=1):
+        running += value
+        level = (running - Fraction(total)) / many
+        if value > level or many == 1:
+            lowered = level
+    return [float(max(value - lowered, Fraction(0))) for value in exact]
+
+
+def _check_alike(results: Sequence[Result]) -> None:
+    for result in results:
+        if result.kind not in (*_EXACT, "variance"):
+            raise InputError(
+                "results", result.kind, expected="numbers with noise, and not quantiles"
+            )
+    if len({(result.query, result.noise_unit) for result in results}) != 1:
+        raise InputError(
+            "results",
+            results[0].query if results else None,
+            expected="numbers of one query that have the same noise",
+            remedy="Averages over groups of different sizes have not: compare their errors.",
+        )
+
+
+def _failure(confidence: float) -> float:
+    """The probability of being wrong that is left, rounded down."""
+    return (1.0 - confidence) / _OUTWARD
+
+
+__all__ = ["Consistent", "Ratio", "consistent", "largest", "ratio", "separation"]

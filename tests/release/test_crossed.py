@@ -57,7 +57,7 @@ def study(folder: Path, *queries: Document, table: pd.DataFrame = TABLE, **other
             "covers": ["ill", "smokes", "age"],
             "source": "us",
         },
-        "budget": {"epsilon": 1e4},
+        "budget": {"epsilon": 1e6},
         "ledger": str(folder / "ledger.db"),
     }
     folder.mkdir(exist_ok=True)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from bayesdp.errors import InputError, finite_number, inner_probability, whole_number
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
+from bayesdp.numbers import float_above
 from bayesdp.statements.base import exact_text
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _EXACT = ("count", "sum", "mean", "proportion", "histogram")
 _SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
 """How the chance of being wrong may be divided between a numerator and a denominator."""
 
-_CELLS = 256
+_CELLS = 64
 _ALIKE = 1e-4
 _OUTWARD = 1.0 + 1e-9
 
@@ -185,11 +186,11 @@ def _sum_of_laplace(first: float, second: float, beta: float) -> float:
 
 
 def _least(holds: Callable[[float], bool]) -> float:
-    """A number from which on it `holds`, and not much below it; found by bisection."""
+    """A number for which it `holds`, as for all above, and hardly above the least; by bisection."""
     low, high = 0.0, 1.0
     while not holds(high):
         low, high = high, 2.0 * high
-    for _ in range(60):
+    for _ in range(34):
         middle = (low + high) / 2.0
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
@@ -224,7 +225,8 @@ def _largest_noise(results: Sequence[Result], confidence: float) -> float:
     """At most so far off are all of the numbers at once, with this probability."""
     _check_alike(results)
     each = 1.0 - _failure(inner_probability("confidence", confidence)) / len(results)
-    return max(result.error(each) for result in results) * _OUTWARD
+    noise, step = results[0].noise, results[0].noise_unit
+    return float_above(Fraction(noise.quantile(each)) * Fraction(step))
 
 
 # -- numbers that add up ---------------------------------------------------------------------------
@@ -295,7 +297,7 @@ def _check_alike(results: Sequence[Result]) -> None:
             raise InputError(
                 "results", result.kind, expected="numbers with noise, and not quantiles"
             )
-    if len({(result.query, result.noise_unit) for result in results}) != 1:
+    if len({(result.query, result.noise.scale, result.noise_unit) for result in results}) != 1:
         raise InputError(
             "results",
             results[0].query if results else None,

@@ -220,14 +220,23 @@ class Numeric(Column):
 
 
 class Discrete(Column):
-    """One of the `states`."""
+    """One of the `states`. Other texts count as the state `other`, where one is named."""
 
     states: States
+    other: Name | None = None
 
     @property
     def levels(self) -> tuple[Value, ...]:
         """The states."""
         return self.states
+
+    @model_validator(mode="after")
+    def _other_texts(self) -> Discrete:
+        if self.other is not None and self.other not in self.states:
+            raise ValueError("other texts become one that is not a state")
+        if self.other is not None and self.public:
+            raise ValueError("other texts of a column that is not protected")
+        return self
 
     @model_validator(mode="after")
     def _imputed(self) -> Discrete:

@@ -1,9 +1,10 @@
-"""What the readers of single keys of a column's declaration share: a refusal, and numbers."""
+"""What the readers of single keys of a column's declaration share; and the key `other`."""
 
 from __future__ import annotations
 
 import math
-from typing import NoReturn
+from collections.abc import Mapping
+from typing import Any, NoReturn
 
 from bayesdp.errors import InputError
 
@@ -24,3 +25,26 @@ def finite(name: str, key: str, value: object) -> float:
     if not math.isfinite(number):
         refuse(name, key, value, "a finite number")
     return number
+
+
+def check_other(name: str, raw: Mapping[str, Any]) -> None:
+    """The key `other` is the state of a private column of texts that other texts count as.
+
+    Not of a public one: its values divide records between studies, and with `other` the same value
+    may mean other records in another study. Raises `InputError`.
+    """
+    if "other" not in raw:
+        return
+    other, states = raw["other"], raw.get("states", ())
+    if not isinstance(other, str) or not states or not isinstance(states[0], str):
+        refuse(name, "other", other, "to stand with states that are texts, as one of them")
+    if raw.get("public") or "role" in raw:
+        refuse(
+            name,
+            "other",
+            other,
+            "nothing on a column that is not protected",
+            "Declare all of its states, which are public.",
+        )
+    if other not in states:
+        refuse(name, "other", other, "one of the states", f"Write {other!r} among the states.")

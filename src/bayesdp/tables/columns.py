@@ -7,7 +7,8 @@ The keys are those of `[data.columns]` in a study file:
 - dates: `{ bounds = ["2020-01-01", "2026-12-31"] }`, with a `format` where they are written in
   another way; their values are numbers of days since 1970-01-01;
 - durations: `{ bounds = ["0 minutes", "90 minutes"] }`; their values are numbers of that unit;
-- discrete: `{ states = ["child", "father"] }`: texts, numbers or booleans;
+- discrete: `{ states = ["child", "father"] }`: texts, numbers or booleans; with texts,
+  `other = "someone else"` names the state that all texts count as that are no state;
 - derived: `{ from = "steps", cuts = [0.5] }`, whose state is the number of cuts that are at most
   the value (0, 1, ...), or `{ from = "steps", where = "steps > 0" }`, with states 0 and 1;
 - roles: `{ role = "cluster" }`, `{ role = "member", states = ["child", "father"] }` (which one of
@@ -55,7 +56,7 @@ from bayesdp.statements.times import (
     format_of,
     step_of,
 )
-from bayesdp.tables.column_keys import finite, refuse
+from bayesdp.tables.column_keys import check_other, finite, refuse
 from bayesdp.tables.missing_codes import Impute, RefuseMissing, check_missing, read_missing
 
 ColumnKind = Literal[
@@ -75,6 +76,7 @@ _KEYS = (
     "independent",
     "unit",
     "missing",
+    "other",
 )
 _ROLES = ("cluster", "member", "series", "order")
 _MOST_EXACT = 2**53
@@ -98,6 +100,7 @@ class Column(BaseModel):
     independent: bool = False
     unit: str | None = None
     missing: Literal["refuse"] | Impute | RefuseMissing = "refuse"
+    other: str | None = None
     is_date: bool = Field(default=False, exclude=True)
     is_duration: bool = Field(default=False, exclude=True)
 
@@ -313,6 +316,7 @@ def _check(raw: dict[str, Any]) -> dict[str, Any]:
         raw["missing"] = read_missing(name, raw["missing"])
     _check_combination(name, raw)
     _check_impute(name, raw)
+    check_other(name, raw)
     return raw | {"missing": check_missing(name, raw)}
 
 

@@ -449,7 +449,11 @@ def _finished(cells: _Cells, column: Column) -> ReadColumn:
         faults[NOT_FINITE] = ~sound
     if column.states is not None:
         value = value if sound is None else ibis.cases((sound, value))
-        sound = value.isin([literal(state) for state in column.states])
+        declared = value.isin([literal(state) for state in column.states])
+        if column.other is not None:  # NULL stays, for what is missing is no other text
+            value = ibis.cases((declared | value.isnull(), value), else_=literal(column.other))
+            declared = value.notnull()
+        sound = declared
         faults[UNDECLARED] = ~sound
     if column.bounds is not None:
         # LEAST and GREATEST skip NULL, and a NULL here must stay one.

@@ -45,6 +45,7 @@ _WORDS = {
     reading.NOT_A_TIME: "no date or time of the years 1 to 9999",
     reading.NOT_FINITE: "NaN or an infinity",
     reading.UNDECLARED: "values that are not declared states",
+    reading.UNLABELLED: "codes without a value label",
 }
 
 
@@ -135,10 +136,11 @@ def _checks(
 
 def _remedy(table: Table, column: Column, code: str) -> str:
     """What to declare instead, where cells show it."""
+    if code == reading.UNLABELLED:
+        return " Declare as states the codes themselves, or label all codes in the file."
     if code != reading.NOT_A_NUMBER:
         return ""
-    raw = table.expression[column.cells[0]]
-    return comma_remedy(table, raw)
+    return comma_remedy(table, table.expression[column.cells[0]])
 
 
 def count_records(table: Table, unit: str = "row") -> int:

@@ -46,7 +46,10 @@ class CsvDialect(BaseModel):
 
     @classmethod
     def of(cls, plain: object) -> CsvDialect:
-        """The dialect that the table `[data.csv]` of a study declares."""
+        """The dialect that the table `[data.csv]` of a study declares.
+
+        Raises `InputError` for a key or a value that no file is written with.
+        """
         if isinstance(plain, CsvDialect):
             return plain
         if not isinstance(plain, Mapping):

@@ -9,7 +9,7 @@ faults.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -24,18 +24,20 @@ from bayesdp.tables.predicates import Predicate
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table
 from bayesdp.tables.text_numbers import number_of
+from bayesdp.tables.value_labels import ValueLabels, label_of, require_distinct
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 
-MISSING, NOT_A_NUMBER, NOT_A_TIME, NOT_A_DURATION, NOT_FINITE, UNDECLARED = (
+MISSING, NOT_A_NUMBER, NOT_A_TIME, NOT_A_DURATION, NOT_FINITE, UNDECLARED, UNLABELLED = (
     "missing",
     "not-a-number",
     "not-a-time",
     "not-a-duration",
     "not-finite",
     "undeclared",
+    "unlabelled",
 )
 
 
@@ -94,12 +96,18 @@ def _derived(table: Table, columns: Mapping[str, Column], column: Column) -> Rea
 
 @dataclass(frozen=True)
 class _Cells:
-    """A column before imputation: its typed value, where it is missing, where it can't be read."""
+    """A column before imputation: its typed value, where it is missing, where it can't be read.
+
+    `texts` are the cells as codes of missing values are compared with them; as they are stored if
+    it is `None`. `fault` is the code of what can't be read, if it isn't that of the column's kind.
+    """
 
     value: Any
     missing: Any
     unreadable: Any | None
     may_be_infinite: bool = False
+    texts: Any | None = None
+    fault: str = ""
 
 
 def _cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Cells:
@@ -107,12 +115,15 @@ def _cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Ce
     import ibis
 
     cells = _stored_cells(table, raw, kind, key, column)
-    coded = marked(raw, cells.value, column)
+    coded = marked(raw if cells.texts is None else cells.texts, cells.value, column)
     if coded is None:
         return cells
-    unreadable = None if cells.unreadable is None else cells.unreadable & ~coded
-    value = ibis.cases((~coded, cells.value))
-    return _Cells(value, cells.missing | coded, unreadable, cells.may_be_infinite)
+    return replace(
+        cells,
+        value=ibis.cases((~coded, cells.value)),
+        missing=cells.missing | coded,
+        unreadable=None if cells.unreadable is None else cells.unreadable & ~coded,
+    )
 
 
 def _stored_cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Cells:
@@ -125,6 +136,8 @@ def _stored_cells(table: Table, raw: Any, kind: Reads, key: str, column: Column)
     stored = raw.type()
     if raw.get_name() in table.hollow:
         return _Cells(raw.cast(_TYPES[kind]), raw.isnull(), None)
+    if kind == "text" and raw.get_name() in table.labels:
+        return _labelled_cells(raw, table.labels[raw.get_name()], key)
     duration = raw.get_name() in table.durations
     if stored.is_boolean() and column.states is not None and set(column.states) <= {0, 1}:
         raw, stored = (raw, stored) if kind == "boolean" else _numbered(raw)
@@ -158,6 +171,14 @@ def _stored_cells(table: Table, raw: Any, kind: Reads, key: str, column: Column)
     # Decimals of PostgreSQL may be NaN or infinite too.
     infinite = stored.is_floating() or stored.is_decimal()
     return _Cells(value, missing, unreadable, kind == "number" and infinite)
+
+
+def _labelled_cells(raw: Any, labels: ValueLabels, key: str) -> _Cells:
+    """The labels of a column's codes; a code without one can't be read."""
+    require_distinct(labels, key)
+    value = label_of(raw, labels)
+    missing = raw.isnull()
+    return _Cells(value, missing, ~missing & value.isnull(), texts=value, fault=UNLABELLED)
 
 
 def _numbered(raw: Any) -> tuple[Any, Any]:
@@ -439,7 +460,7 @@ def _finished(cells: _Cells, column: Column) -> ReadColumn:
     value, faults = cells.value, {}
     sound = None  # holds in the rows whose value is not NULL
     if cells.unreadable is not None:
-        faults[_unreadable(column)] = cells.unreadable
+        faults[cells.fault or _unreadable(column)] = cells.unreadable
     if column.imputed is None:
         faults[MISSING] = cells.missing
     else:  # NaN and infinities are not missing, and stay

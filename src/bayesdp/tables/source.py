@@ -1,4 +1,4 @@
-"""Open a table: CSV, Parquet, a DuckDB file, PostgreSQL, or one in memory; always through Ibis.
+"""Open a table in a file, in PostgreSQL or in memory; always through Ibis.
 
 Sources, relative to the study:
 
@@ -7,6 +7,9 @@ Sources, relative to the study:
   numbers are cast one by one, so that nothing is guessed. An empty cell is missing, and so is `NA`
   (unless it is a declared state).
   Several files are put together by the names in their headers, which must be the same;
+- `survey.xlsx` (its first sheet) or `survey.xlsx::Sheet`, read as a CSV file is (`excel_files`);
+- `survey.dta`, `.sav`, `.zsav`, `.sas7bdat` or `.xpt`: one file, with value labels
+  (`statistics_files`);
 - `duckdb:///file.db?table=name` (relative; four slashes: absolute) or `file.duckdb::name`;
 - `postgresql://user@host:5432/database?table=schema.name`: see `postgres_urls`;
 - a pandas or Polars data frame or an Arrow table. In pandas NaN means missing.
@@ -31,17 +34,23 @@ from bayesdp.tables.csv_dialect import USUAL, CsvDialect
 from bayesdp.tables.csv_files import read_csv
 from bayesdp.tables.duckdb_engine import PLACE, DuckDBEngine, connect
 from bayesdp.tables.engine import Engine
+from bayesdp.tables.excel_files import read_excel
 from bayesdp.tables.frames import to_arrow
+from bayesdp.tables.other_files import remedy_for
 from bayesdp.tables.parquet_files import durations_of, of_type, read_parquet
 from bayesdp.tables.postgres_engine import open_postgres
 from bayesdp.tables.postgres_urls import SCHEME, parse, without_password
 from bayesdp.tables.refusals import BY_COMMAND, UnreadableCellsError, opening
+from bayesdp.tables.statistics_files import SUFFIXES, read_statistics
+from bayesdp.tables.value_labels import ValueLabels
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 _CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 _PARQUET = (".parquet", ".pq")
+_EXCEL = ".xlsx"
+_STATISTICS = tuple(SUFFIXES)
 _KEY = "data.source"
 _NAME = "bayesdp_source"
 
@@ -55,7 +64,8 @@ class Table:
     hold, and `hollow` those that have no type because no cell holds anything. `durations` are
     columns of durations, which the engine would read as whole numbers, with how many of these a
     second has. `file` is the path of a table that is one Parquet file, and `place` names a column
-    of the expression, not of the table, that numbers its rows from 0.
+    of the expression, not of the table, that numbers its rows from 0. `labels` are the value labels
+    of columns that have some.
     """
 
     expression: ir.Table
@@ -69,6 +79,7 @@ class Table:
     durations: Mapping[str, int] = field(default_factory=dict)
     file: str | None = None
     place: str | None = None
+    labels: Mapping[str, ValueLabels] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -195,9 +206,13 @@ def check_source(source: str, csv: CsvDialect = USUAL) -> None:
     Raises `TableError`, and `UnsupportedError` for other engines than those that are read.
     """
     if not source.lower().endswith(_CSV):
-        _require_usual(csv, source)
+        _require_usual(csv, without_password(source))
     if source.startswith(SCHEME):
         parse(source)
+        return
+    path, separator, sheet = source.partition("::")
+    if _is_foreign(source):
+        _check_part(path, sheet if separator else None, source)
         return
     if "::" in source or "://" in source:
         _split(source)
@@ -208,9 +223,26 @@ def check_source(source: str, csv: CsvDialect = USUAL) -> None:
         raise TableError(
             _KEY,
             source,
-            expected="a name that ends in .csv, .tsv, .csv.gz or .parquet",
-            remedy="Export other kinds of files to one of these. A DuckDB table is written "
-            "file.duckdb::table.",
+            expected="a name that ends in .csv, .tsv, .csv.gz, .parquet, .xlsx, "
+            + ", ".join(_STATISTICS),
+            remedy=remedy_for(source),
+        )
+
+
+def _is_foreign(source: str) -> bool:
+    """Whether it names a file of a spreadsheet or statistics program, or a sheet of one."""
+    path = source.partition("::")[0]
+    return path.lower().endswith((_EXCEL, *_STATISTICS)) and "://" not in source
+
+
+def _check_part(path: str, sheet: str | None, source: str) -> None:
+    """Refuse a sheet of a file that has none, and one without a name."""
+    if sheet is not None and (not sheet or not path.lower().endswith(_EXCEL)):
+        raise TableError(
+            _KEY,
+            source,
+            expected="the name of a sheet behind .xlsx::, and nothing behind other files",
+            remedy=f"Write {path} alone for its first or only table.",
         )
 
 
@@ -262,6 +294,9 @@ def _open_text(source: str, base: Path, csv: CsvDialect) -> Table:
     if source.startswith(SCHEME):
         expression, engine = open_postgres(source)
         return Table(expression, engine, source, ordered=False)
+    path, _, sheet = source.partition("::")
+    if _is_foreign(source):
+        return _open_foreign(base, path, sheet or None, source)
     if "::" in source or "://" in source:
         path, name = _split(source)
         return _open_duckdb(base / path, name, source)
@@ -278,17 +313,32 @@ def _open_files(source: str, base: Path, csv: CsvDialect) -> Table:
         paths = [path for path in sorted(_matching(str(exact))) if os.path.isfile(path)]
     if not paths:
         pattern = any(letter in source for letter in "*?[")
-        raise TableError(
-            _KEY,
-            source,
-            expected="files that match this pattern" if pattern else "a file that exists",
-            remedy=f"Looked in {base.resolve()}.",
-        )
+        raise _absent(source, base, "files that match this pattern" if pattern else _A_FILE)
     if not lowered.endswith(_CSV):
         return _read_parquet(paths, source)
     engine = DuckDBEngine(connect(), source)
     read_csv(engine.connection, paths, _NAME, csv, tabs=lowered.endswith((".tsv", ".tsv.gz")))
     return Table(engine.bound(_NAME), engine, source, text_cells=True, csv=csv)
+
+
+_A_FILE = "a file that exists"
+
+
+def _absent(source: str, base: Path, expected: str) -> TableError:
+    return TableError(_KEY, source, expected=expected, remedy=f"Looked in {base.resolve()}.")
+
+
+def _open_foreign(base: Path, path: str, sheet: str | None, source: str) -> Table:
+    """A sheet of an Excel file, whose cells are texts, or the file of a statistics program."""
+    file = str(base / path)
+    if not os.path.isfile(file):
+        several = any(letter in path for letter in "*?[")
+        raise _absent(source, base, "one file, not a pattern" if several else _A_FILE)
+    if path.lower().endswith(_EXCEL):
+        cells = _of_arrow(read_excel(file, sheet, source), frozenset(), source)
+        return replace(cells, text_cells=True)
+    data, inferred, labels = read_statistics(file, source)
+    return replace(_of_arrow(data, inferred, source), labels=labels)
 
 
 def _matching(pattern: str) -> list[str]:
@@ -330,12 +380,16 @@ def _open_duckdb(path: Path, name: str, source: str) -> Table:
 
 def _open_memory(source: object) -> Table:
     data, inferred = to_arrow(source)
+    return _of_arrow(data, inferred, "the table in memory")
+
+
+def _of_arrow(data: Any, inferred: frozenset[str], description: str) -> Table:
+    """The table of an Arrow table; the types of the `inferred` columns depend on their cells."""
     types = {field.name: str(field.type) for field in data.schema}
     durations = durations_of(types)
     for name in durations:  # as in Parquet: the engine fails where one is missing
         place = data.column_names.index(name)
         data = data.set_column(place, name, data.column(place).cast("int64"))
-    description = "the table in memory"
     engine = DuckDBEngine(connect(), description)
     engine.opening(lambda: engine.connection.con.register(_NAME, data), description)
     return Table(

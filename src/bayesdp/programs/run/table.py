@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from bayesdp.arrays import Bools, Floats, Ints
 from bayesdp.errors import InputError, TableError, TableMismatchError, UnsupportedError
 from bayesdp.programs.ir import Program, Type
 from bayesdp.tables.refusals import Finding, UnreadableCellsError, engine
+
+if TYPE_CHECKING:
+    from bayesdp.tables.source import Table
 
 MISSING = "missing"
 MOST_WHOLE = 2**53
@@ -144,8 +147,24 @@ def _from_path(program: Program, source: str | Path, base: Path) -> tuple[Any, b
     names = [name for name, _ in program.record if name] or list(opened.names)
     for name in names:
         opened.require(name, f"record.{name}")
-    query = opened.expression.select(*names)
+    kinds = {name or program.database: kind.kind for name, kind in program.record}
+    query = opened.expression.select(
+        **{name: _stored(opened, name, kinds.get(name)) for name in names}
+    )
     return opened.arrow(query), opened.text_cells
+
+
+def _stored(opened: Table, name: str, kind: str | None) -> Any:
+    """The cells of a column; of a category with value labels, the labels."""
+    from bayesdp.tables.value_labels import label_of, require_distinct
+
+    raw: Any = opened.expression[name]
+    if kind != "category" or name not in opened.labels:
+        return raw
+    require_distinct(opened.labels[name], f"record.{name}")
+    # A code without a label is not missing: no label of the program reads like this.
+    without = "a code without a label: " + raw.cast("string")
+    return label_of(raw, opened.labels[name]).fill_null(without)
 
 
 def _plain_columns(program: Program, source: Any) -> dict[str, list[Any]] | None:

@@ -300,6 +300,7 @@ OTHERWISE = {
     "program_fields.agreed": "an example of a key of programs, with a name of one's own",
     "program_files.check_program_keys": "examples of keys of programs, with names of one's own",
     "study.load": "an example of a source",
+    "text_numbers.comma_remedy": "tests/tables/test_csv_dialect.py declares what it says",
     "sums._validate": "the engine's own check: a study is refused before it",
     "declarations.parse_columns": "speaks of names with an equals sign",
     "autoregressive._region": "names a model",

@@ -199,18 +199,39 @@ def test_dates_and_positions(tmp_path: Path) -> None:
 # What is not declared --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cell", ["1,5", "1.234,56", "1 234,5", "1,000"])
-def test_the_curator_is_told_of_the_decimal_comma(cell: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("cell", "remedies"),
+    [
+        ("1,5", [{"decimal": ","}]),
+        ("1,000", [{"thousands": ","}]),
+        ("1.234,56", [{"decimal": ","}, {"thousands": "."}]),
+        ("1 234,5", [{"decimal": ","}, {"thousands": " "}]),
+    ],
+)
+def test_the_curator_is_told_how_numbers_seem_to_be_written(
+    cell: str, remedies: list[dict[str, str]], tmp_path: Path
+) -> None:
+    """And once it is declared, nothing is wrong."""
     saved(tmp_path / "t.csv", f"x;y\n1;a\n{cell};a\n")
-    (finding,) = findings(open_table("t.csv", tmp_path), parse_columns({"x": {"bounds": [0, 9]}}))
-    assert finding.code == "not-a-number"
-    assert finding.message.endswith(
-        'in 1 row. Numbers with a comma are among them: write decimal = "," below [data.csv], or '
-        'thousands = "," if it stands between thousands.'
-    )
+    columns = parse_columns({"x": {"bounds": [0, 9]}})
+    declared: dict[str, str] = {}
+    for remedy in remedies:
+        table = open_table("t.csv", tmp_path, csv=CsvDialect.of(declared))
+        (finding,) = findings(table, columns)
+        assert finding.code == "not-a-number"
+        assert "below [data.csv]" in finding.message
+        for key in remedy:
+            assert f'{key} = "' in finding.message
+        declared |= remedy
+    assert findings(open_table("t.csv", tmp_path, csv=CsvDialect.of(declared)), columns) == []
+
+
+def test_other_texts_have_no_such_remedy(tmp_path: Path) -> None:
     saved(tmp_path / "t.csv", "x;y\n1;a\nseven;a\n")
-    (finding,) = findings(open_table("t.csv", tmp_path), parse_columns({"x": {"bounds": [0, 9]}}))
-    assert finding.message.endswith("in 1 row.")
+    for declared in ({}, {"decimal": ","}, {"thousands": ","}):
+        table = open_table("t.csv", tmp_path, csv=CsvDialect.of(declared))
+        (finding,) = findings(table, parse_columns({"x": {"bounds": [0, 9]}}))
+        assert finding.message.endswith("in 1 row.")
 
 
 @pytest.mark.parametrize(

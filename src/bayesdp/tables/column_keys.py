@@ -15,7 +15,10 @@ def refuse(name: str, key: str, value: object, expected: str, remedy: str = "") 
 
 
 def finite(name: str, key: str, value: object) -> float:
-    """A finite double, from a whole number or a float and nothing else."""
+    """The `value` as a finite double, if it is a whole number or a float and nothing else.
+
+    Raises `InputError` for any other, about the key `key` of the column `name`.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         refuse(name, key, value, "a number")
     try:

@@ -13,6 +13,7 @@ from bayesdp.tables.source import Table
 _THIN_SPACES = " \u00a0\u2009\u202f"
 """Spaces that stand between groups of digits: typography has narrow ones for it."""
 _WITH_COMMA = "^[+-]?[0-9]+(?:[. ][0-9]{3})*,[0-9]+$"
+_IN_GROUPS = "^[+-]?[0-9]{1,3}(?:[. '][0-9]{3})+(?:,[0-9]+)?$"
 
 
 def number_of(csv: CsvDialect, text: Any) -> Any:
@@ -40,13 +41,19 @@ def comma_remedy(table: Table, raw: Any) -> str:
 
     `raw` are the cells of one column. Private: for the curator only.
     """
-    if not table.text_cells or not table.csv.has_plain_numbers:
+    csv = table.csv
+    if not table.text_cells or csv.thousands:
         return ""
     cells = raw.strip().name("cells").as_table()
-    with_comma = cells.count(where=cells.cells.re_search(_WITH_COMMA))
-    if not table.numbers(cells, with_comma)[0]:
+    pattern = _WITH_COMMA if csv.has_plain_numbers else _IN_GROUPS
+    if not table.numbers(cells, cells.count(where=cells.cells.re_search(pattern)))[0]:
         return ""
+    if csv.has_plain_numbers:
+        return (
+            ' Numbers with a comma are among them: write decimal = "," below [data.csv], or '
+            'thousands = "," if it stands between thousands.'
+        )
     return (
-        ' Numbers with a comma are among them: write decimal = "," below [data.csv], or '
-        'thousands = "," if it stands between thousands.'
+        " Numbers in groups of three digits are among them: write what stands between the groups "
+        'below [data.csv], such as thousands = ".".'
     )

@@ -81,6 +81,33 @@ def test_a_file_of_another_country() -> None:
         assert said in " ".join(result.stderr.split())
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        ["--model", "markov", "--cuts", "2.5", "--length", "4"],
+        ["--model", "markov", "--where", "kwh > 2", "--length", "4"],
+        ["--model", "finite", "--cuts", "2.5", "--cluster", "week", "--size", "4", "--point"],
+        ["--model", "gaussian-clusters", "--cluster", "week"],
+    ],
+    ids=lambda words: "".join(words[1:4]),
+)
+def test_codes_are_as_empty_cells(model: list[str]) -> None:
+    rows = [f"{day // 4},{day % 5 + day % 3}" for day in range(31)]
+    for name, cells in (("empty", ["", ""]), ("coded", ["-9.0", " 999"])):
+        mixed = [*rows[:7], f"1,{cells[0]}", *rows[8:20], f"5,{cells[1]}", *rows[21:]]
+        Path(f"{name}.csv").write_text("\n".join(["week,kwh", *mixed]))
+    asked = [*model, "--column", "kwh"]
+    assert answer("coded.csv", *asked, "--codes", "-9,999") == answer("empty.csv", *asked)
+    assert answer("coded.csv", *asked) != answer("empty.csv", *asked)
+    wrong = {"9,9.0": "--codes is ['9', '9.0']: expected each code once", "1 000": "a number"}
+    if "--where" in model:  # which may be about texts
+        del wrong["1 000"]
+    for codes, said in wrong.items():
+        result = fit("coded.csv", *asked, "--codes", codes)
+        assert result.exit_code == 2
+        assert said in " ".join(result.stderr.split())
+
+
 def test_a_population_as_it_stands_in_a_study() -> None:
     for confidence in ("0.5", "0.95"):
         words = [*WHEEZE, *BITS, "--confidence", confidence]

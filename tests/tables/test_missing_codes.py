@@ -182,6 +182,29 @@ def test_codes_that_are_not_imputed_are_refused(tmp_path: Path) -> None:
     assert read_all(table, columns) == [(1.0, "a"), (None, "a"), (7.0, None), (None, "b")]
 
 
+def test_what_is_neither_a_value_nor_a_code_is_a_fault(tmp_path: Path) -> None:
+    """Imputed codes hide no other cell: not a text, not NaN, not a value that is no state."""
+    (tmp_path / "t.csv").write_text("x,s,n,d\nseven,c,2,x\nnan,a,0,2026-02-01\n,a,0,\n")
+    declared = {
+        "x": {"bounds": [0, 9], "missing": {"codes": [-9, "k.A."], "impute": 5}},
+        "s": {"states": ["a", "b"], "missing": {"codes": ["9"], "impute": "a"}},
+        "n": {"states": [0, 1], "missing": {"codes": [9], "impute": 1}},
+        "d": {
+            "bounds": ["2020-01-01", "2026-12-31"],
+            "missing": {"codes": ["9999-12-31"], "impute": "2021-01-01"},
+        },
+    }
+    columns = parse_columns(declared)
+    table = open_table("t.csv", tmp_path)
+    codes = [finding.code for finding in inspect(table, columns, Structure())]
+    assert codes == ["not-a-number", "not-finite", "undeclared", "undeclared", "not-a-time"]
+    assert read_all(table, columns) == [
+        (None, None, None, None),
+        (None, "a", 0.0, 20485.0),
+        (5.0, "a", 0.0, 18628.0),
+    ]
+
+
 def test_records_are_held_against_the_population_as_they_are_read(tmp_path: Path) -> None:
     """State 1 never follows itself; the code 9 is imputed as 1."""
     (tmp_path / "t.csv").write_text("day,n\n1,0\n2,1\n3,9\n")

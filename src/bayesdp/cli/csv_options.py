@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from bayesdp.errors import InputError
 
-if TYPE_CHECKING:
-    from bayesdp.tables.source import Table
-
+CodesOption = Annotated[
+    str | None,
+    typer.Option(metavar="VALUES", help="Cells of --column that are missing, as in -9,999."),
+]
 SeparatorOption = Annotated[
     str | None, typer.Option(help="CSV: the character between two cells, if not as in the header.")
 ]
@@ -39,25 +40,25 @@ def csv_options(
     return {key: value for key, value in options.items() if value is not None}
 
 
-def opened(file: str, csv: Mapping[str, str]) -> Table:
-    """The table of public data in a CSV file that is written as these options say.
+def opened(file: str, csv: Mapping[str, str], codes: Mapping[str, list[str]]) -> Any:
+    """The table of public data in a file that is written as these options say.
 
-    Raises `InputError` about the option that is wrong.
+    `codes` are the codes of missing values in its columns. Raises `InputError` about the option
+    that is wrong.
     """
-    from bayesdp.fitting.numbers_of import public_data
-    from bayesdp.tables.csv_dialect import CsvDialect
-    from bayesdp.tables.source import open_table
+    from bayesdp.fitting import public_table
 
-    first = next(iter(csv))
     try:
-        with public_data():
-            return open_table(file, csv=CsvDialect.of(csv))
+        return public_table(file, csv=csv, codes=codes)
     except InputError as error:
         if error.key == "data.csv":
+            first = next(iter(csv))
             expected = f"nothing for {file}, which is no CSV file"
             problem = InputError(f"--{first}", csv[first], expected=expected)
         elif error.key.startswith("data.csv."):
             problem = error.at(f"--{error.key.removeprefix('data.csv.')}")
+        elif error.key == "codes":
+            problem = error.at("--codes")
         else:
             raise
     raise problem

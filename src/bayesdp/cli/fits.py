@@ -11,6 +11,7 @@ import typer
 
 from bayesdp.cli.common import Json, app, command, console, print_json
 from bayesdp.cli.csv_options import (
+    CodesOption,
     DecimalOption,
     EncodingOption,
     SeparatorOption,
@@ -177,6 +178,7 @@ def fit(
     time_format: TimeFormatOption = None,
     gaps: GapsOption = None,
     missing: MissingOption = None,
+    codes: CodesOption = None,
     length: LengthOption = None,
     size: ClusterSizeOption = None,
     confidence: ConfidenceOption = None,
@@ -213,6 +215,7 @@ def fit(
         "time-format": time_format,
         "gaps": gaps,
         "missing": missing,
+        "codes": codes,
         "length": length,
         "size": size,
         "confidence": confidence,
@@ -261,7 +264,10 @@ def _fit_public(
         if diagnose:
             raise InputError("--diagnose", True, expected="no --out beside it", shown=False)
         check_target(out, "population", reserved=inputs)
-    fitted = _MODELS[model].fit(opened(file, csv) if csv else file, chosen)
+    options = dict(chosen)
+    codes = {chosen["column"]: _parts(options.pop("codes"))} if "codes" in chosen else {}
+    table = opened(file, csv, codes) if csv or codes else file
+    fitted = _MODELS[model].fit(table, options)
     if diagnose:
         _diagnose(fitted, as_json)
         return
@@ -429,30 +435,33 @@ _MODELS: dict[str, _Model] = {
         (
             *("column", "where", "cuts", "states", "order", "series", "time", "step"),
             *("time-format", "gaps"),
-            *("missing", "length", "confidence", "point"),
+            *("missing", "codes", "length", "confidence", "point"),
         ),
         ("column", "length"),
         _markov,
     ),
     "finite": _Model(
-        ("column", "cluster", "where", "cuts", "states", "role", "size", "confidence", "point"),
+        (
+            *("column", "cluster", "where", "cuts", "states", "codes", "role", "size"),
+            *("confidence", "point"),
+        ),
         ("column", "cluster"),
         _finite,
     ),
     "tree": _Model(
-        ("column", "record", "parent", "edges", "where", "cuts", "states", "confidence"),
+        ("column", "record", "parent", "edges", "where", "cuts", "states", "codes", "confidence"),
         ("column", "record", "parent"),
         _tree,
     ),
     "network": _Model(("structure", "confidence"), ("structure",), _network),
     "gaussian-clusters": _Model(
-        ("column", "cluster", "size", "confidence"), ("column", "cluster"), _clusters
+        ("column", "cluster", "codes", "size", "confidence"), ("column", "cluster"), _clusters
     ),
     "gaussian-roles": _Model(
-        ("column", "cluster", "role", "confidence"), ("column", "cluster", "role"), _roles
+        ("column", "cluster", "role", "codes", "confidence"), ("column", "cluster", "role"), _roles
     ),
     "ar1": _Model(
-        ("column", "time", "series", "step", "time-format", "length", "confidence"),
+        ("column", "time", "series", "step", "time-format", "codes", "length", "confidence"),
         ("column", "time"),
         _autoregressive,
     ),

@@ -4,8 +4,8 @@
   `autoregressive`.
 * Bounds: `regions` (from counts), `noisy_counts` (from private data, which `release.private_fit`
   counts and pays for), `boxes` (few laws that stand for all between bounds).
-* Reading: `counting`, `numbers_of`, `states`. Does the model fit: `comparing` (chains) and
-  `diagnosing` (Gaussian ones).
+* Reading: `public_tables`, `counting`, `numbers_of`, `states`. Does the model fit: `comparing`
+  (chains) and `diagnosing` (Gaussian ones).
 * After a release: `streams`.
 """
 
@@ -16,6 +16,7 @@ from bayesdp.fitting.comparing import FitCheck
 from bayesdp.fitting.joint_laws import FiniteFit, fit_finite
 from bayesdp.fitting.networks import NetworkFit, fit_network
 from bayesdp.fitting.orders import OrdersFit, fit_orders
+from bayesdp.fitting.public_tables import public_table
 from bayesdp.fitting.regions import TransitionBounds
 from bayesdp.fitting.roles import RolesFit, fit_roles
 from bayesdp.fitting.streams import SmoothedValues, posterior_states, posterior_values
@@ -43,4 +44,5 @@ __all__ = [
     "fit_tree",
     "posterior_states",
     "posterior_values",
+    "public_table",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -41,7 +42,7 @@ def _complete_rows(
     table = open_table(source)
     for name in reads:
         require_column(table, name, name)
-    columns = {name: Column(name=name, public=True) for name in reads}
+    columns = {name: _public_column(table, name, kind) for name, kind in reads.items()}
     readings = {name: read(table, columns, name, kind) for name, kind in reads.items()}
     for name, reading in readings.items():
         for fault, rows in reading.faults.items():
@@ -61,6 +62,20 @@ def _complete_rows(
     complete = [row for row in rows if None not in row]
     arrays = tuple(np.array([row[i] for row in complete]) for i in range(len(values)))
     return arrays, len(rows) - len(complete)
+
+
+def _public_column(table: Table, name: str, kind: Reads) -> Column:
+    """The declaration of a column of public data; bounds that hold all numbers, if it has codes."""
+    if name not in table.codes:
+        return Column(name=name, public=True)
+    if kind != "number":
+        raise InputError("codes", name, expected="codes of a column of numbers")
+    everything = (-sys.float_info.max, sys.float_info.max)
+    declared = {"bounds": everything, "missing": {"codes": table.codes[name]}}
+    try:
+        return parse_columns({name: declared})[name]
+    except InputError as error:
+        raise error.at("codes") from None
 
 
 def _times_as_numbers(table: Table, time: Column) -> Any:

@@ -60,7 +60,9 @@ def read_states(table: Table, column: str, declared: Mapping[str, Any]) -> State
     (way,) = ways
     derived = way != "states"
     name = f"{column} as states" if derived else column
-    keys = {"from": column, **ways} if derived else ways
+    keys: dict[str, Any] = {"from": column, **ways} if derived else dict(ways)
+    if column in table.codes:
+        keys["missing"] = {"codes": table.codes[column]}
     try:
         columns = parse_columns({name: keys})
         reading = read(table, columns, name)
@@ -82,4 +84,4 @@ def read_states(table: Table, column: str, declared: Mapping[str, Any]) -> State
 def _argument(key: str, name: str) -> str:
     """The argument that a key of a column's declaration stands for."""
     last = key.removeprefix(f"data.columns.{name}").removeprefix(".")
-    return {"": "column", "from": "column"}.get(last, last)
+    return {"": "column", "from": "column", "missing.codes": "codes"}.get(last, last)

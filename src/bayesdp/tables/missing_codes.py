@@ -7,7 +7,7 @@ are compared as numbers; any other text, such as `"k.A."`, is compared with the 
 spaces around it. A cell that is a code is missing and nothing else, also where it lies within the
 bounds.
 
-Public names: `Impute`, `RefuseMissing`, `read_missing`, `check_missing`, `marked`.
+Public names: `Impute`, `RefuseMissing`, `read_missing`, `read_codes`, `check_missing`, `marked`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def read_missing(name: str, value: object) -> Impute | RefuseMissing | str:
             "'refuse', { impute = value }, { codes = [...] } or both keys",
             "For example missing = { codes = [-9, 999], impute = 0 }.",
         )
-    codes = _codes(name, value["codes"]) if "codes" in value else ()
+    codes = read_codes(name, value["codes"]) if "codes" in value else ()
     if "impute" not in value:
         return RefuseMissing(codes=codes)
     imputed = value["impute"]
@@ -75,7 +75,8 @@ def read_missing(name: str, value: object) -> Impute | RefuseMissing | str:
     return Impute(impute=imputed, codes=codes)
 
 
-def _codes(name: str, value: object) -> tuple[Value, ...]:
+def read_codes(name: str, value: object) -> tuple[Value, ...]:
+    """The codes of missing values in the column `name`. Raises `InputError` for other values."""
     key = "missing.codes"
     if not isinstance(value, list | tuple) or not value:
         refuse(name, key, value, "a list of at least one code, such as [-9, 999]")

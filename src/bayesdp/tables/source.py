@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 from bayesdp.errors import TableError, UnsupportedError, did_you_mean
+from bayesdp.statements.columns import Value
 from bayesdp.tables.columns import Column
 from bayesdp.tables.csv_dialect import USUAL, CsvDialect
 from bayesdp.tables.csv_files import read_csv
@@ -65,7 +66,8 @@ class Table:
     columns of durations, which the engine would read as whole numbers, with how many of these a
     second has. `file` is the path of a table that is one Parquet file, and `place` names a column
     of the expression, not of the table, that numbers its rows from 0. `labels` are the value labels
-    of columns that have some.
+    of columns that have some, and `codes` the codes of missing values in columns of public data,
+    which no study declares.
     """
 
     expression: ir.Table
@@ -80,6 +82,7 @@ class Table:
     file: str | None = None
     place: str | None = None
     labels: Mapping[str, ValueLabels] = field(default_factory=dict)
+    codes: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:

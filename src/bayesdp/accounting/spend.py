@@ -32,6 +32,7 @@ from bayesdp.notions import (
 from bayesdp.numbers import UpperBound, float_above
 from bayesdp.statements.assumptions import secrets_place
 from bayesdp.statements.base import exact_text
+from bayesdp.statements.spends import is_one_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class Spend:
         """A block is one of a public column, and records are rows."""
         if self.block is not None and not isinstance(self.block, Block):
             object.__setattr__(self, "block", Block.from_dict(self.block))
-        if self.block is not None and self.unit != "row":
+        if self.block is not None and not is_one_row(self.unit):
             raise InputError(
                 "spend.block",
                 self.block.words(),

@@ -99,7 +99,7 @@ def program_query(
         compared = {
             "query": (spend.query, query.name),
             "dataset": (spend.dataset, body.dataset),
-            "unit": (spend.unit, "row"),
+            "unit": (spend.unit, body.protected_unit),
             "reads": (list(spend.reads), reads),
             "mechanism": (spend.mechanism, MECHANISM),
             "block": (spend.block, None),

@@ -200,7 +200,7 @@ class _Release:
         compared = {
             "query": (spend.query, evidence.query.name),
             "dataset": (spend.dataset, body.dataset),
-            "unit": (spend.unit, body.unit),
+            "unit": (spend.unit, body.protected_unit),
             "kind": (spend.kind, asked.kind),
             "column": (spend.column, asked.column),
             "reads": (spend.reads, asked.reads),
@@ -395,7 +395,7 @@ class _Release:
         own, step = self.root.premises[0], self.root.premises[-1]
         for spend in state.earlier_spends:
             agree(spend.dataset, body.dataset, "dataset", name)
-            agree(spend.unit, body.unit, "unit", name)
+            agree(spend.unit, body.protected_unit, "unit", name)
         due_steps = 2 if state.earlier_spends else 1
         agree(len(self.root.premises), due_steps, "number of premises", name)
         together = [*spent(state.earlier_spends), *spends]

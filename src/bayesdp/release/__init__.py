@@ -1,7 +1,8 @@
 """Study files, their price, and the release itself.
 
 * What a study says: `reading` (from TOML or plain data) into `spec` and `spec_parts`; `consistency`
-  holds its parts against each other, `wide` warns of tables of another shape.
+  holds its parts against each other, `sources` the columns against how tables are made long or
+  joined; `wide` warns of tables of another shape.
 * Its queries: `queries` (what one reads), `labels` (the columns, as spends name them), `cells` (of
   histograms), `crossed` (groups and cells of several columns), `quantiles` (what is chosen among),
   `public_sizes` (of groups, and averages of no rows), `programs` with `program_files` and

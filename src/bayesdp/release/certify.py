@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import bayesdp
@@ -22,6 +23,7 @@ from bayesdp.release.derivation import (
 from bayesdp.release.plan import Plan
 from bayesdp.release.programs import PlannedProgram
 from bayesdp.release.spec import describe_column
+from bayesdp.release.spec_parts import DataSpec
 from bayesdp.statements.populations import law_of
 from bayesdp.theorems import LeakageReport
 
@@ -89,6 +91,7 @@ def declarations(plan: Plan, before: Sequence[Spend] = ()) -> dict[str, Any]:
         "unit": study.data.unit,
         "rows_per_unit": study.data.rows_per_unit,
         **({"balanced": True} if study.data.balanced else {}),
+        **_sources(study.data),
         "n": plan.n,
         "columns": {name: describe_column(column) for name, column in study.columns.items()},
         "claim": claim(plan),
@@ -100,6 +103,14 @@ def declarations(plan: Plan, before: Sequence[Spend] = ()) -> dict[str, Any]:
         ),
         "population": study.population.spec() if study.population and of_bdp else None,
     }
+
+
+def _sources(data: DataSpec) -> dict[str, Any]:
+    """How the records were made of tables: parts of rows, and columns of public tables."""
+    wide, joins = data.wide, data.join
+    parts = None if wide is None else {"position": wide.position, "number": wide.parts}
+    joined = [{"table": Path(j.table).name, "by": j.left, "columns": j.columns} for j in joins]
+    return {**({"parts": parts} if parts else {}), **({"joined": joined} if joined else {})}
 
 
 def describe_program(program: PlannedProgram) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from bayesdp.populations import (
     Tree,
     Unknown,
 )
+from bayesdp.release.sources import check_sources
 from bayesdp.release.spec import StressSpec, StudySpec, describe_column
 from bayesdp.statements import StatementError, read_columns
 from bayesdp.statements.base import exact_text
@@ -100,6 +101,7 @@ def consistent(study: StudySpec) -> StudySpec:
                 expected=f'at most one column of role "{role}"',
                 remedy="Leave the role out of all other columns.",
             )
+    check_sources(study)
     _covered_columns(study)
     _structure(study)
     _room(study)
@@ -295,7 +297,7 @@ _ROLES_OF_PANELS = {
 """What each column of a panel says, and how it is declared."""
 
 LONG_FORM = (
-    "A wide table has no such column: give each record a row of its own first "
+    "A wide table has no such column: [data.wide] makes it, with a record for each person of a row "
     "(docs/study-files.md, 'Wide and long tables')."
 )
 """The remedy where a table may have several records in a row."""

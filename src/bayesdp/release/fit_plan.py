@@ -287,7 +287,7 @@ def plan_fit(
     noise = DiscreteLaplace.for_cost(released.sensitivity, _positive(dp_epsilon))
     spend = Spend(
         dataset=data.dataset,
-        unit=data.unit,
+        unit=data.protected_unit,
         query=f"fit of a chain of order {order} to {name}",
         kind="any",
         dp_epsilon=noise.cost(released.sensitivity),

@@ -230,7 +230,7 @@ def ledger_entry(
     data = study.data
     return LedgerEntry(
         data.dataset,
-        data.unit,
+        data.protected_unit,
         reading,
         spends,
         study=name,

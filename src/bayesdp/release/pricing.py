@@ -322,7 +322,7 @@ class Pricing:
         slack = grid.slack if lipschitz and grid is not None else 0.0
         return Spend(
             dataset=self.study.data.dataset,
-            unit=self.study.data.unit,
+            unit=self.study.data.protected_unit,
             query=shape.spec.name,
             kind=shape.kind,
             column=label(column) if column is not None else None,

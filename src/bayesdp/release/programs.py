@@ -255,7 +255,7 @@ def _spends(
         )
     shared: dict[str, Any] = {
         "dataset": study.data.dataset,
-        "unit": study.data.unit,
+        "unit": study.data.protected_unit,
         "query": query.name,
         "mechanism": MECHANISM,
         "reads": reads,

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from bayesdp.release.crossed import place_text, quoted
 from bayesdp.release.planned_query import PlannedQuery
 from bayesdp.statements.queries import OF_MATCHING
+from bayesdp.statements.spends import is_one_row
 from bayesdp.tables.columns import Column
 from bayesdp.tables.refusals import Finding
 from bayesdp.tables.sums import Totals
@@ -65,7 +66,7 @@ def _needs_rows(query: PlannedQuery) -> bool:
     a record is several rows, which groups they lie in is protected with them: of no rows a quantile
     is any candidate then.
     """
-    return query.shape.averaged or (query.shape.choice is not None and query.spend.unit == "row")
+    return query.shape.averaged or (query.shape.choice is not None and is_one_row(query.spend.unit))
 
 
 def other_group_sizes(queries: Sequence[PlannedQuery], totals: Totals) -> list[Finding]:

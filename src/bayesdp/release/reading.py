@@ -41,7 +41,9 @@ from bayesdp.statements.queries import AVERAGES
 from bayesdp.tables.columns import Column
 from bayesdp.tables.csv_dialect import CsvDialect
 from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.joins import parse_joins
 from bayesdp.tables.predicates import Predicate
+from bayesdp.tables.wide import parse_wide
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -150,6 +152,8 @@ def _data(raw: dict[str, Any]) -> DataSpec:
             expected="at most 2^40 records",
             remedy="Write the number of records of the table.",
         )
+    readers = {"wide": parse_wide, "join": parse_joins}
+    raw = raw | {key: read(raw[key]) for key, read in readers.items() if key in raw}
     data: DataSpec = _part(DataSpec, _one_name(raw), "data")
     if (data.unit != "row") != (data.rows_per_unit is not None):
         if data.unit == "row":

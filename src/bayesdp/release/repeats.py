@@ -94,7 +94,9 @@ def released_words(released: tuple[Released, ...]) -> str:
     return f"This study was released{times} {released[-1].words()}."
 
 
-_DECLARED = ("dataset", "unit", "rows_per_unit", "balanced", "n", "columns", "population")
+_DECLARED = (
+    "dataset", "unit", "rows_per_unit", "balanced", "parts", "joined", "n", "columns", "population",
+)  # fmt: skip
 """What certificates say of a study, beside its queries, and what no other release changes."""
 
 
@@ -147,7 +149,7 @@ def require_new(study: str, ledger: Ledger) -> None:
 def digest(study: StudySpec, reading: Reading) -> str:
     """A digest that is the same for identical studies. `reading` is that of the study."""
     plain = {
-        "data": study.data.model_dump(exclude={"source", "csv"}),
+        "data": study.data.model_dump(mode="json", exclude={"source", "csv"}),
         "columns": {name: describe_column(column) for name, column in study.columns.items()},
         "population": _population(study, reading),
         "budget": study.budget.model_dump(exclude={"ledger", "analyst"}),

@@ -12,7 +12,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from bayesdp.errors import InputError
 from bayesdp.notions import Adversary, Notion, Secrets
+from bayesdp.statements.spends import protected_unit
 from bayesdp.tables.csv_dialect import USUAL, CsvDialect
+from bayesdp.tables.joins import Join
+from bayesdp.tables.wide import Wide
 
 QueryKind = Literal[
     "count",
@@ -51,7 +54,8 @@ class DataSpec(_Part):
     """`[data]`: where the table is, under which name its budget is kept, what a record is.
 
     `csv` is how the files of the source are written. `rows_per_unit` is the most rows of a record
-    that is several, and the rows of each if it is `balanced`.
+    that is several, and the rows of each if it is `balanced`. `wide` makes a wide table long, and
+    `join` adds columns of public tables: everything else speaks of the table that they make.
     """
 
     source: str | None = None
@@ -61,6 +65,13 @@ class DataSpec(_Part):
     unit: str = "row"
     rows_per_unit: int | None = Field(default=None, ge=1)
     balanced: bool = False
+    wide: Wide | None = None
+    join: tuple[Join, ...] = ()
+
+    @property
+    def protected_unit(self) -> str:
+        """What a record is, as ledgers tell budgets apart by it."""
+        return protected_unit(self.unit, None if self.wide is None else self.wide.position)
 
 
 class BudgetSpec(_Part):

@@ -58,9 +58,11 @@ from bayesdp.release.sweep import Sweep, priced_alone, sweep
 from bayesdp.release.wide import clusters_of_one
 from bayesdp.statements.base import exact_text
 from bayesdp.tables.checks import Finding, count_records, inspect
+from bayesdp.tables.joins import joined
 from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError, counted, mismatch
 from bayesdp.tables.source import Table, check_source, open_table
 from bayesdp.tables.sums import Totals, run
+from bayesdp.tables.wide import melted
 
 T = TypeVar("T")
 
@@ -73,7 +75,9 @@ class Study:
     table's own). `columns` as in `[data.columns]`; `population` a `Population` or its spec, left
     out for the notion `dp`; `budget` and `queries` as in the study file. `unit`, `rows_per_unit`
     and `balanced` say which rows form a record, if that isn't one row. `csv` says how CSV files are
-    written, as `[data.csv]`. `ledger` is a path or URL,
+    written, as `[data.csv]`. `wide` makes a wide table long as `[data.wide]` does, and `join` adds
+    columns of public tables as `[[data.join]]` does, whose paths are relative to the current
+    folder. `ledger` is a path or URL,
     by default `ledger.db` in the current folder. `stress` are further populations for the method
     `stress`, as `[[stress]]` in the study file. Raises `InputError` naming the key, as for files.
 
@@ -100,16 +104,22 @@ class Study:
         rows_per_unit: int | None = None,
         balanced: bool = False,
         csv: Mapping[str, str] | None = None,
+        wide: Mapping[str, Any] | None = None,
+        join: Mapping[str, Any] | Sequence[Mapping[str, Any]] = (),
         ledger: str | None = None,
         stress: Sequence[StressSpec | Mapping[str, Any]] = (),
     ) -> None:
-        data = {"dataset": dataset, "n": n, "unit": unit, "columns": columns}
+        data: dict[str, Any] = {"dataset": dataset, "n": n, "unit": unit, "columns": columns}
         if rows_per_unit is not None:
             data["rows_per_unit"] = rows_per_unit
         if balanced:
             data["balanced"] = balanced
         if csv is not None:
             data["csv"] = csv
+        if wide is not None:
+            data["wide"] = wide
+        if join:
+            data["join"] = join
         plain_budget = budget.model_dump() if isinstance(budget, BudgetSpec) else dict(budget)
         raw = {
             "data": data,
@@ -227,7 +237,7 @@ class Study:
         way has to be added. Raises as `Ledger.register` does.
         """
         data, columns = self.spec.data, declared_columns(self.spec)
-        self.ledger().register(data.dataset, data.unit, self._reading, **columns)
+        self.ledger().register(data.dataset, data.protected_unit, self._reading, **columns)
         return self._reading
 
     def check(self) -> Check:
@@ -514,7 +524,11 @@ class Study:
                 remedy="Give it as the first argument of Study.",
                 shown=False,
             )
-        return open_table(self._table, self.folder, csv=self.spec.data.csv)
+        table = open_table(self._table, self.folder, csv=self.spec.data.csv)
+        data, columns = self.spec.data, self.spec.columns
+        if data.wide is not None:
+            table = melted(table, data.wide, columns)
+        return joined(table, data.join, columns, self.folder)
 
     def _totals(self, table: Table, plan: Plan) -> Totals:
         queries = [query.table_query() for query in plan.queries]

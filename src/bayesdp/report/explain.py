@@ -271,6 +271,7 @@ def facts(promise: Promise) -> dict[str, Any]:
         "dataset": promise.dataset,
         "records": promise.n,
         "unit": promise.unit,
+        **({"parts": promise.parts} if promise.parts else {}),
         "theorem": promise.theorem,
         "assumptions": list(promise.assumptions),
     }

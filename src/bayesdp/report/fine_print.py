@@ -100,7 +100,9 @@ def _quoted(names: list[str]) -> str:
 _SAID_ELSEWHERE = (
     "adjacency is: replace one record;",
     "a record is one row of the table",
+    "a record is one part of a row of the table",
     "a record is all rows with the same",
+    "a record is all parts of rows with the same",
     "not protected, because declared public:",
     "the adversary is '",
     "secret values lie ",

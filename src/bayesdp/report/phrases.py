@@ -91,15 +91,17 @@ def one_record(promise: Promise) -> str:
         return "One record is one entry of a table: one person, or one day of one person, say."
     if promise.unit != "row":
         most = number(promise.rows_per_unit)
+        of_rows = f"{nouns(promise)} of " if promise.parts else ""
         return (
-            f"One record is all rows of the table with the same '{clean(promise.unit)}', "
-            f"{'exactly' if promise.balanced else 'at most'} {most} rows."
+            f"One record is all {of_rows}rows of the table with the same '{clean(promise.unit)}', "
+            f"{'exactly' if promise.balanced else 'at most'} {most} {nouns(promise)}."
         )
     row = _one_row(promise)
     if promise.joint is not None or dependence.grouping(promise.columns).order:
         return f"{row}."
     return (
-        f"{row}. If a person has several rows, the limits are for one row and not for the person."
+        f"{row}. If a person has several {nouns(promise)}, the limits are for one "
+        f"{nouns(promise)[:-1]} and not for the person."
     )
 
 
@@ -108,7 +110,13 @@ def _one_row(promise: Promise) -> str:
     groups = dependence.grouping(promise.columns)
     of_series = f" of one '{groups.series}'" if groups.series else ""
     step = f": one '{groups.order}'{of_series}" if groups.order else ""
-    return f"One record is one row of the table{step}"
+    part = f"one of the {number(promise.parts)} parts of a row" if promise.parts else "one row"
+    return f"One record is {part} of the table{step}"
+
+
+def nouns(promise: Promise) -> str:
+    """What the records of a table are made of, in the plural: rows, or parts of rows."""
+    return "parts" if promise.parts else "rows"
 
 
 def together(promise: Promise) -> str:
@@ -117,8 +125,8 @@ def together(promise: Promise) -> str:
     name = groups.cluster or groups.series
     if promise.joint is None or name is None:
         return ""
-    nouns = "rows" if promise.unit == "row" else "records"
-    return f"all {nouns} with the same '{name}' (at most {number(promise.group)} {nouns})"
+    plural = nouns(promise) if promise.unit == "row" else "records"
+    return f"all {plural} with the same '{name}' (at most {number(promise.group)} {plural})"
 
 
 def several_rows(promise: Promise) -> str:
@@ -133,7 +141,8 @@ def several_rows(promise: Promise) -> str:
     record, joint = _one_row(promise), promise.joint
     if joint is None:
         return f"{record}, and the level is not for a person with several of them."
-    rows = together(promise) or f"all rows (at most {number(promise.group)} rows)"
+    plural = nouns(promise)
+    rows = together(promise) or f"all {plural} (at most {number(promise.group)} {plural})"
     empty = beliefs.is_empty(joint.epsilon, joint.delta)
     weak = ", which is almost no promise" if empty else ""
     return f"{record}; for a fact about {rows}, 10 % can become {becomes(joint)}{weak}."

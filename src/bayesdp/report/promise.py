@@ -102,6 +102,7 @@ class Promise:
     unit: str = "row"
     rows_per_unit: int | None = None
     balanced: bool = False
+    parts: int | None = None
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
     theorem: str = ""
@@ -213,6 +214,7 @@ def of_declarations(document: Mapping[str, Any]) -> Promise:
         unit=str(document["unit"]),
         rows_per_unit=document["rows_per_unit"],
         balanced="balanced" in document,
+        parts=(document.get("parts") or {}).get("number"),
         columns=document["columns"],
     )
 
@@ -270,6 +272,7 @@ def _of_release(document: Mapping[str, Any], status: PromiseStatus, subject: Sub
         unit=str(document["unit"]),
         rows_per_unit=document["rows_per_unit"],
         balanced="balanced" in document,
+        parts=(document.get("parts") or {}).get("number"),
         columns=columns,
         assumptions=tuple(document["assumptions"]),
         theorem=steps[1]["rule"] if notion == "bdp" else "",

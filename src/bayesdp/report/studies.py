@@ -330,7 +330,9 @@ def show_release(
 def level_scope(body: Mapping[str, Any]) -> str:
     """For whom the level of a release holds, in one sentence, from the body of its certificate."""
     claim, unit = body["claim"], body["unit"]
-    record = "one row" if unit == "row" else f"all rows with the same '{unit}'"
+    part = "part of a row" if body.get("parts") else "row"
+    rows = "parts of rows" if body.get("parts") else "rows"
+    record = f"one {part}" if unit == "row" else f"all {rows} with the same '{unit}'"
     if claim["notion"] == "dp":
         return (
             f"The level is for each single record ({record}), against somebody who knows all "

@@ -102,14 +102,15 @@ def _numbers(population: Mapping[str, Any]) -> str:
 
 def _about_records(document: Mapping[str, Any]) -> list[str]:
     said = ["adjacency is: replace one record; the number of records and who is in are public"]
-    unit, n = document["unit"], document["n"]
+    n = document["n"]
     said.append(f"{TABLE} {named(document['dataset'])} has {n} record{'s' * (n != 1)}")
-    said.append(
-        "a record is one row of the table"
-        if unit == "row"
-        else f"a record is all rows with the same {_listed(unit)}, "
-        f"{'exactly' if document.get('balanced') else 'at most'} {document['rows_per_unit']}"
-    )
+    said.append(_record(document))
+    said += [
+        f"the table {named(other['table'])}, in which {', '.join(map(_listed, other['columns']))} "
+        f"is looked up by {', '.join(map(_listed, other['by']))}, is public: nothing in it depends "
+        "on the records"
+        for other in document.get("joined", ())
+    ]
     public = [
         name
         for name, column in document["columns"].items()
@@ -123,6 +124,27 @@ def _about_records(document: Mapping[str, Any]) -> list[str]:
         for name in document.get("public_blocks", [])
     ]
     return [*said, LEDGER, _about_budget(document)]
+
+
+def _record(document: Mapping[str, Any]) -> str:
+    """What a record is: a row, a part of one, or several of either."""
+    unit, parts = document["unit"], document.get("parts")
+    apart = f"{parts['number']} parts, told apart by {_listed(parts['position'])}" if parts else ""
+    if unit == "row":
+        return (
+            f"a record is one part of a row of the table, which has {apart}"
+            if parts
+            else "a record is one row of the table"
+        )
+    several = "exactly" if document.get("balanced") else "at most"
+    if parts:
+        return (
+            f"a record is all parts of rows with the same {_listed(unit)}, {several} "
+            f"{document['rows_per_unit']} parts; a row of the table has {apart}"
+        )
+    return (
+        f"a record is all rows with the same {_listed(unit)}, {several} {document['rows_per_unit']}"
+    )
 
 
 def _about_budget(document: Mapping[str, Any]) -> str:

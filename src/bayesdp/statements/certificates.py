@@ -31,7 +31,7 @@ from bayesdp.statements.columns import CellKey
 from bayesdp.statements.conversions import Adversary, Conversion, Cost, Delta
 from bayesdp.statements.program_steps import ProgramClaim, ProgramDerivation
 from bayesdp.statements.queries import AVERAGES
-from bayesdp.statements.spends import PROGRAM, ZCDP, Spend
+from bayesdp.statements.spends import PROGRAM, ZCDP, Spend, protected_unit
 from bayesdp.statements.steps import NotionLevel, Relation, RelationsStep, ReleaseStep
 
 FORMAT = "bayesdp-certificate"
@@ -293,6 +293,21 @@ class DataSet(Statement):
     earlier_spends: Annotated[tuple[Spend, ...], Sequence]
 
 
+class RowParts(Statement):
+    """Each row of the table holds a `number` of records, told apart by the column `position`."""
+
+    position: Name
+    number: Annotated[Count, Field(ge=2)]
+
+
+class LookUp(Statement):
+    """A public table: `columns` are looked up in it by the value of the columns `by`."""
+
+    table: Name
+    by: Annotated[Names, Field(min_length=1)]
+    columns: Annotated[Names, Field(min_length=1)]
+
+
 class ReleaseCertificate(Certificate):
     """The certificate of a release: what was asked, the results, and the data set's state."""
 
@@ -302,6 +317,8 @@ class ReleaseCertificate(Certificate):
     unit: Name
     rows_per_unit: Count | None
     balanced: Literal[True] | None = None
+    parts: RowParts | None = None
+    joined: Annotated[tuple[LookUp, ...], Sequence] = ()
     n: Count
     columns: dict[str, Any]
     public_blocks: Names = ()
@@ -326,6 +343,11 @@ class ReleaseCertificate(Certificate):
         if self.balanced and self.unit == "row":
             raise ValueError("balanced belongs to records of several rows")
         return self
+
+    @property
+    def protected_unit(self) -> str:
+        """What a record is, as all spends of the data set say it."""
+        return protected_unit(self.unit, None if self.parts is None else self.parts.position)
 
 
 class ConversionCertificate(Certificate):

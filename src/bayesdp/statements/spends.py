@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from bayesdp.statements.base import Line, Name, Names, Number, Sequence, Statement, visible
-from bayesdp.statements.columns import Value, kind_of
+from bayesdp.statements.columns import DEFINED_AS, Value, kind_of
 
 LAPLACE, GAUSSIAN, PROGRAM = "discrete-laplace", "discrete-gaussian", "program"
 """The mechanisms of this package, which put sums on a grid: their Lipschitz spends have slack."""
@@ -20,6 +20,24 @@ ZCDP = (GAUSSIAN, EXPONENTIAL)
 
 PURE = (LAPLACE, PERMUTE_AND_FLIP)
 """The mechanisms whose cost is pure."""
+
+
+_PART = f"part of a row{DEFINED_AS}"
+"""How the protected unit begins where a record is a part of a row: no column has such a name."""
+
+
+def protected_unit(unit: str, position: str | None) -> str:
+    """The protected unit of spends: a study's `unit`, "row" or a column.
+
+    Where each row of the table holds several records, which the column `position` tells apart, a
+    part of a row is another unit than the row: costs of the two don't add up.
+    """
+    return f"{_PART}{position}" if unit == "row" and position is not None else unit
+
+
+def is_one_row(unit: str) -> bool:
+    """Whether a record of this protected unit is one row of the table that queries read."""
+    return unit == "row" or unit.startswith(_PART)
 
 
 def _each_once(values: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -67,7 +85,7 @@ class Spend(Statement):
             raise ValueError("a cost of another kind than its noise has")
         if list(self.reads) != sorted(self.reads):
             raise ValueError("columns that it reads, out of alphabetical order")
-        if self.block is not None and self.unit != "row":
+        if self.block is not None and not is_one_row(self.unit):
             raise ValueError("a record of several rows has no block")
         if self.kind == "any":
             if self.interval is not None or self.slack > 0:

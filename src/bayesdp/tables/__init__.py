@@ -12,7 +12,8 @@ nothing.
 * Sources: `csv_files` (as texts), `csv_dialect` (how they are written), `parquet_files` (one type
   for each column of several files), `excel_files` (as texts too), `statistics_files` (of Stata,
   SPSS and SAS, with `value_labels`), `frames` (tables in memory, through Arrow), `other_files`
-  (what to do with those that are not read).
+  (what to do with those that are not read), `wide` (makes a row of each record of a row), `joins`
+  (with public tables).
 * Cells: `reading` (a declared column's clean values, and what is wrong with a row), `text_numbers`
   (numbers as CSV cells write them), `rows` (whole columns, for programs), `literals` (values of a
   study in the data engine), `order_keys` (the places of records in a series).

@@ -114,7 +114,8 @@ def _checks(
     table: Table, columns: Mapping[str, Column], expected: Structure, plan: TableQueries
 ) -> Iterator[list[Finding]]:
     readings = checked_columns(table, columns, plan)
-    faults = [
+    faults = [(mark.words, mark.code, table.expression[mark.column]) for mark in table.marks]
+    faults += [
         (name, code, mark) for name, read in readings.items() for code, mark in read.faults.items()
     ]
     query = table.expression.select(
@@ -125,8 +126,7 @@ def _checks(
     yield [
         Finding(
             code,
-            f"Column '{name}': {_WORDS[code]} in {counted(count, 'row')}."
-            + _remedy(table, columns[name], code),
+            f"{_about(name, code)}{counted(count, 'row')}.{_remedy(table, columns, name, code)}",
         )
         for (name, code, _), count in zip(faults, counts[1:], strict=True)
         if count
@@ -134,13 +134,18 @@ def _checks(
     yield structure_findings(table, columns, expected, counts[0])[0]
 
 
-def _remedy(table: Table, column: Column, code: str) -> str:
+def _remedy(table: Table, columns: Mapping[str, Column], name: str, code: str) -> str:
     """What to declare instead, where cells show it."""
     if code == reading.UNLABELLED:
         return " Declare as states the codes themselves, or label all codes in the file."
     if code != reading.NOT_A_NUMBER:
         return ""
-    return comma_remedy(table, table.expression[column.cells[0]])
+    return comma_remedy(table, table.expression[columns[name].cells[0]])
+
+
+def _about(name: str, code: str) -> str:
+    """What is wrong with a column, or with a row as a whole: `name` then says it."""
+    return f"Column '{name}': {_WORDS[code]} in " if code in _WORDS else f"{name}: "
 
 
 def count_records(table: Table, unit: str = "row") -> int:
@@ -159,7 +164,7 @@ def checked_columns(
     """The readings of all columns whose cells are checked, by name.
 
     `columns` are the declared ones of the table; `plan` adds what its queries read. A row has a
-    fault exactly where one of their values is NULL.
+    fault exactly where one of their values is NULL, or one of the table's marks is set.
     """
     reads = reads_of(plan)
     readings = {}
@@ -172,11 +177,11 @@ def checked_columns(
     return readings
 
 
-def any_missing(values: Iterable[Any]) -> Any:
-    """Whether any of these values is NULL, as an expression."""
+def any_missing(values: Iterable[Any], marks: Iterable[Any] = ()) -> Any:
+    """Whether any of these values is NULL, or any of the marks is set, as an expression."""
     import ibis
 
-    marks = [value.isnull() for value in values]
+    marks = [*marks, *(value.isnull() for value in values)]
     return functools.reduce(lambda x, y: x | y, marks) if marks else ibis.literal(False)
 
 
@@ -223,6 +228,8 @@ def structure_findings(
     if expected.n is not None and count != expected.n:
         held = counted(count, "record")
         message = f"The table holds {held}, and n = {expected.n} is declared."
+        if table.parts > 1 and expected.unit == "row":
+            message += f" [data.wide] makes {table.parts} records of each row."
         findings.append(Finding("n", message))
     for column in columns.values():
         if column.is_dated or column.is_date:
@@ -266,6 +273,8 @@ def _records(
     if expected.ruled_out is not None:
         state = expected.ruled_out.state_of(table, columns)
     if expected.unit == "row":
+        if table.order is not None:
+            chosen["position"] = source[table.order]
         return source.select(**chosen, state=state), rows
     unit = reading.key_of(table.require(expected.unit, "data.unit"))
     grouped = source.select(unit_=unit, state=state, **chosen).group_by("unit_")
@@ -481,9 +490,9 @@ def _misordered(table: Table, staged: Any, expected: Structure) -> list[Finding]
     """Rows of a series that stand before an earlier row of it, where rows have an order at all."""
     import ibis
 
-    if not table.ordered or expected.unit != "row":
+    if not (table.ordered or table.order) or expected.unit != "row":
         return []
-    numbered = staged.mutate(position=ibis.row_number())
+    numbered = staged if table.order else staged.mutate(position=ibis.row_number())
     window = ibis.window(group_by=numbered.series_, order_by=numbered.position)
     pairs = numbered.select("order", before=numbered["order"].lag().over(window))
     late = table.numbers(pairs, pairs.count(where=pairs["order"] < pairs.before))[0]

@@ -14,7 +14,7 @@ Sources, relative to the study:
 - `postgresql://user@host:5432/database?table=schema.name`: see `postgres_urls`;
 - a pandas or Polars data frame or an Arrow table. In pandas NaN means missing.
 
-Public names: `Table`, `open_table`, `check_source`, `require_columns`.
+Public names: `Table`, `Mark`, `open_table`, `check_source`, `require_columns`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,6 +57,18 @@ _NAME = "bayesdp_source"
 
 
 @dataclass(frozen=True)
+class Mark:
+    """Rows that are refused: those where a boolean `column` of the expression holds.
+
+    `code` and `words` are those of the finding. It is no column of the table.
+    """
+
+    code: str
+    column: str
+    words: str
+
+
+@dataclass(frozen=True)
 class Table:
     """An opened table: the Ibis expression, its engine, and how to read its cells.
 
@@ -67,7 +79,9 @@ class Table:
     second has. `file` is the path of a table that is one Parquet file, and `place` names a column
     of the expression, not of the table, that numbers its rows from 0. `labels` are the value labels
     of columns that have some, and `codes` the codes of missing values in columns of public data,
-    which no study declares.
+    which no study declares. `marks` are rows that a release refuses. Where the table was made long,
+    `parts` is the number of records in a row of the source. `order` names a column of the
+    expression, not of the table, that numbers its rows where the engine does not keep their order.
     """
 
     expression: ir.Table
@@ -83,11 +97,15 @@ class Table:
     place: str | None = None
     labels: Mapping[str, ValueLabels] = field(default_factory=dict)
     codes: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    marks: tuple[Mark, ...] = ()
+    parts: int = 1
+    order: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the table's columns."""
-        return tuple(name for name in self.expression.columns if name != self.place)
+        hidden = {self.place, self.order, *(mark.column for mark in self.marks)}
+        return tuple(name for name in self.expression.columns if name not in hidden)
 
     @property
     def connection(self) -> Any:
@@ -149,6 +167,10 @@ class Table:
         """A query whose rows are computed once, if the engine can keep them in memory."""
         return self.engine.kept(query)
 
+    def beside(self, data: Any) -> ir.Table:
+        """An Arrow table that is public, in the same engine, to be joined with this one."""
+        return self.engine.beside(data)
+
     def numbers(self, query: ir.Table, *aggregates: Any) -> tuple[Any, ...]:
         """The values of these aggregates over a query, from its only row."""
         return self.rows(query.aggregate(**{f"a{i}": a for i, a in enumerate(aggregates)}))[0]
@@ -201,6 +223,19 @@ def require_columns(table: Table, columns: Mapping[str, Column]) -> None:
         for cell in column.cells:
             if cell not in columns:
                 table.require(cell, f"data.columns.{name}.from")
+
+
+def require_free(table: Table, names: Iterable[str]) -> None:
+    """Raises `TableError` where the table has a column with a name that queries need."""
+    there = {name.lower() for name in table.expression.columns}
+    for name in names:
+        if name in there:
+            raise TableError(
+                _KEY,
+                table.description,
+                expected=f"no column with the name '{name}', which is needed",
+                remedy="Rename it in the table.",
+            )
 
 
 def check_source(source: str, csv: CsvDialect = USUAL) -> None:

@@ -166,9 +166,13 @@ class _Scan:
             if name not in read:
                 read[name] = reading.read(table, columns, name, kind)
         names = {name: f"v{i}" for i, name in enumerate(read)}
-        staged = table.expression.select(**{names[name]: read[name].value for name in read})
+        marks = {f"m{i}": table.expression[mark.column] for i, mark in enumerate(table.marks)}
+        values = {names[name]: read[name].value for name in read}
+        staged = table.expression.select(**values, **marks)
         # The engine reads each cell once for its value, and learns from that whether it is sound.
-        faulty = any_missing(staged[names[name]] for name in checked)
+        faulty = any_missing(
+            (staged[names[name]] for name in checked), (staged[mark] for mark in marks)
+        )
         staged = staged.mutate(faulty=faulty)
         bins = {
             (query.column, query.edges): table.engine.bin_index(

@@ -78,6 +78,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Document]:
     columns = {"day": {"role": "order", "step": 1}, "ill": {"states": [0, 1]}}
     gaussian = {"budget": delta}
     dp = {"budget": delta | {"notion": "dp"}, "population": None}
+    (folder / "days.csv").write_text("day,rain\n1,0.5\n2,1\n3,2\n4,4\n")
     return {
         "clusters": released(folder, "clusters", 2, **gaussian),
         "laplace": released(folder, "laplace", 2),
@@ -86,6 +87,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Document]:
             folder, "pure dp", 2, budget={"epsilon": 4.0, "spend": 1.0, "notion": "dp"}
         ),
         "chain": released(folder, "chain", columns=columns, population=CHAIN, queries=ASKED[:1]),
+        "parts": released(folder, "parts", 2, **looked_up(folder)),
         "law": plain(conversion_certificate(law, law.leakage(1.0))),
         "family": plain(conversion_certificate(family, family.leakage(1.0))),
         "informed": plain(
@@ -97,8 +99,36 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Document]:
     }
 
 
+def looked_up(folder: Path) -> Document:
+    """A wide table, whose rows hold two records each, with a column of a public table."""
+    columns = {
+        "pair": {"role": "cluster"},
+        "x": {"bounds": [0.0, 5.0]},
+        "day": {"public": True},
+        "rain": {"public": True, "states": [0.5, 1, 2, 4]},
+    }
+    return {
+        "n": 8,
+        "wide": {
+            "records": {"x": ["x", "who"]},
+            "position": {"name": "at", "values": ["a", "b"]},
+        },
+        "join": {"table": str(folder / "days.csv"), "on": "day", "columns": ["rain"]},
+        "columns": columns,
+        "population": CLUSTERS | {"size": 4, "covers": ["x"]},
+        "queries": [ASKED[1] | {"by": "rain"}],
+    }
+
+
+def record_is(document: Document, words: str) -> None:
+    """Other words on what a record is."""
+    said = document["assumptions"]
+    (place,) = [i for i, text in enumerate(said) if text.startswith("a record is")]
+    said[place] = words
+
+
 NAMES = (
-    "clusters", "laplace", "dp", "pure dp", "chain", "law", "family", "informed", "relations",
+    "clusters", "laplace", "dp", "pure dp", "chain", "parts", "law", "family", "informed", "relations",
 )  # fmt: skip
 
 
@@ -222,6 +252,25 @@ LIES: dict[str, tuple[str, Callable[[Document], Any]]] = {
     "a role twice": ("clusters", lambda d: d["columns"].update(q={"role": "cluster"})),
     "no cluster column": ("clusters", lambda d: without(d, "pair")),
     "no order column": ("chain", lambda d: without(d, "day")),
+    "a whole row": ("parts", lambda d: record_is(d, "a record is one row of the table")),
+    "a whole row, in spends of parts": (
+        "parts", lambda d: [d.pop("parts"), d.update(assumptions=assumptions(d))]
+    ),
+    "a row of fewer parts": ("parts", lambda d: d["parts"].update(number=1)),
+    "a row of more parts": ("parts", lambda d: d["parts"].update(number=3)),
+    "other parts": (
+        "parts",
+        lambda d: [d["parts"].update(position="who"), d.update(assumptions=assumptions(d))],
+    ),
+    "earlier spends of whole rows": (
+        "parts", lambda d: d["data_set"]["earlier_spends"][0].update(unit="row")
+    ),
+    "no word on a public table": ("parts", lambda d: d.pop("joined")),
+    "another public table": ("parts", lambda d: d["joined"][0].update(table="weeks.csv")),
+    "a public table of no columns": (
+        "parts",
+        lambda d: [d["joined"][0].update(columns=[]), d.update(assumptions=assumptions(d))],
+    ),
     "no word on the ledger": ("laplace", lambda d: d["assumptions"].remove(LEDGER)),
 }  # fmt: skip
 

@@ -37,7 +37,7 @@ from bayesdp.tables.reading import (
     type_words,
     wrong_type,
 )
-from bayesdp.tables.refusals import UnreadableCellsError
+from bayesdp.tables.refusals import UnreadableCellsError, engine
 from bayesdp.tables.source import Mark, Table, check_source, open_table, require_free
 
 T = TypeVar("T")
@@ -166,6 +166,68 @@ def _joined(
 ) -> Table:
     import ibis
 
+    _check_names(table, join, key)
+    public = _public(lambda: open_table(join.table, base_dir), f"{key}.table", join.table)
+    _require_columns(public, join, key)
+    compared = [
+        _comparable(table, left, public, right, key)
+        for left, right in zip(join.left, join.right, strict=True)
+    ]
+    keys = _key_names(join)
+    matched = _matched(table)
+    cells: dict[str, Any] = dict(zip(keys, (theirs for _, theirs in compared), strict=True))
+    cells |= {name: _cell(table, public, name, columns, key) for name in join.columns}
+    query = public.expression.select(**cells, **{matched: ibis.literal(True)})
+    # It is read once: what is checked is what is joined.
+    rows = _public(
+        lambda: engine(lambda: public.connection.to_pyarrow(query)), f"{key}.table", join.table
+    )
+    other: Any = table.beside(rows)
+    _check_keys(table, other, join, key)
+    ours: Any = table.expression if table.place is None else table.expression.drop(table.place)
+    if table.ordered:
+        ours = ours.mutate(**{_ORDER: ibis.row_number()})
+    kept = ours.columns
+    ours = ours.mutate(**dict(zip(keys, (cell for cell, _ in compared), strict=True)))
+    both = ours.left_join(other, [ours[name] == other[name] for name in keys])
+    long = both.select(
+        **{name: ours[name] for name in kept},
+        **{name: other[name] for name in join.columns},
+        **{matched: other[matched].isnull()},
+    )
+    marks = table.marks
+    if join.unmatched == "refuse":
+        listed = ", ".join(f"'{name}'" for name in join.left)
+        words = f"Keys in {listed} that '{join.table}' doesn't have"
+        marks = (*marks, Mark("unmatched", matched, words))
+    else:
+        long = long.drop(matched)
+    durations = {name: number for name, number in public.durations.items() if name in join.columns}
+    return replace(
+        table,
+        expression=long,
+        ordered=False,  # the engine joins in any order
+        order=_ORDER if table.ordered else table.order,
+        marks=marks,
+        hollow=table.hollow | (public.hollow & set(join.columns)),
+        durations={**table.durations, **durations},
+        file=None,
+        place=None,
+    )
+
+
+def _key_names(join: Join) -> list[str]:
+    """The names of the compared keys in queries."""
+    return [f"{_KEYS}{i}" for i in range(len(join.left))]
+
+
+def _matched(table: Table) -> str:
+    """The name of what says that a row has its key in the next public table."""
+    return f"{_MATCHED}{len(table.marks)}"
+
+
+def _check_names(table: Table, join: Join, key: str) -> None:
+    """The study's table has the keys, and none of the new columns."""
     for name in join.left:
         if name not in table.names:
             message = f"Column '{name}' is not there. {did_you_mean(name, table.names)}"
@@ -178,53 +240,8 @@ def _joined(
                 expected="a name that no column of the study's table has",
                 remedy="Rename it in the public table.",
             )
-    matched, order = f"{_MATCHED}{len(table.marks)}", _ORDER
-    names = [f"{_KEYS}{i}" for i in range(len(join.left))]
-    require_free(table, (matched, *names, *([] if table.order else [order])))
-    public = _public(lambda: open_table(join.table, base_dir), f"{key}.table", join.table)
-    _require_columns(public, join, key)
-    keys = [
-        _comparable(table, left, public, right, key)
-        for left, right in zip(join.left, join.right, strict=True)
-    ]
-    looked_up = _looked_up(public, join, dict(zip(names, (k[1] for k in keys), strict=True)), key)
-    cells = {name: _cell(table, public, name, columns, key) for name in join.columns}
-    query = looked_up.select(*names, **cells, **{matched: ibis.literal(True)})
-    data = _public(lambda: public.connection.to_pyarrow(query), f"{key}.table", join.table)
-    other: Any = table.beside(data)
-    ours: Any = table.expression if table.place is None else table.expression.drop(table.place)
-    kept = ours.columns
-    if table.ordered:
-        ours = ours.mutate(**{order: ibis.row_number()})
-    ours = ours.mutate(**dict(zip(names, (k[0] for k in keys), strict=True)))
-    both = ours.left_join(other, [ours[name] == other[name] for name in names])
-    hidden = [order] if table.ordered else []
-    chosen: dict[str, Any] = {name: ours[name] for name in (*kept, *hidden)}
-    chosen |= {name: other[name] for name in (*join.columns, matched)}
-    wide = both.select(**chosen)
-    marks = table.marks
-    if join.unmatched == "refuse":
-        wide = wide.mutate(**{matched: wide[matched].isnull()})
-        listed = ", ".join(f"'{name}'" for name in join.left)
-        words = f"Keys in {listed} that '{join.table}' doesn't have"
-        marks = (*marks, Mark("unmatched", matched, words))
-    else:
-        wide = wide.drop(matched)
-    return replace(
-        table,
-        expression=wide,
-        ordered=False,  # the engine joins in any order
-        order=order if table.ordered else table.order,
-        marks=marks,
-        hollow=table.hollow | (public.hollow & set(join.columns)),
-        durations={**table.durations, **_of(public.durations, join.columns)},
-        file=None,
-        place=None,
-    )
-
-
-def _of(durations: Mapping[str, int], names: Sequence[str]) -> dict[str, int]:
-    return {name: number for name, number in durations.items() if name in names}
+    order = [] if table.order else [_ORDER]
+    require_free(table, [_matched(table), *_key_names(join), *order])
 
 
 def _public(action: Callable[[], T], key: str, table: str) -> T:
@@ -291,18 +308,15 @@ def _number_key(raw: Any) -> Any:
     return ibis.cases((exact, value + literal(0.0)))  # 0 has no sign
 
 
-def _looked_up(public: Table, join: Join, keys: Mapping[str, Any], key: str) -> Any:
-    """The public table with its keys, each of which is there and stands in one row."""
-    rows: Any = public.expression.mutate(**keys)
+def _check_keys(table: Table, other: Any, join: Join, key: str) -> None:
+    """Each row of the public table `other` has a key, and no row has that of another.
+
+    Else a record would stand in several rows, and count several times.
+    """
+    keys = _key_names(join)
     listed = ", ".join(f"'{name}'" for name in join.right)
-    without = rows.filter(reduce(or_, (rows[name].isnull() for name in keys)))
-    groups = rows.group_by(list(keys)).aggregate(size=lambda t: t.count())
-    repeated = groups.filter(groups["size"] > 1).order_by(list(keys)).select(*keys)
-
-    def look() -> tuple[int, list[tuple[Any, ...]]]:
-        return public.numbers(without, without.count())[0], public.rows(repeated, limit=1)
-
-    number, twice = _public(look, f"{key}.table", join.table)
+    without = other.filter(reduce(or_, (other[name].isnull() for name in keys)))
+    number = table.numbers(without, without.count())[0]
     if number:
         raise TableError(
             f"{key}.table",
@@ -310,15 +324,20 @@ def _looked_up(public: Table, join: Join, keys: Mapping[str, Any], key: str) -> 
             expected=f"a key in each row, and {number} have none in {listed}",
             remedy="A key is a text, or a number below 2^53 where the other table has numbers.",
         )
-    if twice:
-        shown = twice[0][0] if len(keys) == 1 else list(twice[0])
+    groups = other.group_by(keys).aggregate(size=lambda t: t.count())
+    repeated = groups.filter(groups["size"] > 1).order_by(keys).select(*keys)
+    for values in table.rows(repeated, limit=1):
         raise TableError(
             f"{key}.on",
-            shown,
+            _shown(values[0]) if len(keys) == 1 else list(map(_shown, values)),
             expected=f"a key that one row of '{join.table}' has in {listed}, and several have it",
             remedy="A record takes its cells from one row: keep one row for each key.",
         )
-    return rows
+
+
+def _shown(key: Any) -> Any:
+    """A key as people write it: whole numbers without a point."""
+    return int(key) if isinstance(key, float) and key.is_integer() else key
 
 
 def _cell(table: Table, public: Table, name: str, columns: Mapping[str, Column], key: str) -> Any:

@@ -107,9 +107,8 @@ def by_hand() -> Frame:
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("source", [PAIRS, "pairs.csv"], ids=["frame", "csv"])
-def test_all_queries_are_those_of_the_table_made_by_hand(source: Any) -> None:
-    made, hand = study(source), study(by_hand(), wide=None, join=None)
+def test_all_queries_are_those_of_the_table_made_by_hand() -> None:
+    made, hand = study("pairs.csv"), study(by_hand(), wide=None, join=None)
     assert made.inspect() == hand.inspect() == made.hints() == []
     plan, due = made._plan(), hand._plan()
     assert [q.dp_epsilon for q in plan.queries] == [q.dp_epsilon for q in due.queries]
@@ -129,12 +128,12 @@ def test_a_release_says_what_a_record_is() -> None:
         "the table 'zips.csv', in which region is looked up by zip, is public: nothing in it "
         "depends on the records" in said
     )
-    text = str(explain(release.certificate))
+    text = explain(release.certificate).text(120)
     assert "One record is one of the 2 parts of a row of the table." in " ".join(text.split())
     assert "the table 'zips.csv', in which region is looked up by zip, is public" in text
     assert "told apart by member" not in text  # it is said above, in plain words
     assert "(one part of a row)" in level_scope(release.certificate.body)
-    assert explain(release.certificate).to_dict()["parts"] == 2
+    assert explain(release.certificate).to_dict()["facts"]["parts"] == 2
 
 
 @pytest.mark.usefixtures("folder")
@@ -151,15 +150,13 @@ def test_a_whole_row_may_be_the_record() -> None:
         "a record is all parts of rows with the same home, at most 2 parts; a row of the table has "
         "2 parts, told apart by member" in release.certificate.body["assumptions"]
     )
-    text = " ".join(str(explain(release.certificate)).split())
+    text = " ".join(explain(release.certificate).text(120).split())
     assert (
         "One record is all parts of rows of the table with the same 'home', at most 2 parts."
         in text
     )
     assert "told apart by member" not in text
     assert "(all parts of rows with the same 'home')" in level_scope(release.certificate.body)
-    part = study(queries=queries, dataset="parts")
-    assert made.check().error(made._plan().queries[0]) > part.check().error(part._plan().queries[0])
 
 
 @pytest.mark.usefixtures("folder")
@@ -426,6 +423,7 @@ def test_years_of_a_person_are_a_series() -> None:
         },
         "population": chain | {"covers": ["ill"]},
         "queries": [{"name": "ill", "kind": "count", "where": "ill == 1", "by": "year"}],
+        "budget": {"epsilon": 200.0},
     }
     made = study(YEARS, wide=wide, **changes)
     assert made.inspect() == []

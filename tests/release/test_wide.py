@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def test_a_pair_in_a_row_is_told() -> None:
     (warning,) = wide_warnings(study().spec)
     assert warning.startswith("The columns 'left' and 'right' look alike.")
     assert "a record is here the whole row, and the population relates up to 2 rows" in warning
-    assert "pandas.melt" in warning
+    assert 'records = { value = ["left", "right"] }' in warning
     assert "safe but dear" in warning
     independent = study({"model": "independent"})
     assert wide_warnings(independent.spec) == []
@@ -88,6 +89,60 @@ def test_columns_that_look_alike(kind: str) -> None:
 @pytest.mark.parametrize("kind", DIFFERENT)
 def test_columns_that_are_different_things(kind: str) -> None:
     assert asked(DIFFERENT[kind]) == []
+
+
+def test_the_lines_of_a_warning_work_when_they_are_pasted(tmp_path: Path) -> None:
+    """Columns of several kinds become several new ones, with the names that theirs begin with."""
+    table = pd.DataFrame(
+        {
+            "pair": [1, 2, 3],
+            "height_1": [171.0, 158, 182],
+            "height_2": [168.0, 175, 180],
+            "weight 1": [60, 70, 80],
+            "weight 2": [61, 71, 81],
+            "x": [0.5, 0.5, 0.5],
+        }
+    )
+    table.to_csv(tmp_path / "t.csv", index=False)
+    kg = {"bounds": [30, 200], "unit": "kg"}
+    columns = {"height_1": CM, "weight 1": kg, "height_2": CM, "weight 2": kg}
+    (warning,) = wide_warnings(study(covers=tuple(columns), columns=columns).spec)
+    lines = re.search(
+        r"\[data\.wide\] with the lines (records = .*) and (position = .*), let n", warning
+    )
+    assert lines is not None
+    named = re.search(r"declare and cover '(\S+)' and '(\S+)' in their place", warning)
+    assert named is not None
+    assert named.groups() == ("height", "weight")
+    text = (
+        '[data]\nsource = "t.csv"\ndataset = "d"\nn = 6\n'
+        f"[data.wide]\n{lines[1]}\n{lines[2]}\n[data.columns]\n"
+        'pair = { role = "cluster" }\nmember = { public = true }\n'
+        "height = { bounds = [120, 220] }\nweight = { bounds = [30, 200] }\n"
+        '[population]\nmodel = "clusters"\nsize = 2\ncovers = ["height", "weight"]\n'
+        '[budget]\nepsilon = 1.0\n[[query]]\nname = "q"\nkind = "mean"\ncolumn = "height"\n'
+    )
+    (tmp_path / "study.toml").write_text(text)
+    made = Study.load(tmp_path / "study.toml")
+    assert made.inspect() == []
+    assert made.check().warnings == []
+
+
+def test_groups_of_other_sizes_are_left_out_of_the_lines() -> None:
+    columns = {"a": CM, "b": CM, "c": {"bounds": [0, 1]}, "d": {"bounds": [0, 1]}}
+    alike = {**columns, "e": {"bounds": [0, 1]}}
+    (warning,) = wide_warnings(study(covers=tuple(columns), columns=columns).spec)
+    assert 'records = { value = ["a", "b"], value1 = ["c", "d"] }' in warning
+    (warning,) = wide_warnings(study(covers=tuple(alike), columns=alike).spec)
+    assert 'records = { value = ["a", "b"] }' in warning
+
+
+def test_what_is_made_long_is_not_warned_of() -> None:
+    wide = {
+        "records": {"left": ["a", "b"], "right": ["c", "d"]},
+        "position": {"name": "member", "values": [1, 2]},
+    }
+    assert wide_warnings(study(wide=wide, n=6).spec) == []
 
 
 def test_several_columns_are_all_named() -> None:

@@ -128,7 +128,8 @@ def record_is(document: Document, words: str) -> None:
 
 
 NAMES = (
-    "clusters", "laplace", "dp", "pure dp", "chain", "parts", "law", "family", "informed", "relations",
+    "clusters", "laplace", "dp", "pure dp", "chain", "parts", "law", "family", "informed",
+    "relations",
 )  # fmt: skip
 
 

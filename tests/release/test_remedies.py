@@ -220,6 +220,18 @@ CASES = [
         fill=('"child"',),
     ),
     Case("columns._keys", BASE + MEAN + 'by = "day of test"\n', below=True, fill=("1",)),
+    Case("columns.group_keys", BASE + MEAN + 'by = "day of test"\n', below=True, fill=("1",)),
+    Case(
+        "sources._check_join",
+        BASE.replace(
+            "[data.columns]",
+            '[data.join]\ntable = "homes.csv"\non = "home"\ncolumns = ["the area"]\n'
+            '[data.columns]\n"the area" = { states = ["a", "b"] }',
+        )
+        + MEAN,
+        below=True,
+        fill=('"a", "b"',),
+    ),
 ]
 
 
@@ -301,6 +313,7 @@ OTHERWISE = {
     "program_files.check_program_keys": "examples of keys of programs, with names of one's own",
     "study.load": "an example of a source",
     "text_numbers.comma_remedy": "tests/tables/test_csv_dialect.py declares what it says",
+    "wide._position": "an example of a key of [data.wide], with names of one's own",
     "sums._validate": "the engine's own check: a study is refused before it",
     "declarations.parse_columns": "speaks of names with an equals sign",
     "autoregressive._region": "names a model",

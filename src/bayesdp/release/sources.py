@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from bayesdp.errors import InputError, first_names
+from bayesdp.errors import InputError, first_names, toml_key
 from bayesdp.release.spec import StudySpec
 from bayesdp.tables.columns import Column
 from bayesdp.tables.joins import Join
@@ -55,7 +55,10 @@ def _check_join(study: StudySpec, join: Join, key: str) -> None:
             raise InputError(
                 f"data.columns.{column.name}",
                 expected=f"a public column: everybody can look it up by {listed}, which is public",
-                remedy="Declare public = true, with its states if a query is by it.",
+                remedy="Write in the place of its line below [data.columns]: "
+                f"{toml_key(column.name)} = {{ public = true, states = [...] }}, with its values."
+                if column.states is not None
+                else "Add public = true to its line.",
                 shown=False,
             )
     names = {cell for column in study.columns.values() for cell in column.cells}

@@ -257,6 +257,9 @@ LIES: dict[str, tuple[str, Callable[[Document], Any]]] = {
     "a whole row, in spends of parts": (
         "parts", lambda d: [d.pop("parts"), d.update(assumptions=assumptions(d))]
     ),
+    "a spend of a whole row": (
+        "parts", lambda d: composed(d)["premises"][0]["evidence"]["spend"].update(unit="row")
+    ),
     "a row of fewer parts": ("parts", lambda d: d["parts"].update(number=1)),
     "a row of more parts": ("parts", lambda d: d["parts"].update(number=3)),
     "other parts": (

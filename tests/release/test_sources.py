@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 from bayesdp import Study, explain, verify
 from bayesdp.errors import BayesdpError, InputError, LedgerError, TableMismatchError
+from bayesdp.kernel import check
 from bayesdp.release.private_fit import count_windows
 from bayesdp.report.studies import level_scope
 from bayesdp.tables.refusals import mismatch
@@ -398,8 +400,14 @@ def test_a_program_reads_the_long_table(folder: Path) -> None:
     )
     release = made.release()
     assert verify(release.certificate)
-    spends = {spend.unit for spend in made.spends()}
-    assert spends == {"part of a row = member"}
+    assert {spend.unit for spend in made.spends()} == {"part of a row = member"}
+    document = json.loads(release.certificate.to_json())
+    assert check(document).verdict == "VALID ASSUMING"
+    step = document["derivation"]["premises"][0]
+    while step["rule"] != "sequential-composition":
+        step = step["premises"][0]
+    step["premises"][0]["evidence"]["spends"][0]["unit"] = "row"
+    assert check(document).verdict == "INVALID"
 
 
 YEARS = Frame({"who": ["x", "y"], "y19": [0, 1], "y20": [1, 1], "y21": [1, 0], "y23": [0, None]})
@@ -432,6 +440,7 @@ def test_years_of_a_person_are_a_series() -> None:
     hand = study(long, wide=None, **changes)
     assert made._totals(made._open(), made._plan()) == hand._totals(hand._open(), hand._plan())
     fits = [s.plan_fit(dp_epsilon=90.0) for s in (made, hand)]
+    assert fits[0].digest() != fits[1].digest()  # what one has drawn is no answer to the other
     counts = [count_windows(f, s._open()) for f, s in zip(fits, (made, hand), strict=True)]
     assert (counts[0].tables[1] == counts[1].tables[1]).all()
     assert counts[0].tables[1].sum() == 4  # 2021 and 2023 are no neighbours

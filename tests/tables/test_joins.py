@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from bayesdp.errors import InputError, TableError
+from bayesdp.errors import InputError, TableError, TableMismatchError
 from bayesdp.tables.checks import Structure, inspect
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.grid import Grid
@@ -154,6 +154,9 @@ def test_zeros_and_large_numbers(tmp_path: Path) -> None:
     (tmp_path / "zips.csv").write_text("zip,region\n0,n\n9007199254740991,s\n")
     given = pa.array([-0.0, 9007199254740991.0, 9007199254740992.0])
     assert regions(pa.table({"zip": given}), tmp_path) == ["n", "s", None]
+    (tmp_path / "zips.csv").write_text("zip,region\n0,n\n-0.0,s\n")
+    with pytest.raises(TableError, match="several have it"):
+        regions(pa.table({"zip": given}), tmp_path)
     (tmp_path / "zips.csv").write_text("zip,region\n0,n\n9007199254740993,s\n")
     with pytest.raises(TableError, match="a key in each row, and 1 have none"):
         regions(pa.table({"zip": given}), tmp_path)
@@ -219,13 +222,12 @@ def test_keys_that_are_not_there(tmp_path: Path) -> None:
     codes = {f.code: f.message for f in inspect(table, PUBLIC, Structure(n=4))}
     assert codes["unmatched"] == "Keys in 'zip' that 'zips.csv' doesn't have: 2 rows."
     assert table.names == ("zip", "region")
+    imputed = {"states": ["n", "s"], "missing": {"impute": "n"}}
+    columns = parse_columns({"zip": {"public": True}, "region": imputed})
+    with pytest.raises(TableMismatchError):  # though a missing region would be imputed
+        run(look_up(rows, tmp_path, REGION, columns=columns), columns, [])
     table = look_up(rows, tmp_path, REGION | {"unmatched": "missing"}, columns=PUBLIC)
     assert [f.code for f in inspect(table, PUBLIC, Structure(n=4))] == ["missing"]
-    imputed = {
-        "zip": {"public": True},
-        "region": {"states": ["n", "s"], "missing": {"impute": "n"}},
-    }
-    columns = parse_columns(imputed)
     totals = run(table, columns, [HistogramQuery("h", "region")])
     assert totals["h"].values == {None: (3, 1)}
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesdp.errors import InputError, TableError
+from bayesdp.errors import InputError, TableError, TableMismatchError
 from bayesdp.tables.checks import Structure, count_records, inspect
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.grid import Grid
@@ -200,6 +200,8 @@ def test_records_without_any_cell_have_to_be_declared(tmp_path: Path) -> None:
         ]
         assert finding.message.startswith("Records whose cells are all empty")
         assert finding.message.endswith(": 1 row.")
+        with pytest.raises(TableMismatchError):  # though missing cells would be imputed
+            run(table, parse_columns(COLUMNS), [])
         assert count_records(opened(frame, tmp_path, store, empty="skip")) == 17
         assert count_records(opened(frame, tmp_path, store, empty="keep")) == 18
 

@@ -105,6 +105,7 @@ class FitPlan:
         ]
         source = columns[self.column].source
         named = {self.column, *role_names, *([source] if source in columns else [])}
+        made = study.data.model_dump(mode="json", include={"wide", "join"})
         return {
             "column": self.column,
             "order": self.order,
@@ -113,6 +114,7 @@ class FitPlan:
             "dp_epsilon": self.dp_epsilon,
             "n": study.data.n,
             "columns": {name: describe_column(columns[name]) for name in sorted(named)},
+            **{key: declared for key, declared in made.items() if declared},
         }
 
     def entry(self, study: str) -> LedgerEntry:

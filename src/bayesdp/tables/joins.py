@@ -305,7 +305,7 @@ def _number_key(raw: Any) -> Any:
 
     value = number_of(raw.strip()) if raw.type().is_string() else raw.cast("float64")
     exact = is_finite(value) & (value.abs() < literal(2.0**53))
-    return ibis.cases((exact, value + literal(0.0)))  # 0 has no sign
+    return ibis.cases((exact, value))
 
 
 def _check_keys(table: Table, other: Any, join: Join, key: str) -> None:

@@ -220,7 +220,6 @@ CASES = [
         fill=('"child"',),
     ),
     Case("columns._keys", BASE + MEAN + 'by = "day of test"\n', below=True, fill=("1",)),
-    Case("columns.group_keys", BASE + MEAN + 'by = "day of test"\n', below=True, fill=("1",)),
     Case(
         "sources._check_join",
         BASE.replace(

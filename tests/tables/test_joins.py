@@ -14,6 +14,7 @@ import pytest
 
 from bayesdp.errors import InputError, TableError, TableMismatchError
 from bayesdp.tables.checks import Structure, inspect
+from bayesdp.tables.csv_dialect import CsvDialect
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.joins import joined, parse_joins
@@ -281,6 +282,22 @@ def test_cells_of_a_public_csv_file_are_what_is_declared(tmp_path: Path) -> None
     with_na = parse_columns({"region": {"states": ["NA", "s"]}})
     table = look_up(rows, tmp_path, REGION, columns=with_na)
     assert table.rows(table.expression.order_by("zip").select("region")) == [("NA",), ("s",)]
+
+
+@pytest.mark.parametrize("public", ["csv", "parquet"])
+def test_numbers_are_those_of_the_files_dialect(public: str, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("zip;n\n1.000,5;1\n2;2\n")
+    european = CsvDialect.of({"decimal": ",", "thousands": ".", "separator": ";"})
+    Frame({"zip": [1000.5, 2.0], "income": [3.5, 4.0]}).to_parquet(tmp_path / "zips.parquet")
+    (tmp_path / "zips.csv").write_text("zip;income\n1.000,5;3,5\n2;4\n")
+    table = open_table(tmp_path / "people.csv", csv=european)
+    join = {"table": f"zips.{public}", "on": "zip", "columns": ["income"]}
+    columns = parse_columns({"income": {"bounds": [0, 100]}})
+    long = joined(table, parse_joins(join), columns, tmp_path)
+    assert inspect(long, columns, Structure(n=2)) == []
+    plain = open_table(Frame({"income": [3.5, 4.0]}))
+    query = [SumQuery("i", "income", GRID)]
+    assert run(long, columns, query)["i"] == run(plain, columns, query)["i"]
 
 
 def test_durations_of_a_public_table(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from bayesdp.errors import InputError, TableError, TableMismatchError
 from bayesdp.tables.checks import Structure, count_records, inspect
+from bayesdp.tables.csv_dialect import CsvDialect
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.predicates import Predicate
@@ -257,6 +258,22 @@ def test_cells_of_several_types_are_refused(tmp_path: Path) -> None:
     by_cells.to_parquet(tmp_path / "t.parquet")
     with pytest.raises(TableError, match="columns of one type"):
         melted(open_table(tmp_path / "t.parquet"), wide, {})
+
+
+def test_positions_are_written_as_the_file_writes_numbers(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a;b\n1,5;1.000,25\n")
+    european = CsvDialect.of({"decimal": ",", "thousands": ".", "separator": ";"})
+    wide = {"records": {"v": ["a", "b"]}, "position": {"name": "at", "values": [0.5, 1000.5]}}
+    columns = parse_columns(
+        {"at": {"public": True, "states": [0.5, 1000.5]}, "v": {"bounds": [0, 2000]}}
+    )
+    table = melted(open_table(tmp_path / "t.csv", csv=european), parse_wide(wide), columns)
+    totals = run(table, columns, [SumQuery("v", "v", Grid(0.0, 2000.0, 20), by="at")])
+    plain = open_table(Frame({"at": [0.5, 1000.5], "v": [1.5, 1000.25]}))
+    assert (
+        totals["v"]
+        == run(plain, columns, [SumQuery("v", "v", Grid(0.0, 2000.0, 20), by="at")])["v"]
+    )
 
 
 def test_hollow_cells_stay_hollow() -> None:

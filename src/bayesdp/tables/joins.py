@@ -27,18 +27,19 @@ from bayesdp.errors import (
     unknown_key,
 )
 from bayesdp.tables.columns import Column
+from bayesdp.tables.csv_dialect import USUAL
 from bayesdp.tables.literals import literal
 from bayesdp.tables.predicates import Predicate
 from bayesdp.tables.reading import (
     is_finite,
     is_missing,
     key_of,
-    number_of,
     type_words,
     wrong_type,
 )
 from bayesdp.tables.refusals import UnreadableCellsError, engine
-from bayesdp.tables.source import Mark, Table, check_source, open_table, require_free
+from bayesdp.tables.source import Mark, Table, check_source, is_csv, open_table, require_free
+from bayesdp.tables.text_numbers import number_of
 
 T = TypeVar("T")
 
@@ -150,7 +151,8 @@ def joined(
 ) -> Table:
     """The `table` with the columns of all `joins`, each looked up in what stands before it.
 
-    `columns` are those that the study declares; paths are relative to `base_dir`. Keys that are
+    `columns` are those that the study declares; paths are relative to `base_dir`, and CSV files are
+    written as the study's own, if that is one. Keys that are
     texts are trimmed as those of clusters are; numbers are compared as numbers, also with texts of
     a CSV file. Raises `TableError` for a public table that can't be read, lacks a column, or has a
     key twice; and `UnreadableCellsError` where the study's own table lacks a key column.
@@ -167,7 +169,10 @@ def _joined(
     import ibis
 
     _check_names(table, join, key)
-    public = _public(lambda: open_table(join.table, base_dir), f"{key}.table", join.table)
+    dialect = table.csv if is_csv(join.table) else USUAL
+    public = _public(
+        lambda: open_table(join.table, base_dir, csv=dialect), f"{key}.table", join.table
+    )
     _require_columns(public, join, key)
     compared = [
         _comparable(table, left, public, right, key)
@@ -279,7 +284,7 @@ def _comparable(table: Table, left: str, public: Table, right: str, key: str) ->
     numbers = [_is_number(kind) or text for kind, text in
                zip(kinds, (table.text_cells, public.text_cells), strict=True)]  # fmt: skip
     if plain and all(numbers):
-        return _number_key(ours), _number_key(theirs)
+        return _number_key(table, ours), _number_key(public, theirs)
     if plain and kinds[0].copy(nullable=True) == kinds[1].copy(nullable=True):
         return ours, theirs
     error = TableError(
@@ -299,11 +304,12 @@ def _text_key(raw: Any) -> Any:
     return key_of(raw).nullif("")
 
 
-def _number_key(raw: Any) -> Any:
+def _number_key(table: Table, raw: Any) -> Any:
     """A number as a double, which tells it from all others; NULL where it can't."""
     import ibis
 
-    value = number_of(raw.strip()) if raw.type().is_string() else raw.cast("float64")
+    text = raw.type().is_string()
+    value = number_of(table.csv, raw.strip()) if text else raw.cast("float64")
     exact = is_finite(value) & (value.abs() < literal(2.0**53))
     return ibis.cases((exact, value))
 
@@ -355,14 +361,16 @@ def _cell(table: Table, public: Table, name: str, columns: Mapping[str, Column],
                 expected="no durations, which a CSV file can't be joined with",
                 remedy="Store them as numbers.",
             )
-        return raw.cast("string")
+        text = raw.cast("string")
+        return text.replace(".", table.csv.decimal) if raw.type().is_numeric() else text
     kind = _wanted(name, columns)
     if kind == "text" and name in columns and "NA" in (columns[name].states or ()):
         return raw.nullif("")
     missing = is_missing(public, raw)
     if kind == "text":
         return ibis.cases((~missing, raw))
-    value = number_of(raw.strip()) if kind == "number" else raw.strip().try_cast("boolean")
+    text = raw.strip()
+    value = number_of(public.csv, text) if kind == "number" else text.try_cast("boolean")
     wrong = public.expression.select(wrong=~missing & value.isnull())
     number = _public(
         lambda: public.numbers(wrong, wrong.count(where=wrong.wrong))[0], f"{key}.table", name

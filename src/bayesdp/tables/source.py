@@ -284,6 +284,11 @@ def _check_part(path: str, sheet: str | None, source: str) -> None:
         )
 
 
+def is_csv(source: str) -> bool:
+    """Whether a text names CSV files as a source."""
+    return "::" not in source and "://" not in source and source.lower().endswith(_CSV)
+
+
 def _require_usual(csv: CsvDialect, source: str) -> None:
     if csv != USUAL:
         raise TableError(

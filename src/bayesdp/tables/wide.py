@@ -236,7 +236,7 @@ def melted(table: Table, wide: Wide, columns: Mapping[str, Column]) -> Table:
     for name, kind in kinds.items():
         parts = [each[cell].cast(kind) if kind else each[cell] for cell in wide.records[name]]
         chosen[name] = _part(each[_PLACE], parts)
-    chosen[wide.position] = _part(each[_PLACE], _literals(wide.values, table.text_cells))
+    chosen[wide.position] = _part(each[_PLACE], _literals(table, wide.values))
     if wide.row is not None:
         chosen[wide.row] = each[_ROW].cast("string") if table.text_cells else each[_ROW]
     long = each.select(**chosen)
@@ -319,12 +319,15 @@ def _part(place: Any, parts: Sequence[Any], first: int = 0) -> Any:
     return ibis.ifelse(below, before, after)
 
 
-def _literals(values: Sequence[Value], text_cells: bool) -> list[Any]:
-    """The positions as cells: as texts where all cells of the table are."""
+def _literals(table: Table, values: Sequence[Value]) -> list[Any]:
+    """The positions as cells: as texts where all cells of the table are, written as they are."""
     import ibis
 
-    if text_cells or isinstance(values[0], str):
-        return [ibis.literal(v if isinstance(v, str) else exact_text(v)) for v in values]
+    if isinstance(values[0], str):
+        return [ibis.literal(value) for value in values]
+    if table.text_cells:
+        decimal = table.csv.decimal
+        return [ibis.literal(exact_text(float(value)).replace(".", decimal)) for value in values]
     whole = all(isinstance(value, int) for value in values)
     return [ibis.literal(v, "int64") if whole else ibis.literal(float(v)) for v in values]
 

@@ -63,6 +63,12 @@ class DuckDBEngine(Engine):
         self.reading(lambda: self.connection.con.execute(f"CREATE TEMP TABLE {name} AS {sql}"))
         return self.bound(name)
 
+    def beside(self, data: Any) -> ir.Table:
+        """An Arrow table in the same engine."""
+        name = f"bayesdp_public_{uuid.uuid4().hex}"
+        self.reading(lambda: self.connection.con.register(name, data))
+        return self.bound(name)
+
     @property
     def threads(self) -> int:
         """On how many processors a query runs."""

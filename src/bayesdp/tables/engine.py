@@ -68,6 +68,20 @@ class Engine(ABC):
         """The same rows, computed once where the engine can keep them; else the query itself."""
         return query
 
+    def beside(self, data: Any) -> ir.Table:
+        """An Arrow table that is public, to be joined with the engine's own. Only DuckDB has this.
+
+        Raises `UnsupportedError` for other engines.
+        """
+        del data
+        raise UnsupportedError(
+            "data.join",
+            self.name,
+            expected="a table of files or in memory: public tables are joined there",
+            remedy="Name a view that joins them in the database as data.source, or export the "
+            "table to Parquet.",
+        )
+
     @property
     def keeps_order(self) -> bool:
         """Whether rows that were sorted keep their order in a window that states none."""

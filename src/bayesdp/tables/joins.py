@@ -37,7 +37,7 @@ from bayesdp.tables.reading import (
     type_words,
     wrong_type,
 )
-from bayesdp.tables.refusals import UnreadableCellsError, engine
+from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Mark, Table, check_source, is_csv, open_table, require_free
 from bayesdp.tables.text_numbers import number_of
 
@@ -184,9 +184,7 @@ def _joined(
     cells |= {name: _cell(table, public, name, columns, key) for name in join.columns}
     query = public.expression.select(**cells, **{matched: ibis.literal(True)})
     # It is read once: what is checked is what is joined.
-    rows = _public(
-        lambda: engine(lambda: public.connection.to_pyarrow(query)), f"{key}.table", join.table
-    )
+    rows = _public(lambda: public.arrow(query), f"{key}.table", join.table)
     other: Any = table.beside(rows)
     _check_keys(table, other, join, key)
     ours: Any = table.expression if table.place is None else table.expression.drop(table.place)

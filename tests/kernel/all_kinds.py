@@ -124,6 +124,24 @@ PERSONS: Document = {
     "columns": {"pair": {"public": True}, "ill": {"states": [0, 1]}, "x": COLUMNS["x"]},
     "population": {"model": "independent", "covers": ["ill", "x"], "source": "us"},
 }
+CAPPED: Document = PERSONS | {
+    "rows_per_unit": None,
+    "max_rows": 2,
+    "columns": PERSONS["columns"] | {"day": WIDE["day"]},
+    "queries": [
+        {"name": "all", "kind": "sum", "column": "x"},
+        {"name": "any", "kind": "count", "where": "ill == 1", "max_rows": 1},
+        {"name": "totals", "kind": "sum", "column": "x", "total_bounds": [0.0, 6.0]},
+        {
+            "name": "days",
+            "kind": "histogram",
+            "column": "ill",
+            "by": "day",
+            "max_groups": 2,
+            "max_rows_per_group": 1,
+        },
+    ],
+}
 RELEASES: dict[str, Document] = {
     "laplace release": {"times": 2},
     "gaussian release": {"times": 2, "budget": DELTA},
@@ -148,6 +166,8 @@ RELEASES: dict[str, Document] = {
             {"name": "sum", "kind": "sum", "column": "x"},
         ],
     },
+    "capped release": CAPPED,
+    "gaussian capped release": CAPPED | {"budget": DELTA},
     "panel release": {
         "columns": ORDER | {"pair": {"role": "cluster"}, "who": {"role": "series"}},
         "population": POPULATIONS["panel"] | {"covers": ["ill"]},

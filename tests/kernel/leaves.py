@@ -89,7 +89,9 @@ _VALUE = re.compile(r"results\.\*\.value")
 _ERROR = re.compile(r"results\.\*\.(error|rank_error)\.(confidence|value|rows)")
 _COMPUTED = re.compile(r"results\.\*\.(outputs|releases).*")
 _PROGRAM = re.compile(r".*\.evidence\.program\..*")
-_DECLARED = re.compile(r"columns(\..*)?|.*\.query\.(bins\.\*|candidates\.\*|probability)")
+_DECLARED = re.compile(
+    r"columns(\..*)?|.*\.query\.(bins\.\*|candidates\.\*|probability|max_\w+|total_bounds\.\*)"
+)
 PROGRAM = "another program with the same cost: the text itself is the statement"
 DECLARED = "another declaration, which says no two things: the rules are about that one"
 _LESS = ("details", "block")

@@ -282,28 +282,35 @@ def _queries(step: Document) -> list[Document]:
 def _item(document: Document, step: Document) -> list[Item] | str:
     """The least that a query can cost with its noise."""
     query, columns = step["evidence"]["query"], document["columns"]
-    where, rows = query.get("where", ""), document["rows_per_unit"] or 1
+    where, (rows, in_group) = query.get("where", ""), _counted_rows(document, query)
     result = next(item for item in document["results"] if item["query"] == query["name"])
     length = Fraction(result["noise"]["step"]) * result.get("rows", 1)
     scale = Fraction(result["noise"]["scale"])
-    smooth = query["kind"] in ("sum", "mean")
+    smooth, parts = query["kind"] in ("sum", "mean"), 2 if query["kind"] == "histogram" else 1
     if query["kind"] == "variance":
         low, high = columns[query["column"]]["bounds"]
         moved = rows * (Fraction(high) - Fraction(low)) ** 2 / length * Fraction(999_999, 1_000_000)
     elif smooth:
         low, high = columns[query["column"]]["bounds"]
-        moved = rows * (Fraction(high) - Fraction(low)) / length * Fraction(999_999, 1_000_000)
+        width = rows * (Fraction(high) - Fraction(low))
+        if "total_bounds" in query:
+            width = min(
+                width, Fraction(query["total_bounds"][1]) - Fraction(query["total_bounds"][0])
+            )
+        moved = width / length * Fraction(999_999, 1_000_000)
     else:
-        moved = Fraction(rows * (2 if query["kind"] == "histogram" else 1))
+        moved = Fraction(rows * parts)
     private = any(_is_private(columns[name]) for name in _names(where))
     lipschitz = smooth and not private and document["unit"] == "row"
     block = step["evidence"]["spend"].get("block")
     if block and _reads_others(where, block, columns):
         return f"{query['name']} reads records outside of its block"
-    zcdp, squared = step["rule"] in ("discrete-gaussian", "exponential-mechanism"), moved * moved
+    zcdp = step["rule"] in ("discrete-gaussian", "exponential-mechanism")
+    squared = moved * moved / parts
     if query["kind"] == "quantile":
         moved, squared = _moved_ranks(query, rows, several=document["unit"] != "row")
         moved, squared = 2 * moved / length, squared / length**2
+    squared *= Fraction(in_group, rows)
     return [
         {
             "epsilon": Fraction(0) if zcdp else moved / scale,
@@ -313,6 +320,18 @@ def _item(document: Document, step: Document) -> list[Item] | str:
             "block": block,
         }
     ]
+
+
+def _counted_rows(document: Document, query: Document) -> tuple[int, int]:
+    """The most rows of a record that count for a query, and the most of them in one group."""
+    rows = document["rows_per_unit"] or document.get("max_rows") or 1
+    if "max_rows" in query:
+        rows = min(rows, query["max_rows"])
+    if "max_rows_per_group" not in query:
+        return rows, rows
+    groups = len(document["columns"][query["by"]]["states"])
+    in_group = min(rows, query["max_rows_per_group"])
+    return min(rows, in_group * min(groups, query.get("max_groups", groups))), in_group
 
 
 def _moved_ranks(query: Document, rows: int, *, several: bool) -> tuple[Fraction, Fraction]:

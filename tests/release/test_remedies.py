@@ -52,6 +52,7 @@ name = "asked"
 PERSONS = BASE.replace("n = 300", 'n = 100\nunit = "person"\nrows_per_unit = 3').replace(
     "home =", "person = { public = true }\nhome ="
 )
+MANY = PERSONS.replace("rows_per_unit", "max_rows")
 CHAIN = (
     BASE.replace('model = "clusters"\nsize = 3', "model = 'markov'\nlength = 300")
     .replace(
@@ -108,6 +109,8 @@ CASES = [
         PERSONS.replace("rows_per_unit = 3", "rows_per_unit = 3\nbalanced = true") + MEAN + BY,
         query=("kind",),
     ),
+    Case("record_rows.average_remedy", MANY + MEAN, below=True),
+    Case("record_rows.average_remedy", MANY + SHARE, query=("kind",)),
     Case(
         "queries._mechanism",
         CHAIN + "kind = \"count\"\nwhere = 'ill == 1'\ntightness = 'mechanism'\n",

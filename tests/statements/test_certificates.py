@@ -73,7 +73,7 @@ FAULTS: list[tuple[str, tuple[Any, ...], Any, str, str]] = [
     ("laplace release", (*COMPOSED, "premises"), [], ".derivation", "at least 1 item"),
     ("laplace release", (*COMPOSED, "evidence", "adjacency"), "none", ".derivation", "replace one"),
     ("laplace release", (*OWN, "premises"), [], ".derivation", "DP costs come first"),
-    ("laplace release", ("unit",), "pair", "", "rows_per_unit belongs"),
+    ("laplace release", ("unit",), "pair", "", "rows_per_unit or max_rows belongs"),
     ("laplace release", ("population",), None, "", "BDP is about a population"),
     ("laplace release", ("time",), "yesterday", ".time", "not a date and time"),
     ("laplace release", ("not_protected", 0), "all", ".not_protected", "the same for all"),

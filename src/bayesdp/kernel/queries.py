@@ -45,6 +45,7 @@ class Shape:
     probability: Fraction | None
     candidates: tuple[float, ...] | None
     squares: bool
+    total_bounds: tuple[float, float] | None
 
 
 def shape(
@@ -93,7 +94,8 @@ def shape(
         cells = _levels(summed) if query.bins is None else _bins(query.bins, summed)
     averaged = query.kind in AVERAGES
     narrowed = query.by is not None or (query.where is not None and query.kind != "proportion")
-    as_many = balanced and not narrowed
+    require(several or query.total_bounds is None, "totals of records, and a record is one row")
+    as_many = balanced and not narrowed and not query.is_capped and query.total_bounds is None
     require(
         not (several and averaged) or as_many, "an average is over rows whose number is private"
     )
@@ -120,6 +122,7 @@ def shape(
         probability=query.exact_probability,
         candidates=candidates,
         squares=query.kind == "variance",
+        total_bounds=query.total_bounds,
     )
 
 
@@ -182,28 +185,32 @@ def labels(
     return tuple(sorted(read))
 
 
-def moved(asked: Shape, grid: Grid | None, rows: int, *, squared: bool) -> int:
-    """How far replacing one record of at most so many rows moves the query's integers.
+def moved(asked: Shape, grid: Grid | None, rows: int, in_group: int, *, squared: bool) -> int:
+    """How far replacing one record, of which at most so many rows count, moves the integers.
 
     In l1; or `squared`, the square of it in l2. A divided query loses up to `rows` in some parts
-    and gains as many in others. For a quantile with the probability a / b: how far any score moves,
-    in steps of 1/b row, summed over groups; one row moves it by b if it is replaced, and by at most
-    max(a, b - a) if it leaves one group and another enters a second one. For a variance: of `n`
-    rows on a grid of K steps the sum of squared deviations from their mean moves by at most K^2
-    for each row (theory 4 proves it), and so does its integer part.
+    and gains as many in others, at most `in_group` of them in each; the squares of numbers that are
+    at most `in_group`, and `rows` together, are at most `rows * in_group` together. For a quantile
+    with the probability a / b: how far any score moves, in steps of 1/b row, summed over groups;
+    one row moves it by b if it is replaced, and by at most max(a, b - a) if it leaves one group and
+    another enters a second one. Of totals that are clipped to an interval: its length. For a
+    variance: of `n` rows on a grid of K steps the sum of squared deviations from their mean moves
+    by at most K^2 for each row (theory 4 proves it), and so does its integer part.
     """
     if asked.probability is not None:
         replaced = asked.probability.denominator
         part = max(asked.probability.numerator, replaced - asked.probability.numerator)
         if squared:
             most_squared = max(replaced**2, 2 * part**2) if asked.divided else replaced**2
-            return rows**2 * most_squared
+            return rows * in_group * most_squared
         return rows * (2 * part if asked.divided else replaced)
     one_row = grid.sensitivity if grid is not None else 1
-    most = rows * (one_row**2 if asked.squares else one_row)
-    if squared:
-        return most * most * (2 if asked.divided else 1)
-    return most * (2 if asked.divided else 1)
+    step = one_row**2 if asked.squares else one_row
+    if asked.total_bounds is not None and grid is not None:
+        low, high = (math.floor(Fraction(end) / grid.step) for end in asked.total_bounds)
+        rows, in_group, step = 1, 1, min(high - low, rows * one_row)
+    parts = 2 if asked.divided else 1
+    return rows * in_group * step**2 * parts if squared else rows * step * parts
 
 
 # -- the grid ---------------------------------------------------------------------------

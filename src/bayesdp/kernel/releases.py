@@ -79,7 +79,7 @@ class _Release:
         self.root, self.claim = stated.derivation, stated.claim
         self.composition = self.root.composition
         self.effort = Effort()
-        self.rows_per_record = stated.rows_per_unit or 1
+        self.rows_per_record = stated.rows_per_record
         plain = stated.population
         self.population = None if plain is None else stated_population(plain)
         self.columns = stated_columns(stated.columns)
@@ -185,7 +185,9 @@ class _Release:
         if grid is not None:
             agree((grid.low, grid.high), asked.interval, "the grid's bounds", where)
             agree(grid.masked, asked.masked, "whether the grid is masked", where)
-        due = moved(asked, grid, self.rows_per_record, squared=zcdp)
+        groups = len(asked.keys or (None,))
+        rows, in_group = evidence.query.rows_that_count(self.rows_per_record, groups)
+        due = moved(asked, grid, rows, in_group, squared=zcdp)
         sensitivity = sensitivity_of(step)
         part = asked.probability.denominator if asked.probability is not None else 1
         power = 2 if asked.squares else 1

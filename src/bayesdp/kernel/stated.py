@@ -192,7 +192,7 @@ def check_together(
         require(room, "more records than its column has values", "unit")
     if population is None:
         return
-    if stated.rows_per_unit not in (None, 1):
+    if stated.rows_per_record > 1 or stated.max_rows is not None:
         several = all(member.model in OF_ANY_LAW for member in _members(population))
         require(
             several, "a model of one value for each record, and records of several rows", "unit"

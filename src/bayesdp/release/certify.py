@@ -90,6 +90,7 @@ def declarations(plan: Plan, before: Sequence[Spend] = ()) -> dict[str, Any]:
         "dataset": study.data.dataset,
         "unit": study.data.unit,
         "rows_per_unit": study.data.rows_per_unit,
+        **({"max_rows": study.data.max_rows} if study.data.max_rows is not None else {}),
         **({"balanced": True} if study.data.balanced else {}),
         **_sources(study.data),
         "n": plan.n,

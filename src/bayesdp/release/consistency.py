@@ -168,16 +168,18 @@ def _room(study: StudySpec) -> None:
 
 def _one_value_each(study: StudySpec) -> None:
     """Where a record has several rows, the model must not be one of single values."""
-    population, several = study.population, (study.data.rows_per_unit or 1) > 1
+    population, data = study.population, study.data
+    several = data.rows_per_record > 1 or data.max_rows is not None
     if population is None:
         return
     members = population.members if isinstance(population, Family) else (population,)
     silent = all(isinstance(member, Independent | Clusters | Unknown) for member in members)
     if several and not silent:
         raise InputError(
-            "data.rows_per_unit",
-            study.data.rows_per_unit,
-            expected="1, or a population of model independent, clusters or unknown",
+            "data.rows_per_unit" if data.max_rows is None else "data.max_rows",
+            data.rows_per_unit or data.max_rows,
+            expected=f"{'1' if data.max_rows is None else 'no max_rows'}, or a population of model "
+            "independent, clusters or unknown",
             remedy="Other models describe one value of each record, and not its several rows.",
         )
     numbers = all(study.columns[name].kind == "numeric" for name in population.covers)

@@ -41,8 +41,8 @@ class NoiseKind(ABC):
         """The kind of this query: itself for numbers, and that of choices for a quantile."""
 
     @abstractmethod
-    def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
-        """The most that replacing a record, of at most `per_record` rows, moves the integers."""
+    def sensitivity(self, shape: Shape, grid: Grid | None) -> int:
+        """The most that replacing a record moves the integers."""
 
     @abstractmethod
     def for_cost(self, sensitivity: int, cost: float) -> Noise:
@@ -80,9 +80,9 @@ class _Laplace(NoiseKind):
     def for_query(self, shape: Shape) -> NoiseKind:
         return self if shape.choice is None else _PermuteAndFlip(shape, shape.choice)
 
-    def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
+    def sensitivity(self, shape: Shape, grid: Grid | None) -> int:
         # A number moves by all rows of a record; two cells or groups by the old and the new rows.
-        return _largest_move(shape, per_record, grid) * (2 if shape.divided else 1)
+        return _largest_move(shape, grid) * (2 if shape.divided else 1)
 
     def for_cost(self, sensitivity: int, cost: float) -> Noise:
         return DiscreteLaplace.for_cost(sensitivity, cost)
@@ -116,10 +116,11 @@ class _Gaussian(NoiseKind):
     def for_query(self, shape: Shape) -> NoiseKind:
         return self if shape.choice is None else _Exponential(shape, shape.choice)
 
-    def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
-        # What leaves some cells or groups and what enters others, r rows each: at most r^2 + r^2.
-        # A sum of squares is convex in how the rows lie in groups, so all in one are the worst.
-        return int(_largest_move(shape, per_record, grid) ** 2) * (2 if shape.divided else 1)
+    def sensitivity(self, shape: Shape, grid: Grid | None) -> int:
+        # What leaves some cells or groups and what enters others: of m rows, at most g in a group,
+        # the sum of squares is at most m * g, once for each.
+        most, rows = _largest_move(shape, grid), shape.rows_that_count
+        return most * most * shape.rows_in_group // rows * (2 if shape.divided else 1)
 
     def for_cost(self, sensitivity: int, cost: float) -> Noise:
         return DiscreteGaussian.for_cost(sensitivity, cost)
@@ -155,8 +156,9 @@ class _Choosing(NoiseKind):
         self.choice = choice
         self.candidates = len(choice.candidates)
 
-    def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
-        move, squared = self.choice.moves(per_record, divided=shape.divided)
+    def sensitivity(self, shape: Shape, grid: Grid | None) -> int:
+        rows = shape.rows_that_count, shape.rows_in_group
+        move, squared = self.choice.moves(*rows, divided=shape.divided)
         return move if self.power == 1 else squared
 
     def for_cost(self, sensitivity: int, cost: float) -> Noise:
@@ -187,14 +189,17 @@ class _Exponential(_Choosing, _Gaussian):
     law = ExponentialMechanism
 
 
-def _largest_move(shape: Shape, per_record: int, grid: Grid | None) -> int:
-    """The most steps that the rows of one record move a number, when all of them leave or enter.
+def _largest_move(shape: Shape, grid: Grid | None) -> int:
+    """The most steps that a record moves numbers by, when its rows leave, enter or are replaced.
 
-    A sum of squared deviations, whose rows are only replaced, moves by a square of that for each
-    (theory 4, "Variances").
+    A sum of squared deviations, whose rows are only replaced, moves by a square of the grid's steps
+    for each (theory 4, "Variances").
     """
-    most = grid.sensitivity if grid is not None else 1
-    return per_record * int(most**2 if shape.squares else most)
+    if grid is None:
+        return shape.rows_that_count
+    if shape.squares:
+        return shape.rows_that_count * int(grid.sensitivity**2)
+    return grid.move(shape.rows_that_count, shape.cap.total_bounds if shape.cap else None)
 
 
 NOISES: dict[NoiseName, NoiseKind] = {"laplace": _Laplace(), "gaussian": _Gaussian()}

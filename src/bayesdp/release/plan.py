@@ -37,6 +37,7 @@ from bayesdp.release.pricing import Pricing, own_level
 from bayesdp.release.programs import PlannedProgram, plan_programs
 from bayesdp.release.queries import shape
 from bayesdp.release.spec import FROM_DATA, StudySpec
+from bayesdp.release.spec_parts import CAPS
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.populations import law_of
 from bayesdp.tables.checks import Structure
@@ -266,6 +267,8 @@ def structure_of(study: StudySpec) -> Structure:
         n=study.data.n if isinstance(study.data.n, int) else None,
         unit=study.data.unit,
         rows_per_unit=study.data.rows_per_unit,
+        max_rows=study.data.max_rows,
+        dataset=study.data.dataset,
         balanced=study.data.balanced,
         cluster_size=size if kind in ("cluster", "all") else None,
         series_length=size if kind == "series" else None,
@@ -430,6 +433,8 @@ def describe_query(query: PlannedQuery) -> dict[str, Any]:
         with_bounds = query.shape.choice.edges is not None
         given["candidates"] = list(query.shape.choice.candidates) if with_bounds else None
     given["tightness"] = spec.tightness if spec.tightness != "dp" else None
+    given |= {key: getattr(spec, key) for key in CAPS if key != "total_bounds"}
+    given["total_bounds"] = list(spec.total_bounds) if spec.total_bounds else None
     return {key: value for key, value in given.items() if value is not None}
 
 

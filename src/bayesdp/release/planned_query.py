@@ -134,10 +134,17 @@ class PlannedQuery:
             assert self.shape.column is not None
             of_values = DeviationQuery if self.shape.squares else SumQuery
             return of_values(
-                spec.name, self.shape.column.name, self.grid, where=predicate, by=spec.by
+                spec.name,
+                self.shape.column.name,
+                self.grid,
+                where=predicate,
+                by=spec.by,
+                cap=self.shape.cap,
             )
         if self.shape.counted:
-            return HistogramQuery(spec.name, self.shape.counted, where=predicate, by=spec.by)
+            return HistogramQuery(
+                spec.name, self.shape.counted, where=predicate, by=spec.by, cap=self.shape.cap
+            )
         if self.shape.cells is not None or self.shape.choice is not None:
             assert self.shape.column is not None
             choice = self.shape.choice
@@ -147,5 +154,6 @@ class PlannedQuery:
                 edges=self.shape.bins if choice is None else choice.edges,
                 where=predicate,
                 by=spec.by,
+                cap=self.shape.cap,
             )
-        return CountQuery(spec.name, where=predicate, by=spec.by)
+        return CountQuery(spec.name, where=predicate, by=spec.by, cap=self.shape.cap)

@@ -81,7 +81,7 @@ class Pricing:
         self.others = list(others)
         self.noise = noise
         self.shapes = shapes
-        self.rows = (n or _PROVISIONAL_RECORDS) * (study.data.rows_per_unit or 1)
+        self.rows = (n or _PROVISIONAL_RECORDS) * study.data.rows_per_record
         self.n = n
         self.reading = reading
         self.target = target
@@ -90,7 +90,7 @@ class Pricing:
         self.seconds = study.budget.seconds
         self.refused: list[Refused] = []
         self.best = ""  # the theorem of the level that was asked for last
-        self.per_record = study.data.rows_per_unit or 1
+        self.per_record = study.data.rows_per_record
         self.weights = [0.0 if s.spec.error is not None else (s.spec.weight or 1.0) for s in shapes]
 
     def solve(self) -> list[PlannedQuery]:
@@ -336,7 +336,7 @@ class Pricing:
     def _grid(self, shape: Shape, cost: float) -> Grid | None:
         if shape.integer_valued:
             noise = self.noise.for_query(shape)
-            sensitivity = noise.sensitivity(shape, self.per_record, None)
+            sensitivity = noise.sensitivity(shape, None)
             noise.check_room(self.rows, sensitivity, cost)
             return None
         assert shape.column is not None
@@ -358,7 +358,7 @@ class Pricing:
 
     def _priced(self, shape: Shape, cost: float, grid: Grid | None) -> PlannedQuery:
         kind = self.noise.for_query(shape)
-        sensitivity = kind.sensitivity(shape, self.per_record, grid)
+        sensitivity = kind.sensitivity(shape, grid)
         noise = kind.for_cost(sensitivity, cost)
         spend = self._spend(shape, noise.cost(sensitivity), grid)
         return PlannedQuery(shape, noise, sensitivity, shape.step(grid), grid, spend)
@@ -387,7 +387,7 @@ class Pricing:
             grid = self._grid(shape, rough)
         kind = self.noise.for_query(shape)
         noise = kind.for_error(math.floor(error / shape.step(grid)), spec.confidence)
-        return noise.cost(kind.sensitivity(shape, self.per_record, grid))
+        return noise.cost(kind.sensitivity(shape, grid))
 
     def _rough_cost(self, shape: Shape, error: Fraction) -> float:
         """About what it will cost: it decides how much room the grid leaves for noise."""

@@ -25,8 +25,9 @@ from bayesdp.release.crossed import (
 )
 from bayesdp.release.labels import labels
 from bayesdp.release.quantiles import Choice, choice
+from bayesdp.release.record_rows import average_remedy, cap_of, check_totals, rows_that_count
 from bayesdp.release.spec import StudySpec
-from bayesdp.release.spec_parts import QuerySpec, refuse_keys
+from bayesdp.release.spec_parts import CAPS, QuerySpec, refuse_keys
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.columns import CellKey, Value
 from bayesdp.statements.queries import (
@@ -39,6 +40,7 @@ from bayesdp.statements.queries import (
 from bayesdp.tables.columns import Column, group_keys
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.predicates import Predicate
+from bayesdp.tables.queries import Cap
 from bayesdp.theorems.markov_count import count_mechanism
 
 
@@ -59,7 +61,8 @@ class Shape:
     `choice` says what a quantile is chosen among, and by which scores.
     `group_words` and `cell_words` are the groups and cells as they are shown, a text for each
     column, those of columns with cuts as intervals; `cell_bounds` are those that values are
-    clipped to before cells are told.
+    clipped to before cells are told. Of a record's rows at most `rows_that_count` count, at most
+    `rows_in_group` of them in a group, and `cap` says which rows are left out, if any are.
     """
 
     spec: QuerySpec
@@ -82,6 +85,9 @@ class Shape:
     cell_words: Mapping[CellKey, Words] = field(default_factory=dict)
     cell_bounds: tuple[float, float] | None = None
     choice: Choice | None = None
+    cap: Cap | None = None
+    rows_that_count: int = 1
+    rows_in_group: int = 1
 
     @property
     def cells_sentence(self) -> str:
@@ -191,10 +197,13 @@ def shape(study: StudySpec, position: int) -> Shape:
     )
     several_rows = study.data.unit != "row"
     averaged = query.kind in AVERAGES
+    cap = cap_of(study, query, key)
     if several_rows and averaged:
         _require_public_rows(study, query, key)
     # Each record then has as many rows among those that count as any other.
-    as_many = study.data.balanced and query.by is None and (averaged or where is None)
+    some = query.by is not None or cap is not None or (where is not None and not averaged)
+    as_many = study.data.balanced and not some
+    most_rows, most_in_group = rows_that_count(study.data.rows_per_record, cap, keys)
     column, cells = _column_and_cells(study, query, key, private_where)
     counted = column_names(query.column) if column is None else ()
     check_numbers(keys, cells, key)
@@ -212,6 +221,7 @@ def shape(study: StudySpec, position: int) -> Shape:
             "[[query]] with the same where = "
             f'{toml_text(query.where or "")} and kind = "count"; the mean is about their ratio.',
         )
+    check_totals(query, column, most_rows, key)
     chosen = choice(query, column, key, len(keys or (None,)))
     masked = private_where or (several_rows and not as_many)
     return Shape(
@@ -230,11 +240,14 @@ def shape(study: StudySpec, position: int) -> Shape:
         mechanism=_mechanism(study, query, where, key),
         block=_block(study, where),
         group_rows=_group_rows(study, query, keys, key),
-        rows_each=(study.data.rows_per_unit or 1) if averaged or (chosen and as_many) else 1,
+        rows_each=study.data.rows_per_record if averaged or (chosen and as_many) else 1,
         group_words=place_words(column_names(query.by), keys, study.columns),
         cell_words=_cell_words(query, column, cells or _cut_states(chosen, column), study.columns),
         cell_bounds=None if column is None else clipped_to(column, study.columns),
         choice=chosen,
+        cap=cap,
+        rows_that_count=most_rows,
+        rows_in_group=most_in_group,
     )
 
 
@@ -293,11 +306,12 @@ def _require_public_rows(study: StudySpec, query: QuerySpec, key: str) -> None:
             f"{key}.kind",
             query.kind,
             expected=expected,
-            remedy=f"If each {study.data.unit} has exactly {study.data.rows_per_unit} rows, "
-            f"write below [data]: balanced = true. {_divided(query)}",
+            remedy=average_remedy(study, query),
         )
-    narrowed = "by" if query.by is not None else "where" if query.kind in OF_MATCHING else None
-    if narrowed is not None and getattr(query, narrowed) is not None:
+    narrowed = next((name for name in ("by", *CAPS) if getattr(query, name) is not None), None)
+    if narrowed is None and query.kind in OF_MATCHING and query.where is not None:
+        narrowed = "where"
+    if narrowed is not None:
         what = "sum" if query.kind == "mean" else "count"
         raise UnsupportedError(
             f"{key}.{narrowed}",
@@ -307,17 +321,6 @@ def _require_public_rows(study: StudySpec, query: QuerySpec, key: str) -> None:
             if query.kind == "variance"
             else f'Write kind = "{what}", and divide by the number of rows, if that is public.',
         )
-
-
-def _divided(query: QuerySpec) -> str:
-    """What to ask instead of an average over a number of rows that isn't known."""
-    if query.kind == "variance":
-        return "Otherwise quantiles, or a histogram, show how far values spread."
-    what = "sum" if query.kind == "mean" else "count"
-    return (
-        f'Otherwise write kind = "{what}" and divide it by the number of rows, which n is not: n '
-        "counts records. The number may be published, because who has which rows is not protected."
-    )
 
 
 def _block(study: StudySpec, where: Predicate | None) -> Block | None:

@@ -137,7 +137,7 @@ def _data(raw: dict[str, Any]) -> DataSpec:
             remedy=f'"{FROM_DATA}" declares that the number may be published.',
             shown=False,
         )
-    for key in ("n", "rows_per_unit"):
+    for key in ("n", "rows_per_unit", "max_rows"):
         if isinstance(raw.get(key), Integral) and not isinstance(raw[key], bool):
             raw = raw | {key: int(raw[key])}  # NumPy's too
     if "csv" in raw:
@@ -155,20 +155,7 @@ def _data(raw: dict[str, Any]) -> DataSpec:
     readers = {"wide": parse_wide, "join": parse_joins}
     raw = raw | {key: read(raw[key]) for key, read in readers.items() if key in raw}
     data: DataSpec = _part(DataSpec, _one_name(raw), "data")
-    if (data.unit != "row") != (data.rows_per_unit is not None):
-        if data.unit == "row":
-            raise InputError(
-                "data.rows_per_unit",
-                data.rows_per_unit,
-                expected='nothing where unit is "row"',
-                remedy="Leave it out, or name the column whose rows form one record as unit.",
-            )
-        raise InputError(
-            "data.rows_per_unit",
-            expected=f"the most rows that one {data.unit} may have",
-            remedy="Costs are multiplied by it, and the table is held against it.",
-            shown=False,
-        )
+    _rows_of_a_record(data)
     if data.balanced and data.unit == "row":
         raise InputError(
             "data.balanced",
@@ -178,6 +165,34 @@ def _data(raw: dict[str, Any]) -> DataSpec:
         )
     require_shown(data.unit, "data.unit")
     return data
+
+
+def _rows_of_a_record(data: DataSpec) -> None:
+    """Exactly one of `rows_per_unit` and `max_rows` where a record is several rows, else none."""
+    given = [key for key in ("rows_per_unit", "max_rows") if getattr(data, key) is not None]
+    if data.unit == "row" and given:
+        raise InputError(
+            f"data.{given[0]}",
+            getattr(data, given[0]),
+            expected='nothing where unit is "row"',
+            remedy="Leave it out, or name the column whose rows form one record as unit.",
+        )
+    if data.unit != "row" and not given:
+        raise InputError(
+            "data.rows_per_unit",
+            expected=f"the most rows that one {data.unit} may have",
+            remedy="Costs are multiplied by it, and the table is held against it. Where some have "
+            "more, write max_rows instead: so many of their rows count.",
+            shown=False,
+        )
+    if len(given) > 1:
+        raise InputError(
+            "data.max_rows",
+            data.max_rows,
+            expected="nothing beside rows_per_unit",
+            remedy=f"Leave rows_per_unit out if some {data.unit} may have more rows, of which "
+            "max_rows count. Leave max_rows out if a table with more rows is to be refused.",
+        )
 
 
 def _one_name(raw: dict[str, Any]) -> dict[str, Any]:

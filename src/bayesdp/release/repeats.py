@@ -95,7 +95,8 @@ def released_words(released: tuple[Released, ...]) -> str:
 
 
 _DECLARED = (
-    "dataset", "unit", "rows_per_unit", "balanced", "parts", "joined", "n", "columns", "population",
+    "dataset", "unit", "rows_per_unit", "max_rows", "balanced", "parts", "joined", "n", "columns",
+    "population",
 )  # fmt: skip
 """What certificates say of a study, beside its queries, and what no other release changes."""
 

@@ -33,6 +33,9 @@ QueryKind = Literal[
 OF_QUANTILES = ("probability", "candidates", "step")
 """The keys that no query has but quantiles."""
 
+CAPS = ("max_rows", "max_groups", "max_rows_per_group", "total_bounds")
+"""The keys of a query that say how much a record of several rows counts."""
+
 
 def _names(value: object) -> object:
     """The name of a column, or of several. `ValueError` for anything else."""
@@ -54,8 +57,9 @@ class DataSpec(_Part):
     """`[data]`: where the table is, under which name its budget is kept, what a record is.
 
     `csv` is how the files of the source are written. `rows_per_unit` is the most rows of a record
-    that is several, and the rows of each if it is `balanced`. `wide` makes a wide table long, and
-    `join` adds columns of public tables: everything else speaks of the table that they make.
+    that is several, and the rows of each if it is `balanced`. With `max_rows` in its place a record
+    may have more, of which so many count. `wide` makes a wide table long, and `join` adds columns
+    of public tables: everything else speaks of the table that they make.
     """
 
     source: str | None = None
@@ -64,6 +68,7 @@ class DataSpec(_Part):
     n: int | Literal["from data"]
     unit: str = "row"
     rows_per_unit: int | None = Field(default=None, ge=1)
+    max_rows: int | None = Field(default=None, ge=1)
     balanced: bool = False
     wide: Wide | None = None
     join: tuple[Join, ...] = ()
@@ -72,6 +77,11 @@ class DataSpec(_Part):
     def protected_unit(self) -> str:
         """What a record is, as ledgers tell budgets apart by it."""
         return protected_unit(self.unit, None if self.wide is None else self.wide.position)
+
+    @property
+    def rows_per_record(self) -> int:
+        """The most rows of a record that count."""
+        return self.rows_per_unit or self.max_rows or 1
 
 
 class BudgetSpec(_Part):
@@ -109,6 +119,10 @@ class QuerySpec(_Part):
     `error` is wanted of every number of the query, at `confidence`. `group_sizes` are the public
     numbers of rows that a mean or proportion with `by` is over, by group: with them its errors are
     known before the data are read.
+
+    Where a record is several rows, at most `max_rows` of those that match count; or they count in
+    at most `max_groups` groups of `by`, at most `max_rows_per_group` in each. A record's total is
+    clipped to `total_bounds`.
     """
 
     name: str = Field(min_length=1)
@@ -125,6 +139,10 @@ class QuerySpec(_Part):
     error: float | None = Field(default=None, gt=0)
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
     tightness: Literal["dp", "mechanism"] = "dp"
+    max_rows: int | None = Field(default=None, ge=1)
+    max_groups: int | None = Field(default=None, ge=1)
+    max_rows_per_group: int | None = Field(default=None, ge=1)
+    total_bounds: tuple[float, float] | None = Field(default=None, strict=False)
     program: str | None = Field(default=None, min_length=1)
     parameters: dict[str, bool | int | float | str] = Field(default_factory=dict)
     columns: dict[str, str] = Field(default_factory=dict)

@@ -59,6 +59,7 @@ from bayesdp.release.wide import clusters_of_one
 from bayesdp.statements.base import exact_text
 from bayesdp.tables.checks import Finding, count_records, inspect
 from bayesdp.tables.joins import joined
+from bayesdp.tables.left_out import left_out
 from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError, counted, mismatch
 from bayesdp.tables.source import Table, check_source, open_table
 from bayesdp.tables.sums import Totals, run
@@ -74,12 +75,12 @@ class Study:
     name under which the budget is kept, `n` the public number of records ("from data" publishes the
     table's own). `columns` as in `[data.columns]`; `population` a `Population` or its spec, left
     out for the notion `dp`; `budget` and `queries` as in the study file. `unit`, `rows_per_unit`
-    and `balanced` say which rows form a record, if that isn't one row. `csv` says how CSV files are
-    written, as `[data.csv]`. `wide` makes a wide table long as `[data.wide]` does, and `join` adds
-    columns of public tables as `[[data.join]]` does, whose paths are relative to the current
-    folder. `ledger` is a path or URL,
-    by default `ledger.db` in the current folder. `stress` are further populations for the method
-    `stress`, as `[[stress]]` in the study file. Raises `InputError` naming the key, as for files.
+    or `max_rows`, and `balanced` say which rows form a record, if that isn't one row. `csv` says
+    how CSV files are written, as `[data.csv]`. `wide` makes a wide table long as `[data.wide]`
+    does, and `join` adds columns of public tables as `[[data.join]]` does, whose paths are relative
+    to the current folder. `ledger` is a path or URL, by default `ledger.db` in the current folder.
+    `stress` are further populations for the method `stress`, as `[[stress]]` in the study file.
+    Raises `InputError` naming the key, as for files.
 
     >>> study = Study(
     ...     dataset="example", n=3, columns={"x": {"states": [0, 1]}},
@@ -102,6 +103,7 @@ class Study:
         queries: Sequence[QuerySpec | Mapping[str, Any]],
         unit: str = "row",
         rows_per_unit: int | None = None,
+        max_rows: int | None = None,
         balanced: bool = False,
         csv: Mapping[str, str] | None = None,
         wide: Mapping[str, Any] | None = None,
@@ -112,6 +114,8 @@ class Study:
         data: dict[str, Any] = {"dataset": dataset, "n": n, "unit": unit, "columns": columns}
         if rows_per_unit is not None:
             data["rows_per_unit"] = rows_per_unit
+        if max_rows is not None:
+            data["max_rows"] = max_rows
         if balanced:
             data["balanced"] = balanced
         if csv is not None:
@@ -335,9 +339,14 @@ class Study:
         for a table that can't be read.
         """
         population = self.spec.population
-        if population is None or population.structure != "cluster":
-            return []  # the only hint is about clusters
-        return clusters_of_one(self.spec, self._open(), structure_of(self.spec))
+        if self.spec.data.unit == "row" and getattr(population, "structure", "") != "cluster":
+            return []  # hints are about clusters, and records of several rows
+        table, structure = self._open(), structure_of(self.spec)
+        queries = [query.table_query() for query in self._plan_to_show().queries]
+        return [
+            *clusters_of_one(self.spec, table, structure),
+            *left_out(table, self.spec.columns, structure, queries),
+        ]
 
     def release(
         self,

@@ -52,9 +52,12 @@ def _range(plan: Plan, query: PlannedQuery) -> tuple[float, float] | None:
         return 0.0, (high - low) * (high - low) / 4.0
     if shape.averaged:
         return low, high
+    if shape.spec.total_bounds is not None:
+        low, high = shape.spec.total_bounds
+        return plan.n * low, plan.n * high
     if shape.masked or shape.spec.where or shape.spec.by:  # some rows may not be added up
         low, high = min(low, 0.0), max(high, 0.0)
-    most = plan.n * (plan.study.data.rows_per_unit or 1)
+    most = plan.n * plan.study.data.rows_per_record
     if shape.choice is not None:  # the error is of a rank
         return 0.0, float(most * shape.choice.largest_error)
     return most * low, most * high

@@ -90,12 +90,12 @@ def one_record(promise: Promise) -> str:
     if promise.subject in ("conversion", "leakage"):
         return "One record is one entry of a table: one person, or one day of one person, say."
     if promise.unit != "row":
-        most = number(promise.rows_per_unit)
+        exactly = "exactly" if promise.balanced else "at most"
         of_rows = f"{nouns(promise)} of " if promise.parts else ""
-        return (
-            f"One record is all {of_rows}rows of the table with the same '{clean(promise.unit)}', "
-            f"{'exactly' if promise.balanced else 'at most'} {most} {nouns(promise)}."
-        )
+        same = f"One record is all {of_rows}rows of the table with the same '{clean(promise.unit)}'"
+        if promise.max_rows is not None:
+            return f"{same}; {exactly} {number(promise.max_rows)} of them count."
+        return f"{same}, {exactly} {number(promise.rows_per_unit)} {nouns(promise)}."
     row = _one_row(promise)
     if promise.joint is not None or dependence.grouping(promise.columns).order:
         return f"{row}."

@@ -101,6 +101,7 @@ class Promise:
     n: int | None = None
     unit: str = "row"
     rows_per_unit: int | None = None
+    max_rows: int | None = None
     balanced: bool = False
     parts: int | None = None
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -213,6 +214,7 @@ def of_declarations(document: Mapping[str, Any]) -> Promise:
         joint=_weaker(joint, level),
         unit=str(document["unit"]),
         rows_per_unit=document["rows_per_unit"],
+        max_rows=document.get("max_rows"),
         balanced="balanced" in document,
         parts=(document.get("parts") or {}).get("number"),
         columns=document["columns"],
@@ -271,6 +273,7 @@ def _of_release(document: Mapping[str, Any], status: PromiseStatus, subject: Sub
         n=document["n"],
         unit=str(document["unit"]),
         rows_per_unit=document["rows_per_unit"],
+        max_rows=document.get("max_rows"),
         balanced="balanced" in document,
         parts=(document.get("parts") or {}).get("number"),
         columns=columns,

@@ -136,14 +136,22 @@ def _record(document: Mapping[str, Any]) -> str:
             if parts
             else "a record is one row of the table"
         )
-    several = "exactly" if document.get("balanced") else "at most"
     if parts:
         return (
-            f"a record is all parts of rows with the same {_listed(unit)}, {several} "
-            f"{document['rows_per_unit']} parts; a row of the table has {apart}"
+            f"a record is all parts of rows with the same {_listed(unit)}, "
+            f"{_rows_of_a_record(document, ' parts')}; a row of the table has {apart}"
         )
+    return f"a record is all rows with the same {_listed(unit)}, {_rows_of_a_record(document)}"
+
+
+def _rows_of_a_record(document: Mapping[str, Any], noun: str = "") -> str:
+    """How many rows, or parts of rows, a record has, or how many of them count, in words."""
+    balanced, most = document.get("balanced"), document.get("max_rows")
+    if most is None:
+        return f"{'exactly' if balanced else 'at most'} {document['rows_per_unit']}{noun}"
     return (
-        f"a record is all rows with the same {_listed(unit)}, {several} {document['rows_per_unit']}"
+        f"of which {'exactly' if balanced else 'at most'} {most} count; which of them is decided "
+        "by the record's own rows alone"
     )
 
 

@@ -316,6 +316,7 @@ class ReleaseCertificate(Certificate):
     dataset: Name
     unit: Name
     rows_per_unit: Count | None
+    max_rows: Count | None = None
     balanced: Literal[True] | None = None
     parts: RowParts | None = None
     joined: Annotated[tuple[LookUp, ...], Sequence] = ()
@@ -336,9 +337,11 @@ class ReleaseCertificate(Certificate):
             raise ValueError("BDP is about a population, and DP about none")
         if self.derivation.conclusion.notion != self.claim.notion:
             raise ValueError("a notion other than that of the derivation")
-        if (self.rows_per_unit is None) != (self.unit == "row"):
+        limits = [limit for limit in (self.rows_per_unit, self.max_rows) if limit is not None]
+        if len(limits) != (self.unit != "row"):
             raise ValueError(
-                "rows_per_unit belongs to records of several rows, and each of those has it"
+                "rows_per_unit or max_rows belongs to records of several rows, and each of those "
+                "has one of both"
             )
         if self.balanced and self.unit == "row":
             raise ValueError("balanced belongs to records of several rows")
@@ -348,6 +351,11 @@ class ReleaseCertificate(Certificate):
     def protected_unit(self) -> str:
         """What a record is, as all spends of the data set say it."""
         return protected_unit(self.unit, None if self.parts is None else self.parts.position)
+
+    @property
+    def rows_per_record(self) -> int:
+        """The most rows of a record that count: it has no more, or the others are left out."""
+        return self.rows_per_unit or self.max_rows or 1
 
 
 class ConversionCertificate(Certificate):

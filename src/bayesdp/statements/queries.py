@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from bayesdp.statements.base import (
+    Count,
+    Interval,
     Line,
     Name,
     Number,
@@ -146,7 +148,9 @@ class TableQuery(Statement):
     A variance is the mean squared deviation from the mean, both over the same public rows.
 
     A quantile is one of the `candidates`, or of the states of a column that has no bounds; its
-    `probability` is the share of rows below it, 0.5 for a median.
+    `probability` is the share of rows below it, 0.5 for a median. Of each record at most `max_rows`
+    of the rows that match count; or in at most `max_groups` groups at most `max_rows_per_group`
+    rows each. The total of a record is clipped to `total_bounds` before records are added up.
     """
 
     name: Name
@@ -163,6 +167,10 @@ class TableQuery(Statement):
         | None
     ) = None
     tightness: Literal["dp", "mechanism"] = "dp"
+    max_rows: Count | None = None
+    max_groups: Count | None = None
+    max_rows_per_group: Count | None = None
+    total_bounds: Interval | None = None
 
     @model_validator(mode="after")
     def _goes_together(self) -> TableQuery:
@@ -182,7 +190,31 @@ class TableQuery(Statement):
             raise ValueError("a probability belongs to quantiles, and each quantile has one")
         if self.candidates is not None and self.kind != "quantile":
             raise ValueError("candidates on a query that is not a quantile")
+        if self.max_rows_per_group is not None and self.by is None:
+            raise ValueError("rows of each group on a query without groups")
+        if self.max_groups is not None and self.max_rows_per_group is None:
+            raise ValueError("a number of groups without a number of rows in each")
+        if self.max_rows is not None and self.max_rows_per_group is not None:
+            raise ValueError("a number of rows of all groups beside one of each group")
+        if self.total_bounds is not None and (self.kind != "sum" or self.by is not None):
+            raise ValueError("totals of records on a query that is not one sum")
+        if self.total_bounds is not None and self.total_bounds[0] >= self.total_bounds[1]:
+            raise ValueError("bounds of totals that don't increase")
         return self
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether some rows that match may not count."""
+        return self.max_rows is not None or self.max_rows_per_group is not None
+
+    def rows_that_count(self, rows: int, groups: int) -> tuple[int, int]:
+        """Of a record of at most so many `rows`: the most that count, and the most in one group.
+
+        `groups` is how many there are.
+        """
+        each = min(rows, self.max_rows_per_group or rows)
+        most = min(rows, self.max_rows or rows, min(groups, self.max_groups or groups) * each)
+        return most, min(each, most)
 
     @property
     def exact_probability(self) -> Fraction | None:

@@ -17,6 +17,8 @@ nothing.
 * Cells: `reading` (a declared column's clean values, and what is wrong with a row), `text_numbers`
   (numbers as CSV cells write them), `rows` (whole columns, for programs), `literals` (values of a
   study in the data engine), `order_keys` (the places of records in a series).
+* Persons of several rows: `record_rows` (which of the rows count), `left_out` (how many do not, for
+  the curator).
 * Queries and refusals: `queries` (what is summed, as data), `supports` (what the population rules
   out), `refusals` (what everybody learns of a bad table, and what only the curator learns).
 """

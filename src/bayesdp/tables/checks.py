@@ -55,8 +55,9 @@ class Structure:
 
     `n` records, or None where it is read from the data; a record is a row (`unit="row"`) or all
     rows that share a value of the column `unit`, at most `rows_per_unit` of them, or exactly so
-    many if it is `balanced`; at most `cluster_size` records in a cluster and `series_length` steps
-    in a series (None: no limit).
+    many if it is `balanced`; with `max_rows` it may have more, and so many count, in an order that
+    depends on the name of the `dataset`. At most `cluster_size` records are in a cluster and
+    `series_length` steps in a series (None: no limit).
     Without a cluster or series column the whole table is one cluster or series. In a panel a
     cluster has several series, whose steps are counted from its first record: `panels` are pairs of
     the most series and the most steps, one of which holds for all clusters. `ruled_out` is what the
@@ -66,6 +67,8 @@ class Structure:
     n: int | None = None
     unit: str = "row"
     rows_per_unit: int | None = None
+    max_rows: int | None = None
+    dataset: str = ""
     balanced: bool = False
     cluster_size: int | None = None
     series_length: int | None = None
@@ -298,7 +301,16 @@ def _records(
     if expected.rows_per_unit is not None and (most or 0) > expected.rows_per_unit:
         message = f"A record has {most} rows, and at most {expected.rows_per_unit} are declared."
         findings.append(Finding("unit-rows", message))
-    elif expected.balanced and least != expected.rows_per_unit and count:
+    elif expected.max_rows is not None and expected.balanced and (least or 0) < expected.max_rows:
+        held = counted(least or 0, "row")
+        message = f"A record has {held}, and at least {expected.max_rows} are declared."
+        findings.append(Finding("unit-rows", message))
+    elif (
+        expected.max_rows is None
+        and expected.balanced
+        and least != expected.rows_per_unit
+        and count
+    ):
         held = counted(least, "row")
         message = f"A record has {held}, and exactly {expected.rows_per_unit} are declared."
         findings.append(Finding("unit-rows", message))

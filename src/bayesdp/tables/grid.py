@@ -153,6 +153,22 @@ class Grid:
         least, most = self.least, self.most
         return max(abs(least), abs(most), most - least) if self.masked else most
 
+    def ends(self, total_bounds: tuple[float, float]) -> tuple[int, int]:
+        """The steps that totals between these bounds have, on a masked grid."""
+        low, high = map(Fraction, total_bounds)
+        return math.floor(low / self.step), math.floor(high / self.step)
+
+    def move(self, rows: int, total_bounds: tuple[float, float] | None) -> int:
+        """The most steps by which the sum moves if up to so many rows of a record are replaced.
+
+        With `total_bounds` the record's total is clipped to them.
+        """
+        most = rows * self.sensitivity
+        if total_bounds is None:
+            return most
+        low, high = self.ends(total_bounds)
+        return max(1, min(high - low, most))
+
     @property
     def slack(self) -> float:
         """The rounding that each dependent record adds, relative to the width: two steps."""

@@ -10,6 +10,20 @@ from bayesdp.tables.predicates import Predicate
 
 
 @dataclass(frozen=True)
+class Cap:
+    """How many of the rows of a record that match a query count, where it has several.
+
+    At most `rows`; or in at most `groups` groups at most `rows_in_group` rows each. `None`: all.
+    The sum over them is clipped to `total_bounds`, for each record.
+    """
+
+    rows: int | None = None
+    groups: int | None = None
+    rows_in_group: int | None = None
+    total_bounds: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
 class SumQuery:
     """The sum of `column` in steps of `grid` over the rows where `where` holds, per `by` key."""
 
@@ -18,6 +32,7 @@ class SumQuery:
     grid: Grid
     where: Predicate | None = None
     by: str | tuple[str, ...] | None = None
+    cap: Cap | None = None
 
 
 @dataclass(frozen=True)
@@ -33,6 +48,7 @@ class DeviationQuery:
     grid: Grid
     where: Predicate | None = None
     by: str | tuple[str, ...] | None = None
+    cap: Cap | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +61,7 @@ class CountQuery:
     name: str
     where: Predicate | None = None
     by: str | tuple[str, ...] | None = None
+    cap: Cap | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +78,7 @@ class HistogramQuery:
     edges: tuple[float, ...] | None = None
     where: Predicate | None = None
     by: str | tuple[str, ...] | None = None
+    cap: Cap | None = None
 
 
 DataQuery = SumQuery | DeviationQuery | CountQuery | HistogramQuery

@@ -35,6 +35,7 @@ from bayesdp.tables.queries import (
     SumQuery,
     TableQueries,
 )
+from bayesdp.tables.record_rows import RowOrder, here_of, total_of
 from bayesdp.tables.source import Table, require_columns
 
 _MOST_GROUPS = 50_000
@@ -87,7 +88,7 @@ def run(
             "query", [q.name for q in plan], expected="a name of its own for each query"
         )
     require_columns(table, columns)
-    scan = _Scan(table, columns, plan)
+    scan = _Scan(table, columns, plan, expected)
     answer = scan.rows()
     rows = sum(row[len(scan.dimensions)] for row in answer)
     if any(row[len(scan.dimensions) + 1] for row in answer):
@@ -98,6 +99,27 @@ def run(
         if findings:
             raise mismatch()
     return Totals(rows, records, {query.name: scan.total(query, answer) for query in plan})
+
+
+def counted_and_matching(
+    table: Table, columns: Mapping[str, Column], plan: TableQueries, expected: Structure
+) -> dict[str, tuple[int, int]]:
+    """For each capped query of `plan`: how many rows count, and how many would without its cap.
+
+    They are private. The `table` has the `columns` and the structure that are `expected`.
+    """
+    capped = [query for query in plan if query.cap is not None]
+    if not capped:
+        return {}
+    scan = _Scan(table, columns, capped, expected)
+    marks = [
+        scan.staged.count(where=scan.staged[name])
+        for query in capped
+        for name in (scan.marks[query.name], here_of(scan.marks[query.name]))
+    ]
+    counts = table.numbers(scan.staged, *marks)
+    pairs = zip(counts[::2], counts[1::2], strict=True)
+    return {query.name: pair for query, pair in zip(capped, pairs, strict=True)}
 
 
 def _validate(query: DataQuery, columns: Mapping[str, Column]) -> None:
@@ -157,8 +179,19 @@ class _Scan:
     aggregate. Totals are put together from the groups afterwards, in Python's integers.
     """
 
-    def __init__(self, table: Table, columns: Mapping[str, Column], plan: TableQueries) -> None:
+    def __init__(
+        self,
+        table: Table,
+        columns: Mapping[str, Column],
+        plan: TableQueries,
+        expected: Structure | None = None,
+    ) -> None:
         self.table, self.columns = table, columns
+        self.order: RowOrder | None = None
+        capped = any(query.cap is not None for query in plan)
+        structure = expected or Structure()
+        if structure.max_rows is not None or capped:  # refused where a record is a row
+            self.order = RowOrder(table, columns, structure)
         reads = reads_of(plan)
         read = checked_columns(table, columns, plan)
         checked = list(read)
@@ -168,7 +201,8 @@ class _Scan:
         names = {name: f"v{i}" for i, name in enumerate(read)}
         marks = {f"m{i}": table.expression[mark.column] for i, mark in enumerate(table.marks)}
         values = {names[name]: read[name].value for name in read}
-        staged = table.expression.select(**values, **marks)
+        ordering = self.order.cells() if self.order is not None else {}
+        staged = table.expression.select(**values, **marks, **ordering)
         # The engine reads each cell once for its value, and learns from that whether it is sound.
         faulty = any_missing(
             (staged[names[name]] for name in checked), (staged[mark] for mark in marks)
@@ -185,6 +219,7 @@ class _Scan:
         }
         places = {key: f"b{i}" for i, key in enumerate(bins)}
         staged = staged.mutate(**{places[key]: index for key, index in bins.items()})
+        staged = self._marked(staged, plan, names)
         self.staged = staged
         self.values: dict[Any, Any] = {name: staged[names[name]] for name in reads}
         self.values |= {key: staged[place] for key, place in places.items()}
@@ -199,13 +234,48 @@ class _Scan:
         for query in plan:
             self._add(query)
 
-    def _add(self, query: DataQuery) -> None:
+    def _marked(self, staged: Any, plan: TableQueries, names: Mapping[str, str]) -> Any:
+        """The query with a mark for each query of the plan that some rows don't count for."""
+        self.marks: dict[str, str] = {}
+        if self.order is None:
+            return staged
+        staged = self.order.with_order(staged)
+        for query in plan:
+            if query.cap is not None:
+                self.marks[query.name] = f"mark{len(self.marks)}_"
+                values = {name: staged[place] for name, place in names.items()}
+                where = query.where.to_ibis(values) if query.where else None
+                groups = [values[name] for name in column_names(query.by)]
+                mark = self.marks[query.name]
+                staged = self.order.with_mark(staged, mark, where, query.cap, groups)
+                if isinstance(query, SumQuery) and query.cap.total_bounds is not None:
+                    steps = query.grid.to_ibis(staged[names[query.column]])
+                    ends = query.grid.ends(query.cap.total_bounds)
+                    staged = self.order.with_total(staged, mark, steps, ends)
+        return staged
+
+    def _counted(self, query: DataQuery) -> Any:
+        """Whether a row counts for the query; `None` where all rows do."""
+        if query.name in self.marks:
+            return self.staged[self.marks[query.name]]
         where = query.where.to_ibis(self.values) if query.where else None
+        if self.order is None:
+            return where
+        return self.staged.counts_ if where is None else where & self.staged.counts_
+
+    def _add(self, query: DataQuery) -> None:
+        where = self._counted(query)
         self.places[query.name, "size"] = 0
+        if self.order is not None:
+            self._aggregate(query, "size", self.staged.count(where=self.staged.counts_))
         if query.where and all(self.columns[name].is_public for name in query.where.columns):
             self._aggregate(query, "size", self.staged.count(where=where))
         if isinstance(query, SumQuery | DeviationQuery):
             steps = query.grid.to_ibis(self.values[query.column])
+            if query.cap is not None and query.cap.total_bounds is not None:
+                total = self.staged[total_of(self.marks[query.name])]
+                self._aggregate(query, "value", total.sum())
+                return
             self._aggregate(query, "value", steps.sum(where=where))
             if isinstance(query, DeviationQuery):
                 self._aggregate(query, "squares", (steps * steps).sum(where=where))

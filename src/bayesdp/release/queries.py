@@ -25,9 +25,14 @@ from bayesdp.release.crossed import (
 )
 from bayesdp.release.labels import labels
 from bayesdp.release.quantiles import Choice, choice
-from bayesdp.release.record_rows import average_remedy, cap_of, check_totals, rows_that_count
+from bayesdp.release.record_rows import (
+    cap_of,
+    check_totals,
+    require_public_rows,
+    rows_that_count,
+)
 from bayesdp.release.spec import StudySpec
-from bayesdp.release.spec_parts import CAPS, QuerySpec, refuse_keys
+from bayesdp.release.spec_parts import QuerySpec, refuse_keys
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.columns import CellKey, Value
 from bayesdp.statements.queries import (
@@ -199,7 +204,7 @@ def shape(study: StudySpec, position: int) -> Shape:
     averaged = query.kind in AVERAGES
     cap = cap_of(study, query, key)
     if several_rows and averaged:
-        _require_public_rows(study, query, key)
+        require_public_rows(study, query, key)
     # Each record then has as many rows among those that count as any other.
     some = query.by is not None or cap is not None or (where is not None and not averaged)
     as_many = study.data.balanced and not some
@@ -296,31 +301,6 @@ def _column_and_cells(
         remedy='Leave bins out, or write kind = "histogram".',
     )
     return column, None
-
-
-def _require_public_rows(study: StudySpec, query: QuerySpec, key: str) -> None:
-    """An average over records of several rows: how many rows it is over has to be public."""
-    expected = "sum, count, histogram or quantile where a record has several rows"
-    if not study.data.balanced:
-        raise UnsupportedError(
-            f"{key}.kind",
-            query.kind,
-            expected=expected,
-            remedy=average_remedy(study, query),
-        )
-    narrowed = next((name for name in ("by", *CAPS) if getattr(query, name) is not None), None)
-    if narrowed is None and query.kind in OF_MATCHING and query.where is not None:
-        narrowed = "where"
-    if narrowed is not None:
-        what = "sum" if query.kind == "mean" else "count"
-        raise UnsupportedError(
-            f"{key}.{narrowed}",
-            getattr(query, narrowed),
-            expected=f"a {query.kind} over all rows: records may differ in how many rows match",
-            remedy=f"Leave {narrowed} out."
-            if query.kind == "variance"
-            else f'Write kind = "{what}", and divide by the number of rows, if that is public.',
-        )
 
 
 def _block(study: StudySpec, where: Predicate | None) -> Block | None:

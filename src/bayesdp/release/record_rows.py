@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import CAPS, QuerySpec, refuse_keys
 from bayesdp.statements.base import exact_text
+from bayesdp.statements.columns import CellKey
+from bayesdp.statements.queries import OF_MATCHING
 from bayesdp.tables.columns import Column
 from bayesdp.tables.queries import Cap
+
+
+def require_public_rows(study: StudySpec, query: QuerySpec, key: str) -> None:
+    """An average over records of several rows: how many rows it is over has to be public."""
+    expected = "sum, count, histogram or quantile where a record has several rows"
+    if not study.data.balanced:
+        raise UnsupportedError(
+            f"{key}.kind",
+            query.kind,
+            expected=expected,
+            remedy=average_remedy(study, query),
+        )
+    narrowed = next((name for name in ("by", *CAPS) if getattr(query, name) is not None), None)
+    if narrowed is None and query.kind in OF_MATCHING and query.where is not None:
+        narrowed = "where"
+    if narrowed is not None:
+        what = "sum" if query.kind == "mean" else "count"
+        raise UnsupportedError(
+            f"{key}.{narrowed}",
+            getattr(query, narrowed),
+            expected=f"a {query.kind} over all rows: records may differ in how many rows match",
+            remedy=f"Leave {narrowed} out."
+            if query.kind == "variance"
+            else f'Write kind = "{what}", and divide by the number of rows, if that is public.',
+        )
 
 
 def average_remedy(study: StudySpec, query: QuerySpec) -> str:
@@ -93,7 +118,9 @@ def check_totals(query: QuerySpec, column: Column | None, rows: int, key: str) -
         )
 
 
-def rows_that_count(rows: int, cap: Cap | None, keys: Sequence[object] | None) -> tuple[int, int]:
+def rows_that_count(
+    rows: int, cap: Cap | None, keys: tuple[CellKey, ...] | None
+) -> tuple[int, int]:
     """Of a record's at most so many `rows`: how many count, and how many in one group."""
     if cap is None:
         return rows, rows

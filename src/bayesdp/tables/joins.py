@@ -206,9 +206,11 @@ def _joined(
     else:
         long = long.drop(matched)
     durations = {name: number for name, number in public.durations.items() if name in join.columns}
+    labels = {name: texts for name, texts in public.labels.items() if name in join.columns}
     return replace(
         table,
         expression=long,
+        labels={**table.labels, **labels},
         ordered=False,  # the engine joins in any order
         order=_ORDER if table.ordered else table.order,
         marks=marks,

@@ -157,7 +157,7 @@ def text_of(value: Any, bounds: tuple[float, float] | None = None) -> Any:
 
     kind = value.type()
     if kind.is_boolean():
-        value = value.cast("int8").cast("string")
+        value = ibis.cases((value, "1"), (~value, "0"))
     elif kind.is_floating() or kind.is_decimal():
         low, steps = 0.0, _FINE
         if bounds is not None and 0.0 < _STEPS / (bounds[1] - bounds[0]) < float("inf"):

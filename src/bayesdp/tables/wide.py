@@ -354,11 +354,31 @@ def _described(table: Table, wide: Wide) -> Table:
         for cell in cells
         if cell in table.durations
     }
+    labels = {name: texts for name, texts in table.labels.items() if name not in wide.used}
+    labels |= {
+        name: table.labels[cells[0]]
+        for name, cells in wide.records.items()
+        if _one_labelling(table, name, cells)
+    }
     return replace(
         table,
         hollow=renewed(table.hollow, all),
         inferred=renewed(table.inferred, any),
         durations=durations,
+        labels=labels,
         file=None,
         place=None,
     )
+
+
+def _one_labelling(table: Table, name: str, cells: Sequence[str]) -> bool:
+    """Whether these columns have value labels, which are then the same; else `TableError`."""
+    labellings = [table.labels.get(cell) for cell in cells]
+    if any(labels != labellings[0] for labels in labellings):
+        raise TableError(
+            f"{KEY}.records.{name}",
+            list(cells),
+            expected="columns with the same value labels",
+            remedy="Label the codes of all records in one way, or none of them.",
+        )
+    return labellings[0] is not None

@@ -18,9 +18,11 @@ from bayesdp.programs.source import core_of, read_text
 from bayesdp.tables import statistics_files
 from bayesdp.tables.checks import Structure, inspect
 from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.joins import joined, parse_joins
 from bayesdp.tables.reading import read
 from bayesdp.tables.refusals import UnreadableCellsError
-from bayesdp.tables.source import open_table
+from bayesdp.tables.source import Table, open_table
+from bayesdp.tables.wide import melted, parse_wide
 
 pyreadstat = pytest.importorskip("pyreadstat", reason="pip install 'bayesdp[formats]'")
 
@@ -205,3 +207,40 @@ def test_large_and_damaged_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(UnreadableCellsError) as large:
         open_table(source, tmp_path)
     assert large.value.finding.code == "too-large"
+
+
+def test_labels_of_a_wide_file(tmp_path: Path) -> None:
+    wide = {
+        "records": {"q": ["q1", "q2"]},
+        "position": {"name": "part", "values": ["a", "b"]},
+    }
+    cells = {"q1": [1, 2], "q2": [2, 2]}
+    same = {"variable_value_labels": {"q1": LABELS, "q2": LABELS}}
+    other = {"variable_value_labels": {"q1": LABELS, "q2": {1: "no", 2: "yes"}}}
+    half = {"variable_value_labels": {"q1": LABELS}}
+
+    def made_long(options: dict[str, Any]) -> Table:
+        source = write(tmp_path / "t.dta", cells, **options)
+        return melted(open_table(source, tmp_path), parse_wide(wide), parse_columns(TEXTS))
+
+    table, declared = made_long(same), parse_columns(TEXTS)
+    rows = table.rows(table.expression.select(q=read(table, declared, "q").value))
+    assert [value for (value,) in rows] == ["yes", "no", "no", "no"]
+    for options in (other, half):
+        with pytest.raises(TableError, match="columns with the same value labels"):
+            made_long(options)
+
+
+def test_labels_of_a_public_table(tmp_path: Path) -> None:
+    source = write(
+        tmp_path / "p.dta", {"k": [1, 2], "q": [2, 1]}, variable_value_labels={"q": LABELS}
+    )
+    declared = parse_columns(
+        {"k": {"public": True}, "q": {"public": True, "states": ["yes", "no"]}}
+    )
+    people = open_table(pd.DataFrame({"k": [1, 1, 2]}), tmp_path)
+    table = joined(
+        people, parse_joins({"table": source, "on": "k", "columns": ["q"]}), declared, tmp_path
+    )
+    rows = table.rows(table.expression.select(q=read(table, declared, "q").value))
+    assert sorted(value for (value,) in rows) == ["no", "no", "yes"]

@@ -63,6 +63,7 @@ _PUBLIC: dict[str, str] = {
     "implied": "bayesdp.theorems.relations.search",
     "leakage": "bayesdp.theorems",
     "profile": "bayesdp.leakage.profile",
+    "synthesize": "bayesdp.synthetic",
     "verify": "bayesdp.verification",
     "write_report": "bayesdp.report.released",
 }

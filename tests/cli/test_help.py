@@ -79,10 +79,11 @@ def block(page: str, name: str) -> str:
 
 def test_each_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("cryptography", reason="the extra 'signing' makes keys")
+    pytest.importorskip("mbi", reason="the extra 'synthetic' makes tables")
     monkeypatch.chdir(tmp_path)
     for name, page in FILES.items():
         Path(name).write_text(block(page, name), encoding="utf-8")
-    for name in ("galton.csv", "wheeze.csv"):
+    for name in ("galton.csv", "wheeze.csv", "wheeze.toml"):
         shutil.copy(str(files("bayesdp").joinpath(f"demo_data/{name}")), name)
     pair = {"model": "finite", "probabilities": [[0.4, 0.1], [0.1, 0.4]]}
     channel = [[[0.6, 0.4], [0.5, 0.5]], [[0.5, 0.5], [0.4, 0.6]]]
@@ -90,6 +91,7 @@ def test_each_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     once = [{"name": "first", "dp_epsilon": 0.1}, {"name": "second", "dp_epsilon": 0.2}]
     Path("releases.json").write_text(json.dumps({"population": pair, "releases": once}))
     ran(shlex.split("bayesdp release heights.toml --certificate heights-e59eb7cd.certificate.json"))
+    ran(shlex.split("bayesdp release wheeze.toml --certificate wheeze-4b0e12c9.certificate.json"))
     Path("ledger.db").rename("spent.db")  # the budget of this study is one release
     paths = [path for path, command in commands() if not hasattr(command, "commands")]
     first, last = [("key", "new"), ("ledger", "register")], [("release",), ("ledger", "show")]

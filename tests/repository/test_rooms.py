@@ -52,6 +52,7 @@ MAPPED = (
     "release",
     "report",
     "statements",
+    "synthetic",
     "tables",
 )
 

@@ -140,6 +140,7 @@ _OPTIONS = {
     "where": "where",
     "orders": "order",
     "time_format": "time-format",
+    **{name: name for name in ("rows", "seed", "without")},
     **{name: name for name in ("confidence", "gaps", "length", "missing", "order", "size", "step")},
 }
 """The options of commands, by the names that the arguments have in Python."""

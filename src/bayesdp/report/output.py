@@ -1,12 +1,14 @@
 """Files that a command writes: it replaces only a file that a command wrote before.
 
-A certificate, report, figure or fitted population may stand where an older one stood. Any other
+A certificate, report, figure, fitted population or synthetic table may stand where an older one
+stood. Any other
 file is left alone, and that is found out before anything is spent: a ledger that is overwritten has
 forgotten its budget.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import stat
@@ -16,9 +18,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+from bayesdp.certificate import FORMAT
 from bayesdp.errors import InputError
+from bayesdp.synthetic.note import NOTE_FORMAT
 
-FileKind = Literal["certificate", "report", "figure", "population"]
+FileKind = Literal["certificate", "report", "figure", "population", "synthetic table", "note"]
 
 FITTED = "fitted to "
 """How the source of a fitted population begins, which tells its file from others."""
@@ -36,7 +40,7 @@ def check_target(path: Path, kind: FileKind, *, reserved: Sequence[Path] = ()) -
     `reserved` are files that `path` must not name, whether they exist yet or not. Raises
     `InputError` about the option that names the file.
     """
-    key = "--out" if kind == "population" else f"--{kind}"
+    key = f"--{kind}" if kind in ("certificate", "report", "figure") else "--out"
     try:
         target = Path(os.path.realpath(path))
         taken = {os.path.realpath(other) for other in reserved}
@@ -75,6 +79,16 @@ def replace_file(path: Path, text: str) -> None:
         draft.unlink(missing_ok=True)
 
 
+def note_beside(path: Path) -> Path:
+    """The file of the note about a synthetic table in the file `path`."""
+    return path.with_name(f"{path.stem}.note.json")
+
+
+def digest_of(text: str) -> str:
+    """The SHA-256 of a text's UTF-8, in hex: by it a note names the table that it is about."""
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
 def _mode(path: Path) -> int | None:
     try:
         return path.stat().st_mode
@@ -89,14 +103,17 @@ def _is_ours(path: Path, kind: FileKind) -> bool:
             return text.startswith("<!doctype html>") and GENERATOR in text[:1000]
         if kind == "figure":
             return text.startswith(FIGURE)
+        if kind == "synthetic table":
+            note = json.loads(note_beside(path).read_text(encoding="utf-8"))
+            return bool(note["table"] == digest_of(text))
         if kind == "population" and path.suffix == ".toml":
             document = tomllib.loads(text).get("population")
         else:
             document = json.loads(text)
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError, RecursionError, LookupError, TypeError):
         return False
     if not isinstance(document, dict):
         return False
     if kind == "population":
         return "model" in document and str(document.get("source")).startswith(FITTED)
-    return document.get("format") == "bayesdp-certificate"
+    return document.get("format") == (NOTE_FORMAT if kind == "note" else FORMAT)

@@ -18,6 +18,7 @@ from hypothesis import settings
 from bayesdp.leakage import contexts
 from bayesdp.tables import source
 from bayesdp.theorems import markov_contexts
+from tests import postgres_server as postgres_server_
 from tests.chance import FALSE_ALARMS, Chance, Declared
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -106,6 +107,24 @@ def few_contexts() -> Iterator[None]:
         yield
     for function in kept:
         function.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[postgres_server_.Server]:
+    """A temporary PostgreSQL for all tests of a process, or a skip with the reason."""
+    if reason := postgres_server_.missing():
+        pytest.skip(reason)
+    with postgres_server_.server() as running:
+        yield running
+
+
+@pytest.fixture
+def postgres(
+    postgres_server: postgres_server_.Server, monkeypatch: pytest.MonkeyPatch
+) -> postgres_server_.Server:
+    """The temporary PostgreSQL, whose password is in the environment."""
+    monkeypatch.setenv("PGPASSWORD", postgres_server_.PASSWORD)
+    return postgres_server
 
 
 def _declared(item: Any) -> Declared | None:

@@ -8,8 +8,8 @@ only then shows it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property, partial
@@ -310,11 +310,14 @@ class Study:
         all.
         """
         plan = self._plan_to_show()
-        queries = [query.table_query() for query in plan.queries]
         try:
-            table = self._open()
+            with self._opened() as table:
+                return self._findings(table, plan)
         except UnreadableCellsError as error:
             return [error.finding]
+
+    def _findings(self, table: Table, plan: Plan) -> list[Finding]:
+        queries = [query.table_query() for query in plan.queries]
 
         def look() -> list[Finding]:
             structure = structure_of(self.spec)
@@ -341,12 +344,13 @@ class Study:
         population = self.spec.population
         if self.spec.data.unit == "row" and getattr(population, "structure", "") != "cluster":
             return []  # hints are about clusters, and records of several rows
-        table, structure = self._open(), structure_of(self.spec)
+        structure = structure_of(self.spec)
         queries = [query.table_query() for query in self._plan_to_show().queries]
-        return [
-            *clusters_of_one(self.spec, table, structure),
-            *left_out(table, self.spec.columns, structure, queries),
-        ]
+        with self._opened() as table:
+            return [
+                *clusters_of_one(self.spec, table, structure),
+                *left_out(table, self.spec.columns, structure, queries),
+            ]
 
     def release(
         self,
@@ -463,7 +467,8 @@ class Study:
         def count() -> tuple[list[int], PublicWindows]:
             with refusals_noted(ledger, *who, entry.analyst) as asked:
                 asked += entry.spends
-                return exact_counts(plan, self._open())
+                with self._opened() as table:
+                    return exact_counts(plan, table)
 
         exact = self._naming_inspect(count)
         return Transaction(ledger, entry, FitDrawing(plan, exact, clock)).run()
@@ -507,15 +512,14 @@ class Study:
             self._require_proofs(plan)
             self._require_budget(ledger, plan)
             asked += plan.spends
-            table = self._open()
-        else:
-            table = self._open()
-            plan = self._plan(count_records(table, data.unit))
-            self._require_proofs(plan)
-            self._require_budget(ledger, plan)
-            asked += plan.spends
-        totals = self._totals(table, plan)
-        rows = [program_rows(program, table, self.spec.columns) for program in plan.programs]
+        with self._opened() as table:
+            if data.n == FROM_DATA:
+                plan = self._plan(count_records(table, data.unit))
+                self._require_proofs(plan)
+                self._require_budget(ledger, plan)
+                asked += plan.spends
+            totals = self._totals(table, plan)
+            rows = [program_rows(program, table, self.spec.columns) for program in plan.programs]
         return plan, ExactValues(totals, rows)
 
     def _require_programs(self) -> None:
@@ -538,6 +542,13 @@ class Study:
         if data.wide is not None:
             table = melted(table, data.wide, columns)
         return joined(table, data.join, columns, self.folder)
+
+    @contextmanager
+    def _opened(self) -> Iterator[Table]:
+        """The table, of which nothing is held once it was read, unless it was given opened."""
+        table = self._open()
+        with nullcontext(table) if isinstance(self._table, Table) else closing(table):
+            yield table
 
     def _totals(self, table: Table, plan: Plan) -> Totals:
         queries = [query.table_query() for query in plan.queries]

@@ -48,7 +48,8 @@ class Engine(ABC):
     def each_row(self, query: ir.Table) -> Iterator[tuple[Any, ...]]:
         """The same rows, one by one, for as many as a table may have.
 
-        They may end where another query runs.
+        They may end where another query runs. Raises `UnreadableCellsError` and `UnsupportedError`
+        as `rows` does.
         """
         return _exact(self.fetch_each(self.compiled(query)), query)
 
@@ -63,6 +64,9 @@ class Engine(ABC):
     @abstractmethod
     def arrow(self, query: ir.Table) -> Any:
         """The rows of a query as an Arrow table of the query's types."""
+
+    def close(self) -> None:  # noqa: B027  # an engine in this process holds nothing of others
+        """Give back what a connection to another process holds."""
 
     def kept(self, query: ir.Table) -> ir.Table:
         """The same rows, computed once where the engine can keep them; else the query itself."""
@@ -93,11 +97,14 @@ class Engine(ABC):
         return 1
 
     def numbered(self, file: str) -> ir.Table:
-        """The rows of a Parquet file with their place in it. Only DuckDB has this."""
+        """The rows of a Parquet file with their place in it.
+
+        Raises `NotImplementedError` but for DuckDB, which alone reads files.
+        """
         raise NotImplementedError(self.name)
 
     def side_by_side(self, query: ir.Table, borders: Sequence[int], reach: int) -> ir.Table:
-        """See `Table.side_by_side`. Only DuckDB has this."""
+        """See `Table.side_by_side`. Raises `NotImplementedError` but for DuckDB, as `numbered`."""
         raise NotImplementedError(self.name)
 
     def bin_index(self, value: Any, edges: tuple[float, ...]) -> Any:
@@ -123,11 +130,11 @@ class Engine(ABC):
         try:
             return str(self.connection.compile(query))
         except IbisError as error:
-            kind = type(error).__name__
+            reason = str(error).partition("\n")[0]
         raise UnsupportedError(
             _KEY,
             self.name,
-            expected=f"a study whose columns can be computed there ({kind})",
+            expected=f"a study whose columns can be computed there: it has no {reason}",
             remedy="Store columns as numbers, texts, dates or truth values, or export the table "
             "to Parquet.",
         )

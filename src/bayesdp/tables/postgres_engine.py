@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayesdp.errors import TableError, UnsupportedError, did_you_mean
@@ -112,9 +113,10 @@ class PostgresEngine(Engine):
     def fetch_each(self, sql: str) -> Iterator[tuple[Any, ...]]:
         """Run a query, whose rows stay with the server until they are fetched."""
         cursor = self.connection.con.cursor(name=f"bayesdp_{next(self._cursors)}")
-        self.reading(lambda: cursor.execute(sql))
-        while rows := self.reading(lambda: cursor.fetchmany(_ROWS_AT_ONCE)):
-            yield from rows
+        with closing(cursor):
+            self.reading(lambda: cursor.execute(sql))
+            while rows := self.reading(lambda: cursor.fetchmany(_ROWS_AT_ONCE)):
+                yield from rows
 
     def arrow(self, query: ir.Table) -> Any:
         """The rows of a query as an Arrow table; decimals without a scale as doubles."""
@@ -135,13 +137,21 @@ class PostgresEngine(Engine):
         ]
         return pyarrow.Table.from_batches(pieces, schema=query.schema().to_pyarrow())
 
+    def close(self) -> None:
+        """End the transaction, which keeps others from changing the table's columns."""
+        self.connection.con.close()
+
     @property
     def keeps_order(self) -> bool:
         """No: rows have an order only in a window that states it."""
         return False
 
     def reading(self, action: Callable[[], T]) -> T:
-        """As all engines; a lost connection is told as such, and so is what needs no cells."""
+        """Run an action that reads cells.
+
+        Raises `UnreadableCellsError` for the database's errors, but `TableError` where the
+        connection is lost, and `UnsupportedError` where the study is too long for the database.
+        """
         import psycopg
 
         try:

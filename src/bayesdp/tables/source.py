@@ -163,6 +163,10 @@ class Table:
         """The rows of a query as an Arrow table."""
         return self.engine.arrow(query)
 
+    def close(self) -> None:
+        """Give back what a connection to another process holds. Nothing more can be read."""
+        self.engine.close()
+
     def kept(self, query: ir.Table) -> ir.Table:
         """A query whose rows are computed once, if the engine can keep them in memory."""
         return self.engine.kept(query)
@@ -325,7 +329,7 @@ def _split(source: str) -> tuple[str, str]:
     if not name:
         raise TableError(
             _KEY,
-            source,
+            without_password(source),
             expected="the name of a table",
             remedy="Write duckdb:///file.db?table=name or file.duckdb::name.",
         )

@@ -1,0 +1,471 @@
+"""A table in PostgreSQL gives the integers and the findings that DuckDB gives, bit for bit."""
+
+from __future__ import annotations
+
+import datetime as dates
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from bayesdp.errors import TableError, TableMismatchError, UnsupportedError
+from bayesdp.fitting.counting import Chains
+from bayesdp.fitting.states import read_states
+from bayesdp.tables.checks import Structure, count_records, inspect
+from bayesdp.tables.columns import Column
+from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.engine import Engine
+from bayesdp.tables.grid import Grid
+from bayesdp.tables.predicates import Predicate
+from bayesdp.tables.queries import CountQuery, DataQuery, HistogramQuery, SumQuery
+from bayesdp.tables.refusals import UnreadableCellsError
+from bayesdp.tables.rows import read_columns
+from bayesdp.tables.source import Table, open_table
+from bayesdp.tables.sums import _Scan, run
+from tests.effort import in_full, runs
+from tests.postgres_server import PASSWORD, Server
+
+ARROW = {
+    "float8": pa.float64(),
+    "float4": pa.float32(),
+    "int8": pa.int64(),
+    "int4": pa.int32(),
+    "bool": pa.bool_(),
+    "text": pa.string(),
+    "varchar(40)": pa.string(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us"),
+    "timestamptz": pa.timestamp("us", tz="UTC"),
+    "numeric(27,6)": pa.decimal128(27, 6),
+    "numeric": pa.decimal128(38, 10),
+}
+Cells = Mapping[str, tuple[str, list[Any]]]
+
+
+def both(postgres: Server, cells: Cells) -> tuple[Table, Table]:
+    """The same cells in DuckDB and in PostgreSQL."""
+    arrow = {name: pa.array(held, ARROW[kind]) for name, (kind, held) in cells.items()}
+    types = {name: kind for name, (kind, _) in cells.items()}
+    url = postgres.load(types, {name: held for name, (_, held) in cells.items()})
+    return open_table(pa.table(arrow)), open_table(url)
+
+
+def scanned(table: Table, columns: Mapping[str, Column], plan: list[DataQuery]) -> list[Any]:
+    """Every integer of the scan behind a plan, also where cells are wrong."""
+    return sorted(_Scan(table, columns, plan).rows(), key=repr)
+
+
+def findings(
+    table: Table, columns: Mapping[str, Column], expected: Structure, plan: list[DataQuery]
+) -> list[str]:
+    return [finding.message for finding in inspect(table, columns, expected, plan)]
+
+
+def plan_of(columns: Mapping[str, Column], rows: int, by: str = "r") -> list[DataQuery]:
+    """Every kind of query over every column, plain, masked, with conditions, and by groups."""
+    plan: list[DataQuery] = []
+    for name, column in columns.items():
+        if column.is_public:
+            continue
+        if column.interval is not None and column.bounds is not None:
+            low, high = column.interval
+            plain = Grid.plan(low, high, rows, dp_epsilon=1.0)
+            masked = Grid.plan(low, high, rows, dp_epsilon=1.0, masked=True)
+            where = Predicate.parse(f"{name} > {low / 2 + high / 2}", columns)
+            plan += [
+                SumQuery(f"sum {name}", name, plain),
+                SumQuery(f"masked {name}", name, masked, where, by),
+                HistogramQuery(f"bins {name}", name, (low, low / 2 + high / 2, high), where, by),
+            ]
+        else:
+            plan.append(HistogramQuery(f"states {name}", name))
+    return [*plan, CountQuery("count", None, by), CountQuery("all")]
+
+
+NAN, INF = float("nan"), float("inf")
+HOSTILE = [
+    *(NAN, INF, -INF, -0.0, 0.0, 5e-324, -5e-324, 2.2250738585072014e-308, -1e-310, None),
+    *(1e308, -1e308, 1.7976931348623157e308, 0.5, -0.5, 1.5, 2.5, 0.49999999999999994),
+    *(4503599627370497.5, 100.0, -100.0, 99.99999999999999),
+]
+
+
+def hostile_cells(rows: int, seed: int) -> Cells:
+    rng = random.Random(seed)
+    step = float(Grid.plan(-100.0, 100.0, rows, dp_epsilon=1.0).step)
+
+    def column(kind: str, *draws: Callable[[], Any]) -> tuple[str, list[Any]]:
+        return kind, [rng.choice(draws)() for _ in range(rows)]
+
+    def listed(*values: Any) -> Callable[[], Any]:
+        return lambda: rng.choice(values)
+
+    def time() -> dates.datetime:
+        year = rng.choice([1, 1582, 1900, 1969, 1970, 2024, 2024, 9999])
+        clock = rng.randrange(24), rng.randrange(60), rng.randrange(60)
+        parts = rng.choice([0, 1, 999_999, rng.randrange(10**6)])
+        return dates.datetime(year, rng.randint(1, 12), rng.randint(1, 28), *clock, parts)
+
+    def zoned() -> dates.datetime:
+        hours = rng.choice([-11, 0, 2, 14])
+        zone = dates.timezone(dates.timedelta(hours=hours))
+        return time().replace(year=rng.choice([1969, 2024]), tzinfo=zone)
+
+    return {
+        "x": column(
+            "float8",
+            listed(*HOSTILE),
+            lambda: rng.uniform(-120, 120),
+            lambda: -100 + (rng.randrange(2**30) + 0.5) * step,
+        ),
+        "wide": column("float8", listed(*HOSTILE), lambda: rng.uniform(-1e308, 1e308)),
+        "single": column(
+            "float4", listed(NAN, 1e-45, 3.4028234663852886e38, -0.0, None), rng.random
+        ),
+        "whole": column("int8", listed(None, 0, 1, 2, 2**53, 2**53 + 1, -(2**63), 2**63 - 1)),
+        "decimal": column(
+            "numeric(27,6)",
+            listed(None, Decimal("-0.000001"), Decimal("12345678901234.567890")),
+            lambda: Decimal(rng.randrange(10**20)).scaleb(-6),
+        ),
+        "truth": column("bool", listed(None, True, False)),
+        "word": column(
+            "text",
+            listed("a", "b", " a", "a ", "ä", "a\u0308", "Ä", "ß", "日本", "🙂", "NA", "A", None),
+        ),
+        "time": column("timestamp", time, listed(None)),
+        "day": column(
+            "date",
+            lambda: time().date(),
+            listed(None, dates.date(1, 1, 1), dates.date(9999, 12, 31)),
+        ),
+        "zoned": column("timestamptz", zoned, listed(None)),
+        "cluster": column("text", lambda: f"{rng.randrange(rows)}", listed("\u2003x", "x", "X")),
+        "r": column("text", listed("north", "south")),
+    }
+
+
+HOSTILE_COLUMNS = parse_columns(
+    {
+        "x": {"bounds": [-100, 100], "missing": {"impute": 0.5}},
+        "wide": {"bounds": [-8e307, 8e307]},
+        "single": {"bounds": [-1, 1e38]},
+        "whole": {"states": [0, 1, 2]},
+        "decimal": {"bounds": [0, 1e13]},
+        "truth": {"states": [False, True]},
+        "word": {"states": ["a", "ä", "日本", "🙂", "A"]},
+        "time": {"bounds": ["2000-01-01", "2026-01-01"]},
+        "day": {"bounds": ["1900-01-01", "2026-01-01"]},
+        "zoned": {"bounds": ["1900-01-01", "2026-01-01 10:00:00"]},
+        "cuts": {"from": "x", "cuts": [-5e-324, 0.5, 50]},
+        "half": {"from": "x", "where": "x > 0.5"},
+        "cluster": {"role": "cluster"},
+        "r": {"public": True, "states": ["north", "south"]},
+    }
+)
+
+
+@pytest.mark.prove
+def test_hostile_values_become_the_same_integers_and_findings(postgres: Server) -> None:
+    rows = runs(1_000_000, least=3000) if in_full() else 3000
+    duck, there = both(postgres, hostile_cells(rows, seed=1))
+    plan = plan_of(HOSTILE_COLUMNS, rows)
+    assert scanned(there, HOSTILE_COLUMNS, plan) == scanned(duck, HOSTILE_COLUMNS, plan)
+    expected = Structure(n=rows + 1, cluster_size=2)
+    known = findings(duck, HOSTILE_COLUMNS, expected, plan)
+    assert findings(there, HOSTILE_COLUMNS, expected, plan) == known
+    assert len(known) > 15
+
+
+TIMES = [
+    *("2024-07-01", "2024-7-1", "2024/7/1", "2024-07/01", "2024-07-01T1:30", "2024-02-29T10:00"),
+    *("2024-07-01  1:30:59.9999999", "2024-07-01 24:00:00", "2024-07-01 24:00:01", "2024-02-30"),
+    *("2024-07-01 23:59:60", "2023-02-29", "0000-01-01", "0001-01-01", "2024-13-01", "x", "", "NA"),
+    *("9999-12-31 23:59:59.9999999", "2024-07-01T00:30:00+02:00", "2024-07-01 00:30Z", None),
+    *("2024-07-01 00:30 UTC", "2024-07-01 00:30-0330", "2024-07-01 00:30+16:00", "2100-02-29"),
+    *("2024-07-01 10:00 CET", "2024-07-01\n", "9999-12-31 23:59:59-15:00", "2000-02-29"),
+    *("0001-01-01 00:00+15:00", " 2024-07-01 ", "0000-02-29", "2024-00-01", "2024-01-00"),
+]
+DURATIONS = [
+    *("1:30:00", "2 days 01:30:00", "PT1H30M", "P", "PT", "P1DT2.5S", "0:00:00.0000001", "PT0.1S"),
+    *(
+        "99999999:00:00",
+        "1 day 0:00:00",
+        "-1:00:00",
+        "",
+        None,
+        "NA",
+        "P3D",
+        "00:59:60",
+        "00:59:59.9",
+    ),
+]
+FORMATTED = [
+    *("01.02.2024", "1.2.2024", "31.02.2024", "2024-01-01", "", None, "29.02.2023", "00.01.2024"),
+]
+
+
+def test_texts_are_the_same_times_and_durations(postgres: Server) -> None:
+    texts = {"t": TIMES, "u": DURATIONS, "f": FORMATTED}
+    rows = max(map(len, texts.values()))
+    cells: Cells = {
+        name: ("text", [*held, *held * rows][:rows]) for name, held in texts.items()
+    } | {"i": ("int8", list(range(rows)))}
+    columns = parse_columns(
+        {
+            "t": {"bounds": ["1900-01-01", "2026-01-01 10:00:00"]},
+            "u": {"bounds": ["0 minutes", "90 minutes"]},
+            "f": {"bounds": ["1900-01-01", "2026-01-01"], "format": "%d.%m.%Y"},
+        }
+    )
+    duck, there = both(postgres, cells)
+    wanted = {name: (name, "number") for name in columns}
+    known = read_columns(duck, columns, wanted)  # type: ignore[arg-type]
+    same = read_columns(there, columns, wanted)  # type: ignore[arg-type]
+    for name in columns:
+        assert same[name].to_pylist() == known[name].to_pylist(), name
+    assert findings(there, columns, Structure(), []) == findings(duck, columns, Structure(), [])
+
+
+ORDERS: dict[str, tuple[str, dict[str, Any], list[Any]]] = {
+    "numbers": ("int4", {"step": 2}, [0, 2, 4, 5, None, 2, 10]),
+    "days": (
+        "date",
+        {"step": "1 day"},
+        [dates.date(2024, 2, day) for day in (1, 2, 3, 9, 1, 4, 5)],
+    ),
+    "months": (
+        "date",
+        {"step": "1 month"},
+        [dates.date(2024, m, 5) for m in (1, 2, 3, 9, 1, 4, 5)],
+    ),
+    "times": (
+        "timestamptz",
+        {"step": "15 minutes"},
+        [
+            dates.datetime(2024, 10, 27, 0, minute, tzinfo=dates.timezone(dates.timedelta(hours=h)))
+            for h, minute in ((2, 0), (1, 0), (1, 15), (0, 1), (2, 30), (2, 45), (2, 0))
+        ],
+    ),
+    "texts": (
+        "text",
+        {"step": "1 day"},
+        ["2024-02-01", "2024-02-02", "x", "2024-02-02 01:00", "2024-02-09", "2024-02-05", None],
+    ),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("panel", [False, True])
+def test_series_units_and_panels_have_the_same_findings(
+    postgres: Server, order: str, panel: bool
+) -> None:
+    kind, declared, times = ORDERS[order]
+    columns = parse_columns(
+        {
+            "s": {"role": "series"},
+            "o": {"role": "order", **declared},
+            "c": {"role": "cluster"},
+            "x": {"states": [0, 1]},
+        }
+    )
+    cells: Cells = {
+        "s": ("text", ["a", "a", "b", "b", "B", "ß", "a"]),
+        "c": ("text", ["k", "k", " k", "l", "l", "", "k"]),
+        "o": (kind, times),
+        "x": ("bool", [True, False, True, True, False, False, True]),
+    }
+    duck, there = both(postgres, cells)
+    duck = replace(duck, ordered=False)  # rows of a database have no order
+    expected = Structure(n=7, series_length=2, several_series=False, cluster_size=1)
+    if panel:
+        expected = Structure(n=7, panels=((1, 2),), cluster_size=2)
+    known = findings(duck, columns, expected, [])
+    assert findings(there, columns, expected, []) == known
+    assert known
+
+
+@pytest.mark.parametrize("drop", [False, True])
+def test_windows_of_series_are_the_same(postgres: Server, drop: bool) -> None:
+    """A database does not promise that rows which were sorted stay so."""
+    rng = random.Random(7)
+    places = [(f"p{i % 5}", dates.date(2024, 1, 1 + i // 5)) for i in range(100) if i % 17]
+    rng.shuffle(places)
+    states = [rng.choice(["no", "yes", "yes", None]) for _ in places]
+    cells: Cells = {
+        "s": ("text", [series for series, _ in places]),
+        "o": ("date", [day for _, day in places]),
+        "x": ("text", states),
+    }
+    time = parse_columns({"o": {"role": "order", "step": "1 day"}})["o"]
+    tables = both(postgres, cells)
+    duck, there = (
+        Chains(table, read_states(table, "x", STATES), ("s",), time, drop=drop).count(2)
+        for table in tables
+    )
+    assert [part.tolist() for part in there.tables] == [part.tolist() for part in duck.tables]
+    assert (there.runs, there.missing) == (duck.runs, duck.missing)
+    assert duck.runs > 5
+
+
+STATES = {"states": ["no", "yes"], "cuts": None, "where": None}
+
+
+def test_records_of_several_rows_are_the_same(postgres: Server) -> None:
+    cells: Cells = {
+        "person": ("numeric", [Decimal(2**53), Decimal(2**53 + 1), Decimal(1), Decimal(1), None]),
+        "c": ("bool", [True, False, True, False, None]),
+        "x": ("float8", [1.0, 2.0, 3.0, 4.0, 5.0]),
+    }
+    columns = parse_columns({"c": {"role": "cluster"}, "x": {"bounds": [0, 10]}})
+    duck, there = both(postgres, cells)
+    assert count_records(there, "person") == count_records(duck, "person") == 4
+    for most in (1, 2):
+        expected = Structure(n=4, unit="person", rows_per_unit=most, cluster_size=1)
+        assert findings(there, columns, expected, []) == findings(duck, columns, expected, [])
+
+
+def test_a_decimal_without_a_scale_may_not_be_a_number(postgres: Server) -> None:
+    """NaN would else be clipped to the upper bound: it is the largest number there."""
+    columns = parse_columns({"x": {"bounds": [0, 10]}})
+    for wrong in ("NaN", "Infinity"):
+        url = postgres.load({"x": "numeric"}, {"x": ["1.5", wrong, "2.25"]})
+        (finding,) = inspect(open_table(url), columns, Structure(n=3))
+        assert finding.code == "not-finite"
+        with pytest.raises(TableMismatchError):
+            run(open_table(url), columns, [CountQuery("n")], Structure(n=3))
+
+
+def test_a_decimal_is_rounded_once(postgres: Server) -> None:
+    columns = parse_columns({"x": {"bounds": [0, 10]}})
+    digits = ["0.1", "1.00000000000000011102230246251565", "1.0000000000000001110223024625156541"]
+    url = postgres.load({"x": "numeric"}, {"x": digits})
+    read = read_columns(open_table(url), columns, {"x": ("x", "number")})
+    assert read["x"].to_pylist() == list(map(float, digits))
+
+
+def test_texts_are_told_apart_by_their_bytes(postgres: Server) -> None:
+    """Whatever the database's language takes for the same, or sorts in another way."""
+    postgres.run(
+        "DROP COLLATION IF EXISTS loose CASCADE",
+        "CREATE COLLATION loose (provider=icu, locale='und-u-ks-level1', deterministic=false)",
+    )
+    words = ["a", "A", "ä", "á", "a"]
+    url = postgres.load({"w": "text COLLATE loose", "s": "char(4)"}, {"w": words, "s": words})
+    columns = parse_columns({"w": {"states": ["a", "A", "ä", "á"]}, "s": {"role": "cluster"}})
+    totals = run(open_table(url), columns, [HistogramQuery("h", "w")], Structure(n=5))
+    assert totals["h"].values == {None: (2, 1, 1, 1)}
+    (finding,) = inspect(open_table(url), columns, Structure(n=5, cluster_size=1))
+    assert "the largest has 2 records" in finding.message
+
+
+def test_types_of_the_database_are_read_or_refused(postgres: Server) -> None:
+    postgres.run(
+        "DROP TABLE IF EXISTS kinds",
+        "DROP DOMAIN IF EXISTS height, tall CASCADE",
+        "DROP TYPE IF EXISTS mood CASCADE",
+        "CREATE DOMAIN height AS float8",
+        "CREATE DOMAIN tall AS height",
+        "CREATE TYPE mood AS ENUM ('good', 'bad')",
+        "CREATE TABLE kinds (h tall, m mood, j json, k uuid)",
+        "INSERT INTO kinds VALUES (1.5, 'bad', '{}', gen_random_uuid())",
+    )
+    table = open_table(postgres.url("kinds"))
+    columns = parse_columns(
+        {"h": {"bounds": [0, 3]}, "m": {"states": ["good", "bad"]}, "k": {"role": "cluster"}}
+    )
+    assert not inspect(table, columns, Structure(n=1, cluster_size=1))
+    with pytest.raises(TableError, match="unknown"):
+        inspect(table, parse_columns({"j": {"bounds": [0, 1]}}), Structure())
+    with pytest.raises(UnsupportedError, match="PostgreSQL"):
+        inspect(table, parse_columns({"j": {"role": "cluster"}}), Structure(cluster_size=1))
+
+
+def test_one_state_of_the_table_is_read(postgres: Server) -> None:
+    """A row that comes between check and sums is in neither."""
+    url = postgres.load({"x": "float8"}, {"x": [1.0, 2.0]}, "moving")
+    table = open_table(url)
+    columns = parse_columns({"x": {"bounds": [0, 10]}})
+    assert not inspect(table, columns, Structure(n=2))
+    postgres.run("INSERT INTO moving VALUES (3.0)", "UPDATE moving SET x = 'NaN' WHERE x = 1")
+    totals = run(table, columns, [SumQuery("s", "x", Grid(0.0, 10.0, 10))], Structure(n=2))
+    assert (totals.rows, totals["s"].values[None]) == (2, (102 + 204,))
+    assert count_records(open_table(url)) == 3
+
+
+def test_nothing_can_be_written(postgres: Server) -> None:
+    url = postgres.load({"x": "float8"}, {"x": [1.0]}, "kept")
+    engine = open_table(url).engine
+    with pytest.raises(UnreadableCellsError):
+        engine.reading(lambda: engine.fetch("DELETE FROM public.kept RETURNING x"))
+    assert count_records(open_table(url)) == 1
+
+
+def test_rows_that_a_policy_hides_are_an_error(postgres: Server) -> None:
+    """A smaller table would pass for the whole one."""
+    postgres.load({"x": "float8"}, {"x": [1.0, 2.0]}, "guarded")
+    postgres.run(
+        "DROP ROLE IF EXISTS analyst",
+        f"CREATE ROLE analyst LOGIN PASSWORD '{PASSWORD}'",
+        "GRANT SELECT ON guarded TO analyst",
+        "ALTER TABLE guarded ENABLE ROW LEVEL SECURITY",
+        "CREATE POLICY low ON guarded USING (x < 1.5)",
+    )
+    with pytest.raises(TableMismatchError):
+        open_table(postgres.url("guarded", user="analyst"))
+
+
+def test_what_a_user_has_set_makes_no_difference(postgres: Server) -> None:
+    """Functions of others that would fit better are not called, and times are read as UTC."""
+    url = postgres.load({"x": "float4", "t": "timestamptz"}, {"x": [1.5], "t": ["2024-07-01"]})
+    postgres.run(
+        "CREATE FUNCTION public.abs(real) RETURNS real AS 'SELECT 7::real' LANGUAGE sql",
+        "DROP ROLE IF EXISTS traveller",
+        f"CREATE ROLE traveller LOGIN SUPERUSER PASSWORD '{PASSWORD}'",
+        "ALTER ROLE traveller SET search_path = public, pg_catalog",
+        "ALTER ROLE traveller SET TimeZone = 'Asia/Tokyo'",
+        "ALTER ROLE traveller SET DateStyle = 'German'",
+        "ALTER ROLE traveller SET extra_float_digits = -10",
+    )
+    engine = open_table(url.replace("curator@", "traveller@")).engine
+    time = "'2024-07-01 10:00+00'::timestamptz::timestamp::text"
+    assert engine.fetch(f"SELECT abs('-1.5'::real), {time}, 0.1::float8 * 3") == [
+        (1.5, "2024-07-01 10:00:00", 0.1 * 3)
+    ]
+
+
+def test_a_lost_connection_is_told_as_such(postgres: Server) -> None:
+    url = postgres.load({"x": "float8"}, {"x": [1.0]})
+    table = open_table(url)
+    pid = table.connection.con.info.backend_pid
+    postgres.run(f"SELECT pg_terminate_backend({pid}, 5000)")
+    with pytest.raises(TableError, match="It was lost"):
+        count_records(table)
+
+
+@pytest.mark.parametrize("answer", [2.0, Decimal(2), True, "2"])
+def test_an_engine_that_rounds_whole_numbers_is_refused(
+    answer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = open_table(pa.table({"x": [1.0, 2.0]}))
+    columns = parse_columns({"x": {"bounds": [0, 10]}})
+    monkeypatch.setattr(type(table.engine), "fetch", lambda self, sql: [(answer, answer, answer)])
+    with pytest.raises(UnreadableCellsError) as caught:
+        run(table, columns, [SumQuery("s", "x", Grid(0.0, 10.0, 10))])
+    assert caught.value.finding.code == "inexact"
+
+
+def test_what_is_not_known_to_agree_is_refused(postgres: Server) -> None:
+    url = postgres.load({"x": "float8", "w": "text"}, {"x": [2.5], "w": ["a"]})
+    table = open_table(url)
+    x, w = table.expression.x, table.expression.w
+    for strange in (x.mean(), x.sum(), x.sqrt(), x.cast("string"), x.cast("int64"), w.upper()):
+        query = strange.name("strange").as_table()
+        with pytest.raises(UnsupportedError, match="PostgreSQL"):
+            table.rows(query)
+    engine: Engine = table.engine
+    assert engine.rows(x.round().name("y").as_table()) == [(3,)]

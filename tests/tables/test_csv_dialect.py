@@ -271,5 +271,9 @@ def test_only_csv_files_have_a_dialect(source: str) -> None:
     check_source(source, USUAL)
     with pytest.raises(TableError, match=r"data\.csv.*Leave \[data\.csv\] out"):
         check_source(source, CsvDialect.of({"decimal": ","}))
+    url = "postgresql://me:secretly@host/db?table=x"
+    with pytest.raises(TableError, match=r"Leave \[data\.csv\] out") as error:
+        check_source(url, CsvDialect.of({"decimal": ","}))
+    assert "secretly" not in str(error.value)
     with pytest.raises(TableError, match=r"Leave \[data\.csv\] out"):
         open_table(pd.DataFrame({"x": [1]}), csv=CsvDialect.of({"decimal": ","}))

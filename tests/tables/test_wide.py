@@ -12,10 +12,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesdp.errors import InputError, TableError, TableMismatchError
+from bayesdp.errors import InputError, TableError, TableMismatchError, UnsupportedError
 from bayesdp.tables.checks import Structure, count_records, inspect
 from bayesdp.tables.csv_dialect import CsvDialect
 from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.duckdb_engine import DuckDBEngine
+from bayesdp.tables.engine import Engine
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.predicates import Predicate
 from bayesdp.tables.queries import CountQuery, HistogramQuery, SumQuery
@@ -258,6 +260,17 @@ def test_cells_of_several_types_are_refused(tmp_path: Path) -> None:
     by_cells.to_parquet(tmp_path / "t.parquet")
     with pytest.raises(TableError, match="columns of one type"):
         melted(open_table(tmp_path / "t.parquet"), wide, {})
+
+
+def test_rows_that_have_no_numbers_get_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DuckDBEngine, "numbers_rows", property(Engine.numbers_rows.fget))
+    monkeypatch.setattr(DuckDBEngine, "beside", Engine.beside)
+    table = open_table(Frame({"a": [1], "b": [2]}))
+    melted(table, parse_wide(TWO), {})
+    with pytest.raises(UnsupportedError, match=r"data\.wide\.row is 'home': .*rows of DuckDB"):
+        melted(table, parse_wide({**TWO, "row": "home"}), {})
+    with pytest.raises(UnsupportedError, match=r"data\.join is 'DuckDB'"):
+        table.beside(None)
 
 
 def test_positions_are_written_as_the_file_writes_numbers(tmp_path: Path) -> None:

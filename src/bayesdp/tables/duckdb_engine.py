@@ -70,6 +70,11 @@ class DuckDBEngine(Engine):
         return self.bound(name)
 
     @property
+    def numbers_rows(self) -> bool:
+        """Rows are numbered in the order of the file."""
+        return True
+
+    @property
     def threads(self) -> int:
         """On how many processors a query runs."""
         return int(self.fetch("SELECT current_setting('threads')")[0][0])

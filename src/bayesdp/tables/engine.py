@@ -87,6 +87,11 @@ class Engine(ABC):
         )
 
     @property
+    def numbers_rows(self) -> bool:
+        """Whether rows can be numbered as they are stored, each with a number of its own."""
+        return False
+
+    @property
     def keeps_order(self) -> bool:
         """Whether rows that were sorted keep their order in a window that states none."""
         return True

@@ -66,7 +66,7 @@ _AGREE = frozenset(
         *("IntervalFromInteger", "TimestampSub"),
         # aggregates and windows
         *("CountStar", "Count", "CountDistinct", "Sum", "Min", "Max", "ArrayCollect", "Array"),
-        *("StructColumn", "WindowFunction", "Lag", "DenseRank"),
+        *("StructColumn", "WindowFunction", "Lag", "DenseRank", "Unnest"),
     )
 )
 

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict
 from bayesdp.errors import (
     InputError,
     TableError,
+    UnsupportedError,
     closest,
     did_you_mean,
     require_shown,
@@ -220,10 +221,17 @@ def melted(table: Table, wide: Wide, columns: Mapping[str, Column]) -> Table:
 
     Raises `TableError` where a new column has a name that the table has, or is made from columns of
     different types; where those depend on cells, and where the table lacks a column,
-    `UnreadableCellsError`.
+    `UnreadableCellsError`; and `UnsupportedError` where the engine can't number rows.
     """
     import ibis
 
+    if wide.row is not None and not table.engine.numbers_rows:
+        raise UnsupportedError(
+            f"{KEY}.row",
+            wide.row,
+            expected=f"no new column for rows of {table.engine.name}, which have no numbers",
+            remedy="Leave it out, and declare a column of the table that tells its rows apart.",
+        )
     cells = _cells(table, wide)
     kept = [name for name in table.names if name not in wide.used]
     _check_new_names(kept, wide)

@@ -242,7 +242,7 @@ class ResultList(list[Result]):
         and `separation` says how much larger one that is left out may be. Raises `InputError` for a
         count that is not from 1 to how many there are, and for quantiles.
         """
-        return ResultList(largest(self, count), self.named)
+        return ResultList(largest(list(self), count), self.named)
 
     def separation(self, confidence: float = 0.95) -> float:
         """How much larger a number may be than one that was released as larger, of all of these.
@@ -250,7 +250,7 @@ class ResultList(list[Result]):
         With a probability of at least `confidence`, for all pairs at once; in the results' unit,
         rounded up. Raises `InputError` for quantiles and averages of groups of different sizes.
         """
-        return separation(self, confidence)
+        return separation(list(self), confidence)
 
     def consistent(self, total: float, confidence: float = 0.95) -> Consistent:
         """Counts, none below 0, that add up to the `total` and are closest to these; at no cost.
@@ -259,7 +259,7 @@ class ResultList(list[Result]):
         for what are no counts or histograms.
         """
         words = [_place_words(result) for result in self]
-        return consistent(self, words, total, confidence)
+        return consistent(list(self), words, total, confidence)
 
     def _repr_html_(self) -> str:
         """The table that a notebook shows."""

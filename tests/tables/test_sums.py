@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 from bayesdp.errors import InputError, TableMismatchError
+from bayesdp.tables import sums
 from bayesdp.tables.checks import Structure
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.grid import Grid
@@ -173,12 +174,13 @@ def test_each_source_gives_the_same_integers(tmp_path: Path) -> None:
         assert dict(totals["count"].sizes) == {None: 400}, "a private count is not a public size"
 
 
-def test_many_histograms_fall_back_to_filters(tmp_path: Path) -> None:
+def test_many_histograms_are_counted_in_scans_of_their_own() -> None:
     table = open_table(pa.Table.from_pylist(ROWS))
     fine = [
         HistogramQuery(f"h{j}", "x", tuple(j + i / 40 for i in range(81)), where=PRIVATE, by="k")
         for j in range(4)
     ]
+    assert [len(queries) for queries in sums.queries_by_scan(COLUMNS, [*PLAN, *fine])] == [10, 2, 1]
     together = run(table, COLUMNS, fine)
     for query in fine:
         alone = run(table, COLUMNS, [query])[query.name]

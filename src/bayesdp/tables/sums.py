@@ -1,4 +1,4 @@
-"""All queries of a study as exact integers, from one scan of the table.
+"""All queries of a study as exact integers, from one scan of the table where they have room.
 
 `run` computes integer sums on the grid, counts of predicates and histogram cells, grouped by public
 columns, and checks every cell in the same scan. Nothing here is noised: what it returns is private,
@@ -26,7 +26,6 @@ from bayesdp.tables.checks import (
     structure_findings,
 )
 from bayesdp.tables.columns import Column, group_keys
-from bayesdp.tables.literals import literal
 from bayesdp.tables.queries import (
     CountQuery,
     DataQuery,
@@ -39,7 +38,7 @@ from bayesdp.tables.record_rows import RowOrder, here_of, total_of
 from bayesdp.tables.source import Table, require_columns
 
 _MOST_GROUPS = 50_000
-"""The cells of one long histogram or quantile in tens of groups fit; filters take far longer."""
+"""The most groups of a scan with several queries; each further scan reads the table again."""
 
 
 @dataclass(frozen=True)
@@ -88,17 +87,49 @@ def run(
             "query", [q.name for q in plan], expected="a name of its own for each query"
         )
     require_columns(table, columns)
-    scan = _Scan(table, columns, plan, expected)
-    answer = scan.rows()
-    rows = sum(row[len(scan.dimensions)] for row in answer)
-    if any(row[len(scan.dimensions) + 1] for row in answer):
-        raise mismatch()
-    records = rows
+    totals: dict[str, Total] = {}
+    counts = set()
+    for queries in queries_by_scan(columns, plan):
+        scan = _Scan(table, columns, queries, expected)
+        answer = scan.rows()
+        counts.add(sum(row[len(scan.dimensions)] for row in answer))
+        if len(counts) > 1 or any(row[len(scan.dimensions) + 1] for row in answer):
+            raise mismatch()
+        totals |= {query.name: scan.total(query, answer) for query in queries}
+    rows = records = counts.pop()
     if expected is not None:
         findings, records = structure_findings(table, columns, expected, rows)
         if findings:
             raise mismatch()
-    return Totals(rows, records, {query.name: scan.total(query, answer) for query in plan})
+    return Totals(rows, records, totals)
+
+
+def queries_by_scan(columns: Mapping[str, Column], plan: TableQueries) -> list[list[DataQuery]]:
+    """The queries of each scan: as few scans as have no more than `_MOST_GROUPS` groups each."""
+    scans: list[tuple[dict[Any, int], list[DataQuery]]] = [({}, [])]
+    for query in plan:
+        labels = {name: columns[name].levels or () for name in column_names(query.by)}
+        if isinstance(query, HistogramQuery):
+            labels |= _cell_labels(query, columns)
+        sizes = {key: len(those) + 1 for key, those in labels.items()}
+        for known, queries in scans:
+            if not queries or math.prod((known | sizes).values()) <= _MOST_GROUPS:
+                break
+        else:
+            known, queries = {}, []
+            scans.append((known, queries))
+        known |= sizes
+        queries.append(query)
+    return [queries for _, queries in scans]
+
+
+def _cell_labels(
+    query: HistogramQuery, columns: Mapping[str, Column]
+) -> dict[Any, tuple[Value, ...]]:
+    """By what a histogram's cells are told apart, bins or columns, with the labels of each."""
+    if query.edges is not None:
+        return {(query.column, query.edges): tuple(range(len(query.edges) - 1))}
+    return {name: columns[name].levels or () for name in column_names(query.column)}
 
 
 def counted_and_matching(
@@ -172,10 +203,9 @@ class _Dimension:
 
 
 class _Scan:
-    """The one query behind a plan.
+    """The one query behind a plan, or a part of it.
 
-    Public `by` columns and the cells of histograms become the GROUP BY, as long as their product is
-    small (the cells of further histograms are counted by filters); everything else is an
+    Public `by` columns and the cells of histograms become the GROUP BY, everything else is an
     aggregate. Totals are put together from the groups afterwards, in Python's integers.
     """
 
@@ -226,7 +256,6 @@ class _Scan:
         self.dimensions: dict[Any, _Dimension] = {}
         self.aggregates: list[Any] = [staged.count(), staged.count(where=staged.faulty)]
         self.places: dict[tuple[str, str], int] = {}
-        self.filtered: set[str] = set()
         for query in plan:
             for name in column_names(query.by):
                 labels = columns[name].levels or ()
@@ -281,19 +310,7 @@ class _Scan:
                 self._aggregate(query, "squares", (steps * steps).sum(where=where))
             return
         if isinstance(query, HistogramQuery):
-            cells = self._cells(query)
-            if self._has_room(cells):
-                self.dimensions |= cells
-            else:
-                self.filtered.add(query.name)
-                self.places[query.name, "value"] = len(self.aggregates)
-                for labels in _combined(cells):
-                    inside = where
-                    for cell, label in zip(cells.values(), labels, strict=True):
-                        here = cell.expression == literal(label)
-                        inside = here if inside is None else inside & here
-                    self.aggregates.append(self.staged.count(where=inside))
-                return
+            self.dimensions |= self._cells(query)
         self._aggregate(query, "value", self.staged.count(where=where))
 
     def _aggregate(self, query: DataQuery, part: str, expression: Any) -> None:
@@ -305,19 +322,10 @@ class _Scan:
 
     def _cells(self, query: HistogramQuery) -> dict[Any, _Dimension]:
         """By which values a histogram's cells are told apart: one, or one for each column."""
-        if query.edges is not None:
-            key = (query.column, query.edges)
-            return {key: _Dimension(self.values[key], tuple(range(len(query.edges) - 1)))}
         return {
-            name: _Dimension(self.values[name], self.columns[name].levels or ())
-            for name in column_names(query.column)
+            key: _Dimension(self.values[key], labels)
+            for key, labels in _cell_labels(query, self.columns).items()
         }
-
-    def _has_room(self, cells: dict[Any, _Dimension]) -> bool:
-        if cells.keys() <= self.dimensions.keys():
-            return True
-        together = self.dimensions | cells
-        return math.prod(len(part.labels) + 1 for part in together.values()) <= _MOST_GROUPS
 
     def rows(self) -> list[tuple[Any, ...]]:
         """Run the query: one row per group, its keys first, then the aggregates."""
@@ -339,18 +347,15 @@ class _Scan:
         if isinstance(query, HistogramQuery):
             cells = self._cells(query)
             labels = _combined(cells)
-            cell = [] if query.name in self.filtered else [order.index(key) for key in cells]
-        width = 1 if cell else len(labels)
+            cell = [order.index(key) for key in cells]
         sums = {key: [0] * len(labels) for key in keys}
         places = {label: place for place, label in enumerate(labels)}
         sizes = dict.fromkeys(keys, 0)
         squares = dict.fromkeys(keys, 0)
-        first = offset + self.places[query.name, "value"]
+        value = offset + self.places[query.name, "value"]
         for row in answer:
             key = _place([row[i] for i in group])
-            start = places[tuple(row[i] for i in cell)] if cell else 0
-            for i in range(width):
-                sums[key][start + i] += int(row[first + i] or 0)
+            sums[key][places[tuple(row[i] for i in cell)] if cell else 0] += int(row[value] or 0)
             sizes[key] += row[offset + self.places[query.name, "size"]]
             if isinstance(query, DeviationQuery):
                 squares[key] += int(row[offset + self.places[query.name, "squares"]] or 0)

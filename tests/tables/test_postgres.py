@@ -9,23 +9,26 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from bayesdp.errors import TableError, TableMismatchError, UnsupportedError
 from bayesdp.fitting.counting import Chains
 from bayesdp.fitting.states import read_states
+from bayesdp.populations.support import ChainSupport, ClusterSupport, RecordSupport, Support
 from bayesdp.tables.checks import Structure, count_records, inspect
 from bayesdp.tables.columns import Column
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.engine import Engine
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.predicates import Predicate
-from bayesdp.tables.queries import CountQuery, DataQuery, HistogramQuery, SumQuery
+from bayesdp.tables.queries import CountQuery, DataQuery, DeviationQuery, HistogramQuery, SumQuery
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.rows import read_columns
 from bayesdp.tables.source import Table, open_table
 from bayesdp.tables.sums import _Scan, run
+from bayesdp.tables.supports import RuledOut
 from tests.effort import in_full, runs
 from tests.postgres_server import PASSWORD, Server
 
@@ -76,14 +79,17 @@ def plan_of(columns: Mapping[str, Column], rows: int, by: str = "r") -> list[Dat
             plain = Grid.plan(low, high, rows, dp_epsilon=1.0)
             masked = Grid.plan(low, high, rows, dp_epsilon=1.0, masked=True)
             where = Predicate.parse(f"{name} > {low / 2 + high / 2}", columns)
+            squares = Grid.plan(low, high, rows, dp_epsilon=1.0, squares=True)
             plan += [
+                DeviationQuery(f"squares {name}", name, squares, None, by),
                 SumQuery(f"sum {name}", name, plain),
                 SumQuery(f"masked {name}", name, masked, where, by),
                 HistogramQuery(f"bins {name}", name, (low, low / 2 + high / 2, high), where, by),
             ]
         else:
             plan.append(HistogramQuery(f"states {name}", name))
-    return [*plan, CountQuery("count", None, by), CountQuery("all")]
+    two_ways: list[DataQuery] = [HistogramQuery("two ways", ("half", "truth"), None, None, by)]
+    return [*plan, *two_ways, CountQuery("count", None, by), CountQuery("all")]
 
 
 NAN, INF = float("nan"), float("inf")
@@ -151,13 +157,19 @@ def hostile_cells(rows: int, seed: int) -> Cells:
 
 HOSTILE_COLUMNS = parse_columns(
     {
-        "x": {"bounds": [-100, 100], "missing": {"impute": 0.5}},
+        "x": {
+            "bounds": [-100, 100],
+            "missing": {"codes": [-100, 99.99999999999999], "impute": 0.5},
+        },
         "wide": {"bounds": [-8e307, 8e307]},
-        "single": {"bounds": [-1, 1e38]},
+        "single": {"bounds": [-1, 1e38], "missing": {"codes": [0], "impute": 1}},
         "whole": {"states": [0, 1, 2]},
         "decimal": {"bounds": [0, 1e13]},
         "truth": {"states": [False, True]},
-        "word": {"states": ["a", "ä", "日本", "🙂", "A"]},
+        "word": {
+            "states": ["a", "ä", "日本", "🙂", "A"],
+            "missing": {"codes": ["NA", "ß"], "impute": "a"},
+        },
         "time": {"bounds": ["2000-01-01", "2026-01-01"]},
         "day": {"bounds": ["1900-01-01", "2026-01-01"]},
         "zoned": {"bounds": ["1900-01-01", "2026-01-01 10:00:00"]},
@@ -178,7 +190,7 @@ def test_hostile_values_become_the_same_integers_and_findings(postgres: Server) 
     expected = Structure(n=rows + 1, cluster_size=2)
     known = findings(duck, HOSTILE_COLUMNS, expected, plan)
     assert findings(there, HOSTILE_COLUMNS, expected, plan) == known
-    assert len(known) > 15
+    assert len(known) > 12
 
 
 TIMES = [
@@ -327,6 +339,33 @@ def test_records_of_several_rows_are_the_same(postgres: Server) -> None:
     for most in (1, 2):
         expected = Structure(n=4, unit="person", rows_per_unit=most, cluster_size=1)
         assert findings(there, columns, expected, []) == findings(duck, columns, expected, [])
+
+
+@pytest.mark.parametrize("kind", ["series", "clusters", "records"])
+def test_impossible_records_are_the_same(postgres: Server, kind: str) -> None:
+    """What a population rules out is held against the table on both engines."""
+    cells: Cells = {
+        "s": ("text", ["a", "a", "a", "b", "b", "b"]),
+        "o": ("int4", [1, 2, 3, 1, 3, 4]),
+        "x": ("int4", [0, 1, 0, 1, 1, 0]),
+    }
+    role = {"role": "cluster" if kind == "clusters" else "series"}
+    declared = {"s": role, "x": {"states": [0, 1]}}
+    if kind != "clusters":
+        declared["o"] = {"role": "order", "step": 1}
+    columns = parse_columns(declared)
+    never = np.array([0, 0, 1]), np.array([0, 1, 1])  # from 1 back to 0
+    support: Support = {
+        "series": ChainSupport(1, 2, np.array([True, False]), *never),
+        "clusters": ClusterSupport(np.arange(8).reshape(2, 2, 2) % 7 == 0, None),
+        "records": RecordSupport(np.array([2, 6])),
+    }[kind]
+    size = 3 if kind == "clusters" else None
+    expected = Structure(n=6, cluster_size=size, ruled_out=RuledOut(("x",), (support,)))
+    duck, there = both(postgres, cells)
+    known = findings(duck, columns, expected, [])
+    assert findings(there, columns, expected, []) == known
+    assert "Impossible" in "".join(known)
 
 
 def test_a_decimal_without_a_scale_may_not_be_a_number(postgres: Server) -> None:

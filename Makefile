@@ -14,17 +14,18 @@ unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 export PYTHONNOUSERSITE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format docs prove bench lock clean
+.PHONY: help demo test spark check format docs prove bench lock clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make demo    run two private releases on real data and write demo-report.html'
 	@echo 'make test    the tests, with a twentieth of the long property runs'
+	@echo 'make spark   the tests of tables on Spark: 400 MB to download, and Java'
 	@echo 'make check   format, lint, types, the rooms and the examples in the docs'
 	@echo 'make prove   the long property runs in full (BAYESDP_PROVE_SHARE=0.2 for a fifth)'
 	@echo 'make bench   the measurements behind the README'
 	@echo 'make format  rewrite the sources in the house format'
-	@echo 'make lock    make both lock files anew from pyproject.toml'
+	@echo 'make lock    make the lock files anew from pyproject.toml'
 	@echo 'make clean   remove the virtual environment and every cache'
 
 demo: $(VENV)/.ready-to-run
@@ -36,6 +37,9 @@ test prove: export OPENBLAS_NUM_THREADS := 1
 # Each worker takes one stretch of the tests, so that what the tests of a file share is made once.
 test: $(VENV)/.ready-to-develop
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+spark: $(VENV)/.ready-for-spark
+	$(BIN)/python -m pytest tests/tables/test_spark.py
 
 check: $(VENV)/.ready-to-develop
 	$(BIN)/ruff format --check .
@@ -79,4 +83,8 @@ $(VENV)/.ready-to-run: $(VENV)/.created requirements.lock pyproject.toml
 
 $(VENV)/.ready-to-develop: $(VENV)/.ready-to-run requirements-dev.lock
 	$(PIP) install --quiet --require-hashes -r requirements-dev.lock
+	@touch $@
+
+$(VENV)/.ready-for-spark: $(VENV)/.ready-to-develop requirements-spark.lock
+	$(PIP) install --quiet --require-hashes -r requirements-spark.lock
 	@touch $@

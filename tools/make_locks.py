@@ -1,4 +1,4 @@
-"""Make requirements.lock and requirements-dev.lock anew from pyproject.toml (`make lock`).
+"""Make all requirements*.lock anew from pyproject.toml (`make lock`).
 
 One lock holds for every platform and every Python that we support, with a hash for each file. It
 names no index: where packages come from is the machine's business, what they are is the hash's.
@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOL = "uv==0.13.9"
 ENVIRONMENT = ROOT / ".venv-lock"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+# Spark is a download of 400 MB: it has a lock of its own, and its tests are skipped without it.
+EXTRAS = [f"--extra={name}" for name in sorted(PROJECT["optional-dependencies"]) if name != "spark"]
 # The demo draws its figures with the report extra; the tests read Polars tables too.
 LOCKS = {
     "requirements.lock": ["--extra", "report", "--group", "build"],
-    "requirements-dev.lock": ["--all-extras", "--group", "dev", "-c", "requirements.lock"],
+    "requirements-dev.lock": [*EXTRAS, "--group", "dev", "-c", "requirements.lock"],
+    "requirements-spark.lock": ["--extra", "spark", "-c", "requirements-dev.lock"],
 }
 COMMON = [
     "--universal",
@@ -31,7 +36,7 @@ COMMON = [
 
 
 def main(arguments: list[str]) -> None:
-    """Compile both locks; arguments such as `--upgrade` go on to the resolver."""
+    """Compile the locks; arguments such as `--upgrade` go on to the resolver."""
     programs = ENVIRONMENT / ("Scripts" if sys.platform == "win32" else "bin")
     if not ENVIRONMENT.exists():
         venv.create(ENVIRONMENT, with_pip=True)

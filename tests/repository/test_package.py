@@ -16,7 +16,7 @@ import bayesdp
 from tools.import_circles import SOURCE, circles, circles_of, import_graph
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCKS = ["requirements.lock", "requirements-dev.lock"]
+LOCKS = ["requirements.lock", "requirements-dev.lock", "requirements-spark.lock"]
 HEAVY = [
     "altair",
     "duckdb",
@@ -117,9 +117,11 @@ def test_developers_have_the_versions_that_users_have() -> None:
         text = (ROOT / lock).read_text(encoding="utf-8")
         return set(re.findall(r"^\w\S*==.*?(?= \\)", text, re.M))
 
-    user, developer = (pins(lock) for lock in LOCKS)
+    user, developer, spark = (pins(lock) for lock in LOCKS)
     assert user
     assert user <= developer
+    names = {pin.partition("==")[0] for pin in developer}
+    assert {pin for pin in spark if pin.partition("==")[0] in names} <= developer
 
 
 # -- imports ---------------------------------------------------------------------------------------

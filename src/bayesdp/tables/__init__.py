@@ -8,7 +8,8 @@ nothing.
 * Declarations: `declarations` reads all columns of a study together, `missing_codes` what stands
   for a missing value; `column_keys` is what the readers of single keys share.
 * Engines: `engine` (what a table needs of one), `duckdb_engine`, `postgres_engine` with
-  `postgres_urls` and `postgres_compiler` (the values that DuckDB computes, in PostgreSQL's words).
+  `postgres_urls` and `postgres_compiler` (the values that DuckDB computes, in PostgreSQL's words),
+  `spark_engine` with `spark_urls` and `spark_compiler`.
 * Sources: `csv_files` (as texts), `csv_dialect` (how they are written), `parquet_files` (one type
   for each column of several files), `excel_files` (as texts too), `statistics_files` (of Stata,
   SPSS and SAS, with `value_labels`), `frames` (tables in memory, through Arrow), `other_files`

@@ -42,7 +42,7 @@ def read_parquet(
     Raises `TableError` for files that can't be read, that lack a column of the first one, or in
     which a column has different types.
     """
-    schemas = [_stated_types(path, source) for path in paths]
+    schemas = [stated_types(path, source) for path in paths]
     files = [escaped(path) for path in paths]
 
     def read(some: list[str]) -> Any:
@@ -144,7 +144,7 @@ def _cast(name: str, kind: str | None) -> str:
     return f"CAST({quoted} AS {'BIGINT' if kind.startswith('DURATION') else kind}) AS {quoted}"
 
 
-def _stated_types(path: str, source: str) -> dict[str, str]:
+def stated_types(path: str, source: str) -> dict[str, str]:
     """The type of each column as the file states it: the engine forgets some."""
     import pyarrow
     import pyarrow.parquet

@@ -6,7 +6,7 @@ A password is not written in the URL. It comes from `${NAME}` in its place, whic
 variable of the environment, from `PGPASSWORD`, from the `keyring` library if it is installed, or
 from what PostgreSQL's own library reads (its password file).
 
-Public names: `Address`, `parse`, `without_password`.
+Public names: `Address`, `parse`, `without_password`, `VARIABLE`, `expanded`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bayesdp.errors import TableError
 SCHEME = "postgresql://"
 _KEY = "data.source"
 _FORM = "postgresql://user@host:5432/database?table=schema.name"
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _PASSWORD = re.compile(r"(?<=://)([^/?#@]*?):([^/?#]*)@")
 _KEYS = ("table", "sslmode")
 _MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
@@ -54,7 +54,7 @@ class Address:
             "dbname": self.database,
             "sslmode": self.sslmode,
         }
-        known = {name: _expanded(part) for name, part in parts.items() if part}
+        known = {name: expanded(part) for name, part in parts.items() if part}
         if "password" not in known and "PGPASSWORD" not in os.environ:
             password = _from_keyring(known)
             known |= {"password": password} if password else {}
@@ -74,7 +74,7 @@ def parse(source: str) -> Address:
     host, port = _host_and_port(place)
     options = parse_qsl(query, keep_blank_values=True)
     names = [name for name, _ in options]
-    if password and not _VARIABLE.fullmatch(password):
+    if password and not VARIABLE.fullmatch(password):
         raise _wrong(
             source,
             "no password in the URL, which others read",
@@ -93,7 +93,7 @@ def parse(source: str) -> Address:
         raise _wrong(source, f"the name of a table, as in {_FORM}", "")
     if given.get("sslmode", _MODES[0]) not in _MODES:
         raise _wrong(source, f"an sslmode that is one of {', '.join(_MODES)}", "")
-    if "${" in table + schema or not (port.isdigit() or not port or _VARIABLE.fullmatch(port)):
+    if "${" in table + schema or not (port.isdigit() or not port or VARIABLE.fullmatch(port)):
         raise _wrong(source, f"a port that is a number, and a plain name of a table: {_FORM}", "")
     return Address(
         user=unquote(user),
@@ -120,14 +120,14 @@ def without_password(source: str) -> str:
     """A URL as it may be shown: a password in it is hidden, unless it is a variable's name."""
 
     def hidden(match: re.Match[str]) -> str:
-        password = match[2] if _VARIABLE.fullmatch(match[2]) else "***"
+        password = match[2] if VARIABLE.fullmatch(match[2]) else "***"
         return f"{match[1]}:{password}@"
 
     shown = _PASSWORD.sub(hidden, source)
     return re.sub(r"(?i)((?:password|passwd|pwd|secret|token|key)[^=&]*=)[^&]*", r"\1***", shown)
 
 
-def _expanded(part: str) -> str:
+def expanded(part: str) -> str:
     """A part with the values of its variables."""
 
     def value(match: re.Match[str]) -> str:
@@ -140,7 +140,7 @@ def _expanded(part: str) -> str:
             )
         return os.environ[match[1]]
 
-    return _VARIABLE.sub(value, part)
+    return VARIABLE.sub(value, part)
 
 
 def _from_keyring(known: dict[str, str]) -> str | None:

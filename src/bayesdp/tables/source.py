@@ -12,6 +12,9 @@ Sources, relative to the study:
   (`statistics_files`);
 - `duckdb:///file.db?table=name` (relative; four slashes: absolute) or `file.duckdb::name`;
 - `postgresql://user@host:5432/database?table=schema.name`: see `postgres_urls`;
+- `pyspark:///readings/*.parquet`: the same files, read by Spark on this machine;
+- `sc://host:15002/?table=catalog.schema.name`: a table behind Spark Connect, see `spark_urls`;
+- a data frame of Spark (`pyspark.sql.DataFrame`);
 - a pandas or Polars data frame or an Arrow table. In pandas NaN means missing.
 
 Public names: `Table`, `Mark`, `open_table`, `check_source`, `require_columns`.
@@ -42,6 +45,8 @@ from bayesdp.tables.parquet_files import durations_of, of_type, read_parquet
 from bayesdp.tables.postgres_engine import open_postgres
 from bayesdp.tables.postgres_urls import SCHEME, parse, without_password
 from bayesdp.tables.refusals import BY_COMMAND, UnreadableCellsError, opening
+from bayesdp.tables.spark_engine import SparkEngine, open_connect, open_files, open_frame
+from bayesdp.tables.spark_urls import CONNECT, LOCAL, parse_connect, parse_local
 from bayesdp.tables.statistics_files import SUFFIXES, read_statistics
 from bayesdp.tables.value_labels import ValueLabels
 
@@ -252,6 +257,9 @@ def check_source(source: str, csv: CsvDialect = USUAL) -> None:
     if source.startswith(SCHEME):
         parse(source)
         return
+    if source.startswith((LOCAL, CONNECT)):
+        _ = parse_local(source) if source.startswith(LOCAL) else parse_connect(source)
+        return
     path, separator, sheet = source.partition("::")
     if _is_foreign(source):
         _check_part(path, sheet if separator else None, source)
@@ -320,8 +328,9 @@ def _split(source: str) -> tuple[str, str]:
             raise UnsupportedError(
                 _KEY,
                 without_password(source),
-                expected="a file, a glob, duckdb:///file.db?table=name, or "
-                "postgresql://user@host/database?table=schema.name",
+                expected="a file, a glob, duckdb:///file.db?table=name, "
+                "postgresql://user@host/database?table=schema.name, pyspark:///file.parquet, or "
+                "sc://host:port/?table=schema.name",
                 remedy="Export the table to Parquet.",
             )
         name = parse_qs(parts.query).get("table", [""])[0]
@@ -341,6 +350,8 @@ def _open_text(source: str, base: Path, csv: CsvDialect) -> Table:
     if source.startswith(SCHEME):
         expression, engine = open_postgres(source)
         return Table(expression, engine, source, ordered=False)
+    if source.startswith((LOCAL, CONNECT)):
+        return _open_spark(source, base)
     path, _, sheet = source.partition("::")
     if _is_foreign(source):
         return _open_foreign(base, path, sheet or None, source)
@@ -350,8 +361,32 @@ def _open_text(source: str, base: Path, csv: CsvDialect) -> Table:
     return _open_files(source, base, csv)
 
 
+def _open_spark(source: str, base: Path) -> Table:
+    if source.startswith(CONNECT):
+        return _of_spark(open_connect(parse_connect(source), source), source)
+    engine, types = open_files(_paths(parse_local(source), base), source)
+    table = _of_spark(engine, source)
+    return replace(table, durations=durations_of(types))
+
+
+def _of_spark(engine: SparkEngine, description: str) -> Table:
+    expression = engine.opening(engine.table, description)
+    hollow = frozenset(name for name, kind in expression.schema().items() if kind.is_null())
+    return Table(expression, engine, description, ordered=False, hollow=hollow)
+
+
 def _open_files(source: str, base: Path, csv: CsvDialect) -> Table:
+    paths = _paths(source, base)
     lowered = source.lower()
+    if not lowered.endswith(_CSV):
+        return _read_parquet(paths, source)
+    engine = DuckDBEngine(connect(), source)
+    read_csv(engine.connection, paths, _NAME, csv, tabs=lowered.endswith((".tsv", ".tsv.gz")))
+    return Table(engine.bound(_NAME), engine, source, text_cells=True, csv=csv)
+
+
+def _paths(source: str, base: Path) -> list[str]:
+    """The files of a name or a pattern."""
     exact = base / source
     if os.path.isdir(exact):
         raise TableError(_KEY, source, expected="a file", remedy=f"Did you mean '{source}/*'?")
@@ -361,11 +396,7 @@ def _open_files(source: str, base: Path, csv: CsvDialect) -> Table:
     if not paths:
         pattern = any(letter in source for letter in "*?[")
         raise _absent(source, base, "files that match this pattern" if pattern else _A_FILE)
-    if not lowered.endswith(_CSV):
-        return _read_parquet(paths, source)
-    engine = DuckDBEngine(connect(), source)
-    read_csv(engine.connection, paths, _NAME, csv, tabs=lowered.endswith((".tsv", ".tsv.gz")))
-    return Table(engine.bound(_NAME), engine, source, text_cells=True, csv=csv)
+    return paths
 
 
 _A_FILE = "a file that exists"
@@ -426,6 +457,8 @@ def _open_duckdb(path: Path, name: str, source: str) -> Table:
 
 
 def _open_memory(source: object) -> Table:
+    if type(source).__module__.startswith("pyspark.sql.") and hasattr(source, "sparkSession"):
+        return _of_spark(open_frame(source), "the data frame of Spark")
     data, inferred = to_arrow(source)
     return _of_arrow(data, inferred, "the table in memory")
 

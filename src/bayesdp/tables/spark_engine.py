@@ -99,8 +99,7 @@ class SparkEngine(Engine):
     def fetch_each(self, sql: str) -> Iterator[tuple[Any, ...]]:
         """Run a query and fetch its rows in pieces."""
         rows = self._each(sql)
-        end = object()
-        while (row := self.reading(lambda: next(rows, end))) is not end:
+        while (row := self.reading(lambda: next(rows, None))) is not None:
             yield tuple(row)
 
     def _each(self, sql: str) -> Iterator[Any]:

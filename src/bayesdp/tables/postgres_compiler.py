@@ -66,7 +66,7 @@ _AGREE = frozenset(
         *("IntervalFromInteger", "TimestampSub"),
         # aggregates and windows
         *("CountStar", "Count", "CountDistinct", "Sum", "Min", "Max", "ArrayCollect", "Array"),
-        *("StructColumn", "WindowFunction", "Lag", "DenseRank", "Unnest"),
+        *("StructColumn", "WindowFunction", "Lag", "DenseRank", "RowNumber", "Unnest"),
     )
 )
 
@@ -313,6 +313,8 @@ class _Compiler(PostgresCompiler):  # type: ignore[misc]  # Ibis publishes no ty
         name, values = self.__sql_name__(op), list(arguments.values())
         if name == "isfinite" and op.args[0].dtype.is_float64():
             return self.f.abs(values[0]) < self.POS_INF  # NaN is above it
+        if name == "md5":
+            return self.f.md5(*values)
         if name == "trim":
             return self.f.anon.btrim(*values)
         raise _unsupported(f"the function {name}")
@@ -398,7 +400,10 @@ class _Compiler(PostgresCompiler):  # type: ignore[misc]  # Ibis publishes no ty
         return plain(_in_bytes(arg) if op.arg.dtype.is_string() else arg, where=where)
 
     def visit_WindowFunction(self, op: Any, **parts: Any) -> Any:
-        """Only in a stated order: rows have none of their own."""
+        """Only in a stated order: rows have none of their own. Sums of whole groups need none."""
+        if isinstance(op.func, ops.Sum):
+            exact = parts.pop("func").this  # without its cast, which no window can follow
+            return self.cast(super().visit_WindowFunction(op, func=exact, **parts), _BIGINT)
         if not op.order_by:
             raise _unsupported("rows in the order in which they are stored")
         return super().visit_WindowFunction(op, **parts)

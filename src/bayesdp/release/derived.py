@@ -11,15 +11,43 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import Protocol, TypeVar
 
 from bayesdp.errors import InputError, finite_number, inner_probability, whole_number
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from bayesdp.numbers import float_above
+from bayesdp.release.noise import Noise
 from bayesdp.statements.base import exact_text
 
-if TYPE_CHECKING:
-    from bayesdp.release.results import Result
+
+class NoisyNumber(Protocol):
+    """What is used here of a released number: see `Result`."""
+
+    @property
+    def query(self) -> str:
+        """The name of its query."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of its query."""
+
+    @property
+    def value(self) -> float:
+        """The number that was released."""
+
+    @property
+    def noise(self) -> Noise:
+        """The law of its noise, in steps."""
+
+    @property
+    def noise_unit(self) -> float:
+        """The length of a step, in the value's unit."""
+
+    def error(self, confidence: float) -> float:
+        """How far off it is at most with this probability, rounded up."""
+
+
+Number = TypeVar("Number", bound=NoisyNumber)
 
 _EXACT = ("count", "sum", "mean", "proportion", "histogram")
 """Kinds whose noise is added to the number, and nothing is done to it afterwards."""
@@ -56,7 +84,7 @@ def _shown(number: float, rounding: str) -> str:
     return exact_text(float(Context(prec=6, rounding=rounding).create_decimal_from_float(number)))
 
 
-def ratio(numerator: Result, denominator: Result, confidence: float) -> Ratio:
+def ratio(numerator: NoisyNumber, denominator: NoisyNumber, confidence: float) -> Ratio:
     """The ratio of two released numbers whose noises are independent, as all noises are.
 
     A ratio `r` is in the interval unless `|a - r d|`, for the released `a` and `d`, is more than
@@ -83,7 +111,7 @@ def ratio(numerator: Result, denominator: Result, confidence: float) -> Ratio:
     return Ratio(top / bottom, *ends, confidence)
 
 
-def _check_parts(numerator: Result, denominator: Result) -> None:
+def _check_parts(numerator: NoisyNumber, denominator: NoisyNumber) -> None:
     for name, part in (("numerator", numerator), ("denominator", denominator)):
         if part.kind not in _EXACT:
             raise InputError(
@@ -100,7 +128,7 @@ class _Fieller:
     """The ratios that two noisy numbers allow, the lower one above 0."""
 
     def __init__(
-        self, over: Result, under: Result, confidence: float, top: float, bottom: float
+        self, over: NoisyNumber, under: NoisyNumber, confidence: float, top: float, bottom: float
     ) -> None:
         self.over, self.under, self.allowed = over, under, _failure(confidence)
         self.top, self.bottom = top, bottom
@@ -199,7 +227,7 @@ def _least(holds: Callable[[float], bool]) -> float:
 # -- the largest numbers ---------------------------------------------------------------------------
 
 
-def largest(results: Sequence[Result], count: int) -> list[Result]:
+def largest(results: Sequence[Number], count: int) -> list[Number]:
     """The `count` largest of the numbers of one query, the largest first.
 
     Of numbers that are the same the one that was declared first comes first. Raises `InputError`
@@ -210,7 +238,7 @@ def largest(results: Sequence[Result], count: int) -> list[Result]:
     return sorted(results, key=lambda result: -result.value)[:count]
 
 
-def separation(results: Sequence[Result], confidence: float) -> float:
+def separation(results: Sequence[NoisyNumber], confidence: float) -> float:
     """How much larger a number may be than one that was released as larger, of all these.
 
     With a probability of at least `confidence` no noise among m of them is beyond its error at
@@ -221,7 +249,7 @@ def separation(results: Sequence[Result], confidence: float) -> float:
     return 2.0 * _largest_noise(results, confidence)
 
 
-def _largest_noise(results: Sequence[Result], confidence: float) -> float:
+def _largest_noise(results: Sequence[NoisyNumber], confidence: float) -> float:
     """At most so far off are all of the numbers at once, with this probability."""
     _check_alike(results)
     each = 1.0 - _failure(inner_probability("confidence", confidence)) / len(results)
@@ -257,7 +285,7 @@ class Consistent:
 
 
 def consistent(
-    results: Sequence[Result], words: Sequence[str], total: float, confidence: float
+    results: Sequence[NoisyNumber], words: Sequence[str], total: float, confidence: float
 ) -> Consistent:
     """The counts of one query, none below 0, that add up to the `total`, closest to those released.
 
@@ -291,7 +319,7 @@ def _projected(values: Sequence[float], total: float) -> list[float]:
     return [float(max(value - lowered, Fraction(0))) for value in exact]
 
 
-def _check_alike(results: Sequence[Result]) -> None:
+def _check_alike(results: Sequence[NoisyNumber]) -> None:
     for result in results:
         if result.kind not in (*_EXACT, "variance"):
             raise InputError(

@@ -13,7 +13,11 @@ from bayesdp.tables.queries import Cap
 
 
 def require_public_rows(study: StudySpec, query: QuerySpec, key: str) -> None:
-    """An average over records of several rows: how many rows it is over has to be public."""
+    """Refuse an average over records of several rows, unless how many rows it is over is public.
+
+    `query` stands at `key` of the `study`. Raises `UnsupportedError`, and `InputError` where it has
+    groups, a condition or caps.
+    """
     expected = "sum, count, histogram or quantile where a record has several rows"
     if not study.data.balanced:
         raise UnsupportedError(

@@ -17,7 +17,7 @@ import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -27,9 +27,6 @@ from bayesdp.statements.conditions import is_time, value_kind
 from bayesdp.statements.times import days_of
 from bayesdp.tables.column_keys import finite, refuse
 from bayesdp.tables.literals import literal
-
-if TYPE_CHECKING:
-    from bayesdp.tables.columns import Column
 
 _MOST_EXACT = 2**53
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -147,22 +144,22 @@ def _number(name: str, code: Value) -> Value:
     return int(number) if number.is_integer() else number
 
 
-def marked(raw: Any, value: Any, column: Column) -> Any | None:
-    """Which cells are a code, as an expression; `None` for a column without codes.
+def marked(raw: Any, value: Any, codes: Sequence[Value], *, dates: bool) -> Any | None:
+    """Which cells are one of the `codes`, as an expression; `None` where there are no codes.
 
-    `raw` are the cells as they are stored, `value` is what they are read as.
+    `raw` are the cells as they are stored, `value` is what they are read as; `dates` as numbers.
     """
-    tests = list(_tests(raw, value, column)) if column.codes else []
+    tests = list(_tests(raw, value, codes, dates)) if codes else []
     if not tests:
         return None
     return functools.reduce(lambda x, y: x | y, tests).fill_null(False)
 
 
-def _tests(raw: Any, value: Any, column: Column) -> Iterator[Any]:
-    texts = {code.strip() for code in column.codes if isinstance(code, str)}
+def _tests(raw: Any, value: Any, codes: Sequence[Value], dates: bool) -> Iterator[Any]:
+    texts = {code.strip() for code in codes if isinstance(code, str)}
     stored = raw.type()
-    if column.is_date:
-        whole = {str(int(code)) for code in column.codes if not isinstance(code, str)}
+    if dates:
+        whole = {str(int(code)) for code in codes if not isinstance(code, str)}
         if stored.is_string() or stored.is_integer():
             yield raw.cast("string").strip().isin(sorted(texts | whole))
         days = [days_of(datetime.fromisoformat(text)) for text in texts if is_time(text)]
@@ -171,7 +168,7 @@ def _tests(raw: Any, value: Any, column: Column) -> Iterator[Any]:
         return
     if stored.is_string() and texts:
         yield raw.strip().isin(sorted(texts))
-    numbers = {number for code in column.codes if not isinstance(number := _compared(code), str)}
+    numbers = {number for code in codes if not isinstance(number := _compared(code), str)}
     if value.type().is_numeric() and numbers:
         if stored.is_float32():  # whose cells hold the nearest number of this type
             numbers |= {struct.unpack("f", struct.pack("f", number))[0] for number in numbers}

@@ -145,7 +145,10 @@ def _cast(name: str, kind: str | None) -> str:
 
 
 def stated_types(path: str, source: str) -> dict[str, str]:
-    """The type of each column as the file states it: the engine forgets some."""
+    """The type of each column as the file states it: the engine forgets some.
+
+    Raises `TableError` at the `source` for a file that is not Parquet.
+    """
     import pyarrow
     import pyarrow.parquet
 

@@ -115,7 +115,8 @@ def _cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Ce
     import ibis
 
     cells = _stored_cells(table, raw, kind, key, column)
-    coded = marked(raw if cells.texts is None else cells.texts, cells.value, column)
+    stored = raw if cells.texts is None else cells.texts
+    coded = marked(stored, cells.value, column.codes, dates=column.is_date)
     if coded is None:
         return cells
     return replace(

@@ -126,7 +126,8 @@ class SparkEngine(Engine):
         """A query that runs in here reads the one state of the table; files are looked at again."""
         with _quiet():
             if not self._is_fixed:
-                self._frame = self._frame.localCheckpoint()
+                with _active(self._session):
+                    self._frame = self._frame.localCheckpoint()
                 self._frame.createOrReplaceTempView(self._view)
                 self._is_fixed = True
             yield
@@ -371,6 +372,21 @@ def _quiet() -> Iterator[None]:
     finally:
         for logger, disabled in zip(loggers, before, strict=True):
             logger.disabled = disabled
+
+
+@contextmanager
+def _active(session: Any) -> Iterator[None]:
+    """Make a session of Spark Connect the active one: its library takes copies for that one's."""
+    active: Any = getattr(type(session), "_active_session", None)
+    if active is None:
+        yield
+        return
+    before = getattr(active, "session", None)
+    active.session = session
+    try:
+        yield
+    finally:
+        active.session = before
 
 
 def _stopped(session: Any) -> None:

@@ -176,6 +176,14 @@ def test_texts_of_a_study_are_texts_to_spark(both: Opened) -> None:
 
 
 @needs_spark
+def test_the_end_of_a_pattern_is_the_end_of_the_text(both: Opened) -> None:
+    for table in both({"w": ("text", ["a", "a\n", "$"])}):
+        query = table.expression
+        ends = query.w.re_search("^a$"), query.w.re_search("\\$")
+        assert table.numbers(query, *(query.count(where=end) for end in ends)) == (1, 1)
+
+
+@needs_spark
 def test_what_is_not_known_to_agree_is_refused(both: Opened) -> None:
     _, there = both({"x": ("float8", [1.0, 2.0]), "i": ("int8", [2**63 - 1, 1])})
     table = there.expression
@@ -252,7 +260,7 @@ def test_files_that_spark_would_pass_over_or_mix_are_refused(spark: Any, tmp_pat
     single = pa.table({"x": [1.0]})
     for name in ("a.parquet", "_b.parquet", "c[1].parquet"):
         pyarrow.parquet.write_table(single, tmp_path / name)
-    for name in ("_b.parquet", "*.parquet", "c[[]1].parquet"):
+    for name in ("_b.parquet", "[a_]*.parquet", "c[[]1].parquet"):
         with pytest.raises(TableError, match="that Spark"):
             open_table(f"pyspark:///{name}", tmp_path)
     pyarrow.parquet.write_table(pa.table({"x": [1]}), tmp_path / "a2.parquet")

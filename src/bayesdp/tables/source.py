@@ -46,7 +46,7 @@ from bayesdp.tables.postgres_engine import open_postgres
 from bayesdp.tables.postgres_urls import SCHEME, parse, without_password
 from bayesdp.tables.refusals import BY_COMMAND, UnreadableCellsError, opening
 from bayesdp.tables.spark_engine import SparkEngine, open_connect, open_files, open_frame
-from bayesdp.tables.spark_urls import CONNECT, LOCAL, parse_connect, parse_local
+from bayesdp.tables.spark_urls import CONNECT, LOCAL, parse_connect, parse_local, shown
 from bayesdp.tables.statistics_files import SUFFIXES, read_statistics
 from bayesdp.tables.value_labels import ValueLabels
 
@@ -253,7 +253,8 @@ def check_source(source: str, csv: CsvDialect = USUAL) -> None:
     Raises `TableError`, and `UnsupportedError` for other engines than those that are read.
     """
     if not source.lower().endswith(_CSV):
-        _require_usual(csv, without_password(source))
+        is_connect = source.startswith(CONNECT)
+        _require_usual(csv, shown(source) if is_connect else without_password(source))
     if source.startswith(SCHEME):
         parse(source)
         return

@@ -19,6 +19,8 @@ from bayesdp.errors import TableError, TableMismatchError, UnsupportedError
 from bayesdp.tables import spark_engine
 from bayesdp.tables.checks import Structure, count_records
 from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.grid import Grid
+from bayesdp.tables.queries import SumQuery
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.rows import read_columns
 from bayesdp.tables.source import Table, check_source, open_table
@@ -227,7 +229,7 @@ def test_one_table_in_three_places(spark: Any, meters: Path) -> None:
     from pyspark.sql import SparkSession
 
     columns = parse_columns({"x": {"bounds": [0, 10]}, "c": {"role": "cluster"}})
-    plan = [query for query in plan_of(columns, 400, by="") if hasattr(query, "grid")][:1]
+    plan = [SumQuery("sum", "x", Grid.plan(0.0, 10.0, 400, dp_epsilon=1.0))]
     expected = Structure(n=400, cluster_size=4)
     sources = [
         str(meters),

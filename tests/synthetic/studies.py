@@ -21,11 +21,12 @@ COLUMNS: Document = {
     "old": {"from": "age", "cuts": [18.0, 65.0]},
     "ill": {"states": [0, 1]},
     "smokes": {"states": ["no", "yes"]},
+    "town": {"states": ["Ulm", "Jena", "elsewhere"], "other": "elsewhere"},
     "heavy": {"from": "weight", "where": "weight > 80"},
     "size": {"from": "weight", "cuts": [60.0, 80.0]},
     "blue": {"from": "colour", "where": "colour in ['blue', 'navy']"},
 }
-PRIVATE = ["age", "ill", "smokes", "heavy", "size", "blue"]
+PRIVATE = ["age", "ill", "smokes", "town", "heavy", "size", "blue"]
 ILL_SMOKES: Document = {"name": "ill, smokes", "kind": "histogram", "column": ["ill", "smokes"]}
 AGES: Document = {
     "name": "ages",
@@ -51,6 +52,7 @@ def table(rows: int = ROWS, seed: int = 1) -> pd.DataFrame:
             "ill": ill,
             "smokes": np.where(smokes, "yes", "no"),
             "weight": np.round(rng.normal(70.0, 10.0, rows) + 15.0 * smokes),
+            "town": rng.choice(["Ulm", "Jena", "Bonn", "Trier"], rows),
             "colour": rng.choice(["blue", "navy", "red", "green"], rows),
         }
     )

@@ -56,7 +56,7 @@ class SparkCompiler(PySparkCompiler):  # type: ignore[misc]  # Ibis publishes no
     __slots__ = ()
 
     def visit_node(self, op: Any, **arguments: Any) -> Any:
-        """Refuse what is not known to agree."""
+        """Raises `UnsupportedOperationError` for what is not known to agree."""
         kind = type(op).__name__
         if not isinstance(op, ops.ScalarUDF) and kind not in _AGREE:
             raise UnsupportedOperationError(f"{kind} on Spark")
@@ -92,7 +92,10 @@ class SparkCompiler(PySparkCompiler):  # type: ignore[misc]  # Ibis publishes no
         return self.f.count(sge.Star() if where is None else self.if_(where, 1, NULL))
 
     def visit_ArrayCollect(self, op: Any, *, arg: Any, order_by: Any, **options: Any) -> Any:
-        """Sorted values: Spark sorts arrays, and has no order inside of aggregates."""
+        """Sorted values: Spark sorts arrays, and has no order inside of aggregates.
+
+        Raises `UnsupportedOperationError` for an order other than that of the values, upward.
+        """
         if not order_by:
             return super().visit_ArrayCollect(op, arg=arg, order_by=order_by, **options)
         (key,) = order_by
@@ -108,7 +111,8 @@ class SparkCompiler(PySparkCompiler):  # type: ignore[misc]  # Ibis publishes no
     def visit_Cast(self, op: Any, *, arg: Any, to: Any) -> Any:
         """Casts that are exact, or rounded to the nearest double in both engines.
 
-        Numbers with parts, and times with a zone, have other texts than in DuckDB.
+        Raises `UnsupportedOperationError` for texts of numbers with parts and of times with a zone,
+        which are others than in DuckDB.
         """
         kind, whole = op.arg.dtype, op.arg.dtype.is_integer()
         is_number = whole or kind.is_decimal() or kind.is_floating()
@@ -144,15 +148,18 @@ class SparkCompiler(PySparkCompiler):  # type: ignore[misc]  # Ibis publishes no
         return self.if_(like(arg, _text(_TIME)), self.f.coalesce(time, next_day), NULL)
 
     def visit_RegexSearch(self, op: Any, *, arg: Any, pattern: Any) -> Any:
-        """The end of a text is `$`, and not the place before a line end."""
+        """The end of a text is `$`, and not the place before a line end.
+
+        Raises `UnsupportedOperationError` for a pattern that the column holds.
+        """
         return self.f.anon.rlike(arg, _to_the_end(pattern))
 
     def visit_RegexExtract(self, op: Any, *, arg: Any, pattern: Any, index: Any) -> Any:
-        """See `visit_RegexSearch`."""
+        """See `visit_RegexSearch`, which raises `UnsupportedOperationError` too."""
         return self.f.anon.regexp_extract(arg, _to_the_end(pattern), index)
 
     def visit_RegexReplace(self, op: Any, *, arg: Any, pattern: Any, replacement: Any) -> Any:
-        """See `visit_RegexSearch`."""
+        """See `visit_RegexSearch`, which raises `UnsupportedOperationError` too."""
         return self.f.anon.regexp_replace(arg, _to_the_end(pattern), replacement)
 
 

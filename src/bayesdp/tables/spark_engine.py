@@ -92,12 +92,12 @@ class SparkEngine(Engine):
         return expression
 
     def fetch(self, sql: str) -> list[tuple[Any, ...]]:
-        """Run a query."""
+        """Run a query. Raises `UnreadableCellsError` where the files are others by now."""
         with self._fixed():
             return [tuple(row) for row in self._session.sql(sql).collect()]
 
     def fetch_each(self, sql: str) -> Iterator[tuple[Any, ...]]:
-        """Run a query and fetch its rows in pieces."""
+        """Run a query and fetch its rows in pieces. Raises `UnreadableCellsError` as `fetch` does."""
         rows = self._each(sql)
         while (row := self.reading(lambda: next(rows, None))) is not None:
             yield tuple(row)
@@ -211,7 +211,7 @@ def open_connect(address: ConnectAddress, source: str) -> SparkEngine:
 def open_frame(frame: Any) -> SparkEngine:
     """A data frame of Spark, whose rows are copied once.
 
-    Raises `TableError` for a frame that can't be read, and for one of Spark Connect, whose session
+    Raises `TableError` for a frame that can't be read, and `UnsupportedError` for one of Spark Connect, whose session
     has no second one with settings of its own.
     """
     description = "the data frame of Spark"

@@ -97,7 +97,10 @@ class SparkEngine(Engine):
             return [tuple(row) for row in self._session.sql(sql).collect()]
 
     def fetch_each(self, sql: str) -> Iterator[tuple[Any, ...]]:
-        """Run a query and fetch its rows in pieces. Raises `UnreadableCellsError` as `fetch` does."""
+        """Run a query and fetch its rows in pieces.
+
+        Raises `UnreadableCellsError` as `fetch` does.
+        """
         rows = self._each(sql)
         while (row := self.reading(lambda: next(rows, None))) is not None:
             yield tuple(row)
@@ -211,8 +214,8 @@ def open_connect(address: ConnectAddress, source: str) -> SparkEngine:
 def open_frame(frame: Any) -> SparkEngine:
     """A data frame of Spark, whose rows are copied once.
 
-    Raises `TableError` for a frame that can't be read, and `UnsupportedError` for one of Spark Connect, whose session
-    has no second one with settings of its own.
+    Raises `TableError` for a frame that can't be read, and `UnsupportedError` for one of Spark
+    Connect, whose session has no second one with settings of its own.
     """
     description = "the data frame of Spark"
     session = frame.sparkSession

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ NOT_COUNTS = 2
 """The last queries, which are not counts: only over how many rows they are is used."""
 
 
-def read(release: Release, without: tuple[str, ...] = ()) -> ReleasedMarginals:
+def read(release: Release | list[Release], without: tuple[str, ...] = ()) -> ReleasedMarginals:
     verified = read_releases(release)
     stated = [item.stated for item in verified]
     return released_marginals(stated, columns_of_all(verified), without)
@@ -118,6 +119,18 @@ def test_pairs_that_no_query_reads_together_are_listed(exact: Release) -> None:
     left = tuple(str(query["name"]) for query in QUERIES[1:])
     assert read(exact, left).apart() == []
     assert [a.name for a in read(exact, left).attributes] == ["ill", "smokes"]
+
+
+def test_releases_of_one_table_are_read_together(exact: Release, tmp_path: Path) -> None:
+    second = released(tmp_path, AGES | {"name": "more", "bins": [0, 50, 90]}, data=table(400))
+    together = read([exact, second])
+    assert [m.query for m in together.marginals] == [
+        *(m.query for m in read(exact).marginals),
+        "more",
+    ]
+    assert {m.release for m in together.marginals} == {exact.id, second.id}
+    shown = next(list(map(str, a.intervals)) for a in together.attributes if a.name == "age")
+    assert shown[-3:] == ["(40, 50)", "[50, 65)", "[65, 90]"]  # the atoms of both
 
 
 def test_what_can_not_be_used_is_said(exact: Release, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,10 +113,10 @@ def _used(marginal: ReleasedMarginal, released: ReleasedMarginals) -> dict[str, 
 
 
 def _within(marginal: ReleasedMarginal, atoms: Sequence[Ints], scale: float) -> Any:
-    """Whether each number is within its stated error of the table's, by so much larger."""
+    """Whether each number is within its stated error, or a row, of the table's times `scale`."""
     codes = np.zeros(len(atoms[0]), dtype=np.int64)
     for position, size in zip(marginal.clique, marginal.shape, strict=True):
         codes = codes * size + atoms[position]
     places = marginal.places[codes]
     many = np.bincount(places[places >= 0], minlength=len(marginal.counts))
-    return np.abs(many * scale - marginal.counts) <= marginal.errors + scale
+    return np.abs(many * scale - marginal.counts) <= np.maximum(marginal.errors, scale)

@@ -17,8 +17,10 @@ from bayesdp.cli import app
 from bayesdp.errors import InputError, Refusal, UnsupportedError
 from bayesdp.mechanisms import DiscreteLaplace
 from bayesdp.release.results import Release
+from bayesdp.statements.certificates import LookUp, RowParts
 from bayesdp.synthetic import estimate, synthesis
 from bayesdp.synthetic.attributes import Attribute, Interval
+from bayesdp.synthetic.releases import _check_same, read_releases
 from tests.synthetic.studies import AGES, COLUMNS, ILL_SMOKES, ROWS, released, table
 
 Document = dict[str, Any]
@@ -213,6 +215,18 @@ def test_releases_of_other_tables_are_refused(tmp_path: Path) -> None:
         bdp.synthesize([release, release.certificate])
     with pytest.raises(InputError, match="at least one release"):
         bdp.synthesize([])
+
+
+def test_columns_of_other_public_tables_are_refused(release: Release) -> None:
+    (stated,) = (verified.stated for verified in read_releases(release))
+    by_place = LookUp(table="places", by=("place",), columns=("region",))
+    joined = stated.model_copy(update={"joined": (by_place,)})
+    _check_same(joined, joined, "other")
+    with pytest.raises(InputError, match=r"other\.columns\.region: expected the declaration"):
+        _check_same(stated, joined, "other")
+    wide = stated.model_copy(update={"parts": RowParts(position="year", number=2)})
+    with pytest.raises(InputError, match=r"other\.parts"):
+        _check_same(stated, wide, "other")
 
 
 def test_records_of_several_rows_are_refused(tmp_path: Path) -> None:

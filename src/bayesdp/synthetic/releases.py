@@ -89,7 +89,7 @@ def _verified(given: Checkable, key: str) -> VerifiedRelease:
 
 def _check_same(first: ReleaseCertificate, other: ReleaseCertificate, key: str) -> None:
     """`InputError` at `key` unless both are releases of one table, as far as they state it."""
-    for part in ("dataset", "n"):
+    for part in ("dataset", "n", "parts"):
         due, stated = getattr(first, part), getattr(other, part)
         if stated != due:
             raise InputError(
@@ -97,8 +97,10 @@ def _check_same(first: ReleaseCertificate, other: ReleaseCertificate, key: str) 
                 stated,
                 expected=f"{due}, as in the first release: all are of the same table",
             )
+    looked_up = _looked_up(first), _looked_up(other)
     for name in first.columns.keys() & other.columns.keys():
-        if first.columns[name] != other.columns[name]:
+        alike = looked_up[0].get(name) == looked_up[1].get(name)
+        if first.columns[name] != other.columns[name] or not alike:
             raise InputError(
                 f"{key}.columns.{name}",
                 expected="the declaration that the first release has, with the same states or "
@@ -106,3 +108,8 @@ def _check_same(first: ReleaseCertificate, other: ReleaseCertificate, key: str) 
                 remedy="Give releases of studies that declare the column alike.",
                 shown=False,
             )
+
+
+def _looked_up(release: ReleaseCertificate) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """The columns that come from a public table: from which, and looked up by which columns."""
+    return {name: (join.table, join.by) for join in release.joined for name in join.columns}

@@ -90,7 +90,7 @@ def releases(path: Path, rows: int) -> Iterator[Row]:
 
     if rows <= 10**7:
         speed.require_same(hand(), path, plan)
-    ours, theirs, bare, alone, one, ten = medians(
+    ours, theirs, bare, alone, first, ten = medians(
         lambda: speed.study(path, rows).release(),
         hand,
         lambda: connection.execute("SELECT sum(height) FROM people").fetchall(),
@@ -106,7 +106,7 @@ def releases(path: Path, rows: int) -> Iterator[Row]:
     yield Row("  bare sum(height)", bare, "s")
     yield Row("  the pass without clusters, against it", alone / bare, "x",
               BARE_LIMIT if claimed else None)  # fmt: skip
-    yield Row("  ten queries against the first of them", ten / one, "x",
+    yield Row("  ten queries against the first of them", ten / first, "x",
               TEN_LIMIT if claimed else None)  # fmt: skip
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     yield Row("  memory of this process", memory, "GiB", MEMORY_LIMIT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -301,7 +302,7 @@ def test_all_that_depends_on_cells_is_one_kind_of_refusal(tmp_path: Path) -> Non
     refused = []
     for code, table in tables.items():
         made = study(tmp_path, MEAN)
-        made._table = table
+        made._data = replace(made._data, source=table)
         (finding,) = made.inspect()
         assert finding.code == code
         with pytest.raises(bdp.TableMismatchError) as caught:
@@ -312,7 +313,8 @@ def test_all_that_depends_on_cells_is_one_kind_of_refusal(tmp_path: Path) -> Non
     assert refused[0][1].endswith("call study.inspect().")
     assert all(refusal == refused[0] for refusal in refused)
     assert len(made.ledger().refusals()) == len(tables)
-    made._table = TABLE.convert_dtypes().assign(height=pd.to_datetime(["2020-01-01"] * 6))
+    frame = TABLE.convert_dtypes().assign(height=pd.to_datetime(["2020-01-01"] * 6))
+    made._data = replace(made._data, source=frame)
     for look in (made.inspect, made.release):  # what a column is stored as depends on no cell
         with pytest.raises(
             bdp.errors.TableError, match=r"height is 'timestamp.*a column of numbers"

@@ -105,7 +105,7 @@ def test_what_changes_before_the_release_is_refused_and_costs_nothing(
     study: Study, postgres: Server
 ) -> None:
     """A column of another type, a column that is gone, and a connection that is lost."""
-    table = str(study._table).rpartition("=")[2]
+    table = str(study._data.source).rpartition("=")[2]
     assert study.inspect() == []
     postgres.run(f"ALTER TABLE {table} ALTER COLUMN sick TYPE bool USING sick = 'yes'")
     with pytest.raises(TableError):
@@ -157,7 +157,7 @@ def test_the_password_is_shown_nowhere(
     study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not in what commands print, in files, in the ledger, or in errors and their locals."""
-    source = str(study._table).replace("curator@", "curator:${BAYESDP_SECRET}@")
+    source = str(study._data.source).replace("curator@", "curator:${BAYESDP_SECRET}@")
     monkeypatch.setenv("BAYESDP_SECRET", PASSWORD)
     monkeypatch.delenv("PGPASSWORD")
     load(tmp_path, source)
@@ -166,7 +166,7 @@ def test_the_password_is_shown_nowhere(
         result = runner.invoke(app, command)
         assert result.exit_code == 0, result.output
         shown.append(result.output)
-    table = Study.load(path)._open()
+    table = Study.load(path)._data.open()
     shown += [repr(table), repr(table.engine), repr(table.connection), str(vars(table.engine))]
     monkeypatch.setenv("BAYESDP_SECRET", f"{PASSWORD} and more")
     failed = runner.invoke(app, ["release", path, "--again"])

@@ -6,6 +6,7 @@ import copy
 import itertools
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,7 @@ def test_all_queries_are_those_of_the_table_made_by_hand() -> None:
     assert made.inspect() == hand.inspect() == made.hints() == []
     plan, due = made._plan(), hand._plan()
     assert [q.dp_epsilon for q in plan.queries] == [q.dp_epsilon for q in due.queries]
-    assert made._totals(made._open(), plan) == hand._totals(hand._open(), due)
+    assert made._data.totals(made._data.open(), plan) == hand._data.totals(hand._data.open(), due)
 
 
 @pytest.mark.usefixtures("folder")
@@ -196,8 +197,8 @@ def test_replacing_one_part_moves_each_integer_as_a_row_does() -> None:
     asked = [query.table_query() for query in plan.queries]
 
     def integers(frame: Frame) -> list[int]:
-        made._table = frame
-        totals = run(made._open(), made.spec.columns, asked)
+        made._data = replace(made._data, source=frame)
+        totals = run(made._data.open(), made.spec.columns, asked)
         return [v for query in asked for cells in totals[query.name].values.values() for v in cells]
 
     due = [2 ** plan.queries[0].grid.bits] * 2 + [1, 1, 1, 1]  # type: ignore[union-attr]
@@ -438,10 +439,12 @@ def test_years_of_a_person_are_a_series() -> None:
     long = YEARS.melt("who", var_name="year", value_name="ill").dropna()
     long = long.assign(year=2000 + long.year.str[1:].astype(int)).sort_values(["who", "year"])
     hand = study(long, wide=None, **changes)
-    assert made._totals(made._open(), made._plan()) == hand._totals(hand._open(), hand._plan())
+    assert made._data.totals(made._data.open(), made._plan()) == hand._data.totals(
+        hand._data.open(), hand._plan()
+    )
     fits = [s.plan_fit(dp_epsilon=90.0) for s in (made, hand)]
     assert fits[0].digest() != fits[1].digest()  # what one has drawn is no answer to the other
-    counts = [count_windows(f, s._open()) for f, s in zip(fits, (made, hand), strict=True)]
+    counts = [count_windows(f, s._data.open()) for f, s in zip(fits, (made, hand), strict=True)]
     assert (counts[0].tables[1] == counts[1].tables[1]).all()
     assert counts[0].tables[1].sum() == 4  # 2021 and 2023 are no neighbours
     assert verify(made.release().certificate)

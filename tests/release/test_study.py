@@ -83,7 +83,11 @@ def test_a_frame_is_as_good_as_a_file(kind: str, tmp_path: Path) -> None:
     assert study.inspect() == []
     # The exact integers under the noise are the same, and so is the ledger that they share.
     exact = [
-        run(case._open(), case.spec.columns, [q.table_query() for q in case.check().plan.queries])
+        run(
+            case._data.open(),
+            case.spec.columns,
+            [q.table_query() for q in case.check().plan.queries],
+        )
         for case in (study, file)
     ]
     assert exact[0].totals == exact[1].totals
@@ -189,7 +193,7 @@ def test_clipping_says_nothing(tmp_path: Path) -> None:
     outside = write(tmp_path, table=PEOPLE_CSV.replace("182", "1e300").replace("121", "-9"))
     study = Study.load(outside)
     (query,) = study.check().plan.queries
-    totals = run(study._open(), study.spec.columns, [query.table_query()])
+    totals = run(study._data.open(), study.spec.columns, [query.table_query()])
     clipped = (150 + 175 + 220 + 120 + 168 + 171) / 6
     assert query.value(totals["mean height"].values[None][0], 6) == pytest.approx(clipped, abs=1e-6)
     assert study.inspect() == []

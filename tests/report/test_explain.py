@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -166,7 +167,7 @@ def test_a_study_is_explained_without_data_and_without_a_trace(tmp_path: Path) -
             raise AssertionError(f"the table was touched: {name}")
 
     study = chain_study(tmp_path)
-    study._table = Guarded()
+    study._data = dataclasses.replace(study._data, source=Guarded())
     explanation = explain(study)
     assert "no data were read" in lines(explanation)
     assert list(tmp_path.iterdir()) == []

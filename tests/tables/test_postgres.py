@@ -96,8 +96,9 @@ def plan_of(columns: Mapping[str, Column], rows: int, by: str = "r") -> list[Dat
             ]
         else:
             plan.append(HistogramQuery(f"states {name}", name))
-    two_ways: list[DataQuery] = [HistogramQuery("two ways", ("half", "truth"), None, None, by)]
-    return [*plan, *two_ways, CountQuery("count", None, by), CountQuery("all")]
+    if {"half", "truth"} <= columns.keys():
+        plan.append(HistogramQuery("two ways", ("half", "truth"), None, None, by))
+    return [*plan, CountQuery("count", None, by), CountQuery("all")]
 
 
 NAN, INF = float("nan"), float("inf")

@@ -8,8 +8,8 @@ only then shows it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property, partial
@@ -25,8 +25,6 @@ from bayesdp.errors import (
     BudgetExceededError,
     InputError,
     Refusal,
-    TableError,
-    TableMismatchError,
 )
 from bayesdp.fitting.noisy_counts import PublicWindows
 from bayesdp.populations import Population
@@ -39,13 +37,11 @@ from bayesdp.release.plan import (
     declared_columns,
     ledger_entry,
     reading_of,
-    structure_of,
 )
 from bayesdp.release.private_fit import FitDrawing, PrivateFit, exact_counts, kept_fit
 from bayesdp.release.program_files import file_and_name, require_unchanged
-from bayesdp.release.program_runs import program_findings, program_rows
+from bayesdp.release.program_runs import program_rows
 from bayesdp.release.proposals import Proposals, proposals
-from bayesdp.release.public_sizes import averages_of_nothing, other_group_sizes
 from bayesdp.release.queries import shape
 from bayesdp.release.reading import parse_study, read_toml
 from bayesdp.release.repeats import digest, released_before, require_new
@@ -54,16 +50,12 @@ from bayesdp.release.spec import FROM_DATA, StressSpec, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, QuerySpec
 from bayesdp.release.spend_instead import smaller_spend
 from bayesdp.release.stress import Stress, stress
+from bayesdp.release.study_table import StudyTable
 from bayesdp.release.sweep import Sweep, priced_alone, sweep
-from bayesdp.release.wide import clusters_of_one
 from bayesdp.statements.base import exact_text
-from bayesdp.tables.checks import Finding, count_records, inspect
-from bayesdp.tables.joins import joined
-from bayesdp.tables.left_out import left_out
-from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError, counted, mismatch
-from bayesdp.tables.source import Table, check_source, open_table
-from bayesdp.tables.sums import Totals, run
-from bayesdp.tables.wide import melted
+from bayesdp.tables.checks import Finding, count_records
+from bayesdp.tables.refusals import counted
+from bayesdp.tables.source import check_source
 
 T = TypeVar("T")
 
@@ -134,8 +126,7 @@ class Study:
         }
         if population is None:
             del raw["population"]
-        self._set(parse_study(raw), table, Path(), dataset)
-        self._has_file = False
+        self._set(parse_study(raw), table, Path(), dataset, has_file=False)
 
     @classmethod
     def load(cls, path: str | Path) -> Study:
@@ -153,15 +144,16 @@ class Study:
                 remedy='Write it below [data], such as source = "heights.csv".',
                 shown=False,
             )
-        study._set(spec, spec.data.source, path.parent, path.name)
+        study._set(spec, spec.data.source, path.parent, path.name, has_file=True)
         return study
 
-    def _set(self, spec: StudySpec, table: object, folder: Path, name: str) -> None:
+    def _set(
+        self, spec: StudySpec, table: object, folder: Path, name: str, *, has_file: bool
+    ) -> None:
         self.spec = spec
         self.name = name
-        self._has_file = True
         self.folder = folder
-        self._table = table
+        self._data = StudyTable(spec, table, folder, has_file)
         self._shown: tuple[StudySpec, Plan] | None = None
         self._priced: tuple[str, Plan] | None = None
         if issubclass(type(table), str | Path):  # a frame isn't touched before its release
@@ -310,29 +302,7 @@ class Study:
         all.
         """
         plan = self._plan_to_show()
-        try:
-            with self._opened() as table:
-                return self._findings(table, plan)
-        except UnreadableCellsError as error:
-            return [error.finding]
-
-    def _findings(self, table: Table, plan: Plan) -> list[Finding]:
-        queries = [query.table_query() for query in plan.queries]
-
-        def look() -> list[Finding]:
-            structure = structure_of(self.spec)
-            findings = inspect(table, self.spec.columns, structure, queries)
-            if not findings:
-                totals = run(table, self.spec.columns, queries, structure)
-                for sentence in averages_of_nothing(plan.queries, totals, self.spec.columns):
-                    findings.append(Finding("empty-group", sentence))
-                findings += other_group_sizes(plan.queries, totals)
-            return findings
-
-        findings = self._naming_inspect(look)
-        for program in plan.programs if not findings else ():
-            findings += program_findings(program, table, self.spec.columns)
-        return findings
+        return self._data.findings(plan)
 
     def hints(self) -> list[str]:
         """What the table suggests about the declaration, though it differs from it in nothing.
@@ -341,16 +311,9 @@ class Study:
         where `inspect` finds nothing. Raises `InputError` for a study without a table, `TableError`
         for a table that can't be read.
         """
-        population = self.spec.population
-        if self.spec.data.unit == "row" and getattr(population, "structure", "") != "cluster":
-            return []  # hints are about clusters, and records of several rows
-        structure = structure_of(self.spec)
-        queries = [query.table_query() for query in self._plan_to_show().queries]
-        with self._opened() as table:
-            return [
-                *clusters_of_one(self.spec, table, structure),
-                *left_out(table, self.spec.columns, structure, queries),
-            ]
+        if not self._data.may_have_hints:
+            return []
+        return self._data.hints(self._plan_to_show())
 
     def release(
         self,
@@ -382,7 +345,7 @@ class Study:
             with refusals_noted(ledger, *who, analyst) as asked:
                 return self._exact(ledger, asked)
 
-        plan, exact = self._naming_inspect(price_and_sum)
+        plan, exact = self._data.naming_inspect(price_and_sum)
         # The kernel must prove the levels before anything is spent.
         derivation = derive(plan, self.spends())
         if not fits_total(plan, derivation):
@@ -467,10 +430,10 @@ class Study:
         def count() -> tuple[list[int], PublicWindows]:
             with refusals_noted(ledger, *who, entry.analyst) as asked:
                 asked += entry.spends
-                with self._opened() as table:
+                with self._data.opened() as table:
                     return exact_counts(plan, table)
 
-        exact = self._naming_inspect(count)
+        exact = self._data.naming_inspect(count)
         return Transaction(ledger, entry, FitDrawing(plan, exact, clock)).run()
 
     def plan_of(self, release: Release) -> Plan:
@@ -478,23 +441,6 @@ class Study:
         if self._priced is not None and self._priced[0] == release.id:
             return self._priced[1]
         return self._plan(release.certificate.body["n"])
-
-    def _naming_inspect(self, look: Callable[[], T]) -> T:
-        """What `look` finds in the table. Refusals name the call to inspect it, without a file.
-
-        Cells that can't be read are refused as all that depends on cells: the kind of an error
-        would tell something too.
-        """
-        refusal: TableError | TableMismatchError
-        try:
-            return look()
-        except UnreadableCellsError:
-            refusal = mismatch()
-        except (TableError, TableMismatchError) as error:
-            refusal = error
-        if not self._has_file:
-            refusal.args = (str(refusal).replace(BY_COMMAND, BY_CALL),)
-        raise refusal  # outside of the handlers: it leads to nothing that was found
 
     def _entry(self, plan: Plan) -> LedgerEntry:
         request = {"queries": [query.name for query in self.spec.queries]}
@@ -512,13 +458,13 @@ class Study:
             self._require_proofs(plan)
             self._require_budget(ledger, plan)
             asked += plan.spends
-        with self._opened() as table:
+        with self._data.opened() as table:
             if data.n == FROM_DATA:
                 plan = self._plan(count_records(table, data.unit))
                 self._require_proofs(plan)
                 self._require_budget(ledger, plan)
                 asked += plan.spends
-            totals = self._totals(table, plan)
+            totals = self._data.totals(table, plan)
             rows = [program_rows(program, table, self.spec.columns) for program in plan.programs]
         return plan, ExactValues(totals, rows)
 
@@ -528,39 +474,6 @@ class Study:
             if query.program is not None:
                 file, _ = file_and_name(query.program)
                 require_unchanged(self.spec.programs[file], position)
-
-    def _open(self) -> Table:
-        if self._table is None:
-            raise InputError(
-                "data.source",
-                expected="the table: a file, URL or frame",
-                remedy="Give it as the first argument of Study.",
-                shown=False,
-            )
-        table = open_table(self._table, self.folder, csv=self.spec.data.csv)
-        data, columns = self.spec.data, self.spec.columns
-        if data.wide is not None:
-            table = melted(table, data.wide, columns)
-        return joined(table, data.join, columns, self.folder)
-
-    @contextmanager
-    def _opened(self) -> Iterator[Table]:
-        """The table, of which nothing is held once it was read, unless it was given opened."""
-        table = self._open()
-        with nullcontext(table) if isinstance(self._table, Table) else closing(table):
-            yield table
-
-    def _totals(self, table: Table, plan: Plan) -> Totals:
-        queries = [query.table_query() for query in plan.queries]
-        expected = replace(structure_of(self.spec), n=plan.n)
-        totals = run(table, self.spec.columns, queries, expected)
-        for sentence in averages_of_nothing(plan.queries, totals, self.spec.columns):
-            raise TableMismatchError(f"{sentence} {NOTHING_SPENT}")
-        for finding in other_group_sizes(
-            plan.queries, totals
-        ):  # of public columns, as everything before
-            raise TableMismatchError(f"{finding.message} {NOTHING_SPENT}")
-        return totals
 
     def _require_proofs(self, plan: Plan) -> None:
         """Much more noise, only because a proof took too long, is not what was asked for."""

@@ -13,9 +13,9 @@
   `sweep` show it, and `spend_instead` finds a smaller one that the budget allows. `stress` asks
   what its noise means under the populations of `stronger`, `usefulness` whether a number would tell
   anything, `proposals` what would help.
-* The release: `study` goes the whole way, `study_table` opens the table, `drawing` draws the noise and `program_runs` runs
-  programs; `results`, `program_results` and `program_outputs` are what they give, `derived` what
-  follows from it, `repeats` asks before the same again.
+* The release: `study` goes the whole way, `study_table` opens the table, `drawing` draws the noise
+  and `program_runs` runs programs; `results`, `program_results` and `program_outputs` are what they
+  give, `derived` what follows from it, `repeats` asks before the same again.
 * A population from the private table: `fit_plan` prices it, `private_fit` makes it.
 * Certificates: `certify`, `assumptions`, `implications` (of what follows from given levels).
 """

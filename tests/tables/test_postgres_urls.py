@@ -45,6 +45,21 @@ def test_a_url_says_where_the_table_is(monkeypatch: pytest.MonkeyPatch) -> None:
         f"postgresql+psycopg://ann:{SECRET}@host/d?table=t",
         f"duckdb://ann:{SECRET}@host/d",
         f"mysql://ann:{SECRET}@[host/d",
+        # passwords with signs that end them in a URL
+        f"postgresql://ann:{SECRET}/x@host/d?table=t",
+        f"postgresql://ann:x?{SECRET}#@host/d?table=t",
+        f"postgresql://ann:x@y/{SECRET}@host/d?table=t",
+        f"postgres://ann:x/{SECRET}@host/d?table=t",
+        # what is no URL that is read
+        f"postgresql:/ann:{SECRET}@host/d?table=t",
+        f"ann:{SECRET}@host/d",
+        f"host=h password={SECRET} dbname=d",
+        f"https://host/x.csv?sv=1&sig={SECRET}",
+        f"duckdb:///d.db?table=t&motherduck_token={SECRET}",
+        f"md:d?motherduck_token={SECRET}",
+        f"sc://host:1/?table=t;token={SECRET}",
+        f"sc://host:1/?table=t&token={SECRET}",
+        f"pyspark:///x?token={SECRET}",
     ],
 )
 def test_a_password_is_refused_and_not_shown(source: str) -> None:
@@ -105,6 +120,11 @@ def test_the_keyring_is_asked_where_nothing_else_says(monkeypatch: pytest.Monkey
 
 
 def test_only_passwords_are_hidden() -> None:
-    for plain in ("heights.csv", "duckdb:///a.db?table=t", "postgresql://a:${B}@h/d?table=t"):
+    for plain in (
+        "heights.csv",
+        "year=2026/part?.csv",
+        "duckdb:///a.db?table=t",
+        "postgresql://a:${B}@h:5432/d?table=t@u&sslmode=require",
+    ):
         assert without_password(plain) == plain
     assert without_password("x://a:b@c@h/d") == "x://a:***@h/d"

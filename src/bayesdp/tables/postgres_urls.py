@@ -23,7 +23,10 @@ SCHEME = "postgresql://"
 _KEY = "data.source"
 _FORM = "postgresql://user@host:5432/database?table=schema.name"
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_PASSWORD = re.compile(r"(?<=://)([^/?#@]*?):([^/?#]*)@")
+_PASSWORD = re.compile(r"((?:^|:/+)[^:/?#@]*):(?!/)(.*)@", re.DOTALL)
+"""A password as people write it may hold any of the signs that end one in a URL."""
+_SECRET = re.compile(r"(?i)((?:password|passwd|pwd|secret|token|key)[^=&]*=)[^&]*")
+_OPTION = re.compile(r"(?<=[?&;])([^=&;]*)=([^&;]*)")
 _KEYS = ("table", "sslmode")
 _MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 
@@ -117,14 +120,23 @@ def _host_and_port(place: str) -> tuple[str, str]:
 
 
 def without_password(source: str) -> str:
-    """A URL as it may be shown: a password in it is hidden, unless it is a variable's name."""
+    """A source as it may be shown, also one that is no URL that is read.
 
-    def hidden(match: re.Match[str]) -> str:
-        password = match[2] if VARIABLE.fullmatch(match[2]) else "***"
-        return f"{match[1]}:{password}@"
+    What may be a password or a token is hidden, unless it is a variable's name: what stands before
+    an `@`, and the values of all options but those of tables here.
+    """
 
-    shown = _PASSWORD.sub(hidden, source)
-    return re.sub(r"(?i)((?:password|passwd|pwd|secret|token|key)[^=&]*=)[^&]*", r"\1***", shown)
+    def password(match: re.Match[str]) -> str:
+        first = match[2].partition("@")[0]
+        return match[0] if VARIABLE.fullmatch(first) else f"{match[1]}:***@"
+
+    def option(match: re.Match[str]) -> str:
+        plain = match[1] in _KEYS or VARIABLE.fullmatch(match[2])
+        return match[0] if plain else f"{match[1]}=***"
+
+    before, mark, options = _PASSWORD.sub(password, source).partition("?")
+    options = _OPTION.sub(option, f"{mark}{options}")
+    return _SECRET.sub(r"\1***", before) + options
 
 
 def expanded(part: str) -> str:

@@ -29,7 +29,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from bayesdp.errors import TableError, UnsupportedError, did_you_mean
 from bayesdp.statements.columns import Value
@@ -273,7 +273,7 @@ def check_source(source: str, csv: CsvDialect = USUAL) -> None:
     if not source.lower().endswith(_CSV + _PARQUET):
         raise TableError(
             _KEY,
-            source,
+            without_password(source),
             expected="a name that ends in .csv, .tsv, .csv.gz, .parquet, .xlsx, "
             + ", ".join(_STATISTICS),
             remedy=remedy_for(source),
@@ -291,7 +291,7 @@ def _check_part(path: str, sheet: str | None, source: str) -> None:
     if sheet is not None and (not sheet or not path.lower().endswith(_EXCEL)):
         raise TableError(
             _KEY,
-            source,
+            without_password(source),
             expected="the name of a sheet behind .xlsx::, and nothing behind other files",
             remedy=f"Write {path} alone for its first or only table.",
         )
@@ -334,13 +334,14 @@ def _split(source: str) -> tuple[str, str]:
                 "sc://host:port/?table=schema.name",
                 remedy="Export the table to Parquet.",
             )
-        name = parse_qs(parts.query).get("table", [""])[0]
+        options = parse_qsl(parts.query, keep_blank_values=True)
+        name = options[0][1] if [key for key, _ in options] == ["table"] else ""
         path = parts.path[1:] if parts.netloc == "" else parts.netloc + parts.path
     if not name:
         raise TableError(
             _KEY,
             without_password(source),
-            expected="the name of a table",
+            expected="the name of a table, and no other options",
             remedy="Write duckdb:///file.db?table=name or file.duckdb::name.",
         )
     return path, name
@@ -444,7 +445,7 @@ def _open_duckdb(path: Path, name: str, source: str) -> Table:
     if not os.path.isfile(path):
         raise TableError(
             _KEY,
-            source,
+            without_password(source),
             expected="a file that exists",
             remedy=f"Looked for {path.name} in {path.parent}.",
         )

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from bayesdp.errors import TableError
-from bayesdp.tables.postgres_urls import VARIABLE, expanded
+from bayesdp.tables.postgres_urls import VARIABLE, expanded, without_password
 
 LOCAL, CONNECT = "pyspark://", "sc://"
 _KEY = "data.source"
@@ -60,7 +60,8 @@ def parse_connect(source: str) -> ConnectAddress:
                 "Write ${NAME} in its place, for the environment's variable NAME.",
             )
     options = parse_qsl(query, keep_blank_values=True)
-    if [name for name, _ in options] != ["table"] or not options[0][1].strip():
+    named = [name for name, _ in options] == ["table"] and options[0][1].strip()
+    if not named or ";" in options[0][1]:
         raise _wrong(source, f"the name of a table and no other options, as in {_FORM}", "")
     return ConnectAddress(connection, options[0][1])
 
@@ -71,7 +72,7 @@ def parse_local(source: str) -> str:
     if name == source or not name.lower().endswith((".parquet", ".pq")):
         raise TableError(
             _KEY,
-            source,
+            without_password(source),
             expected="Parquet files, such as pyspark:///readings/*.parquet",
             remedy="Leave out 'pyspark:///' for other files, which DuckDB reads.",
         )
@@ -81,10 +82,11 @@ def parse_local(source: str) -> str:
 def shown(source: str) -> str:
     """A URL as it may be shown: what may be a secret in it is hidden, unless it is a variable."""
     connection, mark, query = source.partition("?")
+    query = without_password(f"{mark}{query}")
     place, slash, parameters = connection.removeprefix(CONNECT).partition("/")
     user, at, host = place.rpartition("@")
     parts = (_hidden(parameter) for parameter in parameters.split(";"))
-    return f"{CONNECT}{'***' if user else ''}{at}{host}{slash}{';'.join(parts)}{mark}{query}"
+    return f"{CONNECT}{'***' if user else ''}{at}{host}{slash}{';'.join(parts)}{query}"
 
 
 def _hidden(parameter: str) -> str:

@@ -67,7 +67,8 @@ def folder(tmp_path: Path) -> Path:
         ("good.db::", "the name of a table"),
         ("absent.db::things", "a file that exists"),
         ("duckdb:///good.db", "the name of a table"),
-        ("postgresql://host/db", "Parquet"),
+        ("duckdb:///good.db?table=things&limit=1", "no other options"),
+        ("postgresql://host/db", "the name of a table"),
         ("duckdb://[bad?table=x", "duckdb:///file.db"),
         ("p" * 5000 + ".csv", "a file that exists"),
         ("[" + "p" * 5000 + "].csv", "files that match"),
@@ -201,3 +202,26 @@ def test_a_column_without_a_type_holds_missing_values(folder: Path) -> None:
     for source in (nothing, "nothing.parquet"):
         assert look(source, folder, NUMBER) == ["missing"]
         assert look(source, folder, {"x": {"states": ["a", "b"]}}) == ["missing"]
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.parquet"])
+def test_files_that_change_while_a_table_is_open_are_refused(tmp_path: Path, name: str) -> None:
+    """Checks and sums are of one table, so a file that another takes the place of is refused."""
+
+    def save(numbers: list[int], file: Path) -> None:
+        frame = pd.DataFrame({"x": numbers})
+        _ = frame.to_csv(file, index=False) if name == "x.csv" else frame.to_parquet(file)
+
+    save([1, 2, 3], tmp_path / name)
+    table = open_table(name, tmp_path)
+    assert len(table.rows(table.expression)) == 3
+    save([4, 5, 6], tmp_path / "new")
+    (tmp_path / "new").replace(tmp_path / name)
+    ways: list[Any] = [table.rows, table.arrow, table.kept, lambda q: list(table.each_row(q))]
+    for read in ways:
+        with pytest.raises(UnreadableCellsError) as raised:
+            read(table.expression)
+        assert raised.value.finding.code == "changed"
+    (tmp_path / name).unlink()
+    with pytest.raises(UnreadableCellsError):
+        table.rows(table.expression)

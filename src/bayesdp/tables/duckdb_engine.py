@@ -44,6 +44,7 @@ class DuckDBEngine(Engine):
     def fetch(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query."""
         rows: list[tuple[Any, ...]] = self.connection.con.execute(sql).fetchall()
+        self.require_unchanged()
         return rows
 
     def fetch_each(self, sql: str) -> Iterator[tuple[Any, ...]]:
@@ -52,15 +53,19 @@ class DuckDBEngine(Engine):
         self.reading(lambda: cursor.execute(sql))
         while rows := self.reading(lambda: cursor.fetchmany(_ROWS_AT_ONCE)):
             yield from rows
+        self.require_unchanged()
 
     def arrow(self, query: ir.Table) -> Any:
         """The rows of a query as an Arrow table."""
-        return self.reading(lambda: self.connection.to_pyarrow(query))
+        rows = self.reading(lambda: self.connection.to_pyarrow(query))
+        self.require_unchanged()
+        return rows
 
     def kept(self, query: ir.Table) -> ir.Table:
         """The rows of the query in a table in memory, which lasts as long as the connection."""
         name, sql = f"bayesdp_kept_{uuid.uuid4().hex}", self.compiled(query)
         self.reading(lambda: self.connection.con.execute(f"CREATE TEMP TABLE {name} AS {sql}"))
+        self.require_unchanged()
         return self.bound(name)
 
     def beside(self, data: Any) -> ir.Table:

@@ -8,6 +8,7 @@ Public name: `Engine`.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -34,6 +35,19 @@ class Engine(ABC):
     connection: Any
     errors: tuple[type[Exception], ...]
     name: str
+    _files: Sequence[str] = ()
+    _states: Sequence[object] = ()
+
+    def watch(self, files: Sequence[str]) -> None:
+        """These are the files of the table, which may not change from now on."""
+        self._files, self._states = files, _states(files)
+
+    def require_unchanged(self) -> None:
+        """Raises `UnreadableCellsError` where a file of the table is not as it was."""
+        if _states(self._files) != self._states:
+            raise UnreadableCellsError(
+                "changed", "A file of the table changed while it was read: run the command again."
+            )
 
     def rows(self, query: ir.Table) -> list[tuple[Any, ...]]:
         """The rows of a query as Python values. Whole numbers of any size are exact.
@@ -151,6 +165,19 @@ class Engine(ABC):
     def opening(self, action: Callable[[], T], description: str) -> T:
         """Run an action that reads names and types. The engine's errors become `TableError`."""
         return opening(action, _KEY, description, self.errors)
+
+
+def _states(files: Sequence[str]) -> Sequence[object]:
+    """What changes where a file does."""
+    return tuple(map(_state, files))
+
+
+def _state(file: str) -> tuple[int, ...] | None:
+    try:
+        state = os.stat(file)
+    except OSError:
+        return None
+    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
 
 
 def _exact(rows: Iterable[tuple[Any, ...]], query: ir.Table) -> Iterator[tuple[Any, ...]]:

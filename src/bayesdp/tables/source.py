@@ -383,6 +383,7 @@ def _open_files(source: str, base: Path, csv: CsvDialect) -> Table:
     if not lowered.endswith(_CSV):
         return _read_parquet(paths, source)
     engine = DuckDBEngine(connect(), source)
+    engine.watch(paths)
     read_csv(engine.connection, paths, _NAME, csv, tabs=lowered.endswith((".tsv", ".tsv.gz")))
     return Table(engine.bound(_NAME), engine, source, text_cells=True, csv=csv)
 
@@ -430,6 +431,7 @@ def _matching(pattern: str) -> list[str]:
 
 def _read_parquet(paths: list[str], source: str) -> Table:
     engine = DuckDBEngine(connect(), source)
+    engine.watch(paths)
     hollow, durations = read_parquet(engine.connection, paths, _NAME, source)
     return Table(
         engine.bound(_NAME),

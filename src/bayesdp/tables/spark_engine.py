@@ -25,7 +25,7 @@ from urllib.parse import unquote, urlsplit
 from bayesdp.errors import TableError, UnsupportedError
 from bayesdp.tables.engine import Engine
 from bayesdp.tables.parquet_files import Types, stated_types
-from bayesdp.tables.refusals import UnreadableCellsError, check_header
+from bayesdp.tables.refusals import check_header
 from bayesdp.tables.spark_urls import ConnectAddress
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class SparkEngine(Engine):
         self.errors = _errors()
         self._session, self._frame, self._description = session, frame, description
         self._view = f"bayesdp_source_{uuid.uuid4().hex}"
-        self._files, self._states = files, _states(files)
+        self.watch(files)
         self._is_fixed = bool(files)
         with _quiet():
             self.connection = ibis.pyspark.connect(session)
@@ -134,10 +134,7 @@ class SparkEngine(Engine):
                 self._frame.createOrReplaceTempView(self._view)
                 self._is_fixed = True
             yield
-        if _states(self._files) != self._states:
-            raise UnreadableCellsError(
-                "changed", "A file of the table changed while it was read: run the command again."
-            )
+        self.require_unchanged()
 
 
 def open_files(paths: Sequence[str], source: str) -> tuple[SparkEngine, Types]:
@@ -355,12 +352,6 @@ def _errors() -> tuple[type[Exception], ...]:
 
         errors.append(RpcError)
     return tuple(errors)
-
-
-def _states(files: Sequence[str]) -> list[tuple[int, ...]]:
-    """What changes where a file does."""
-    states = (os.stat(file) for file in files)
-    return [(state.st_ino, state.st_size, state.st_mtime_ns) for state in states]
 
 
 @contextmanager

@@ -367,3 +367,41 @@ def test_what_the_studys_own_table_lacks_is_for_the_curator(tmp_path: Path) -> N
 def test_what_is_no_declaration_is_refused(raw: Any, words: str) -> None:
     with pytest.raises(InputError, match=words):
         parse_joins(raw)
+
+
+def test_whole_numbers_of_a_public_file_are_those_of_a_csv_file(tmp_path: Path) -> None:
+    """Statistics programs store whole numbers as doubles: a code 1 is not the text 1.0."""
+    store(pd.DataFrame({"zip": ["a", "b", "c"]}), tmp_path, "people", "csv")
+    codes = pd.DataFrame({"zip": ["a", "b", "c"], "code": [1.0, 2.5, None]})
+    store(codes, tmp_path, "codes", "parquet")
+    (tmp_path / "sexes.csv").write_text("code,sex\n1,f\n2.5,m\n")
+    table = look_up(
+        "people.csv",
+        tmp_path,
+        {"table": "codes.parquet", "on": "zip", "columns": ["code"]},
+        {"table": "sexes.csv", "on": "code", "columns": ["sex"], "unmatched": "missing"},
+    )
+    assert sorted(table.rows(table.expression.select("zip", "code", "sex"))) == [
+        ("a", "1", "f"),
+        ("b", "2.5", "m"),
+        ("c", None, None),
+    ]
+
+
+def test_value_labels_of_a_public_file_beside_a_csv_file(tmp_path: Path) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat", reason="pip install 'bayesdp[formats]'")
+
+    store(pd.DataFrame({"zip": [1, 2, 3]}), tmp_path, "people", "csv")
+    codes = pd.DataFrame({"zip": [1, 2, 3], "region": [1.0, 2.0, None], "income": [1.0, 2.0, 7.0]})
+    labels = {name: {1: "n", 2: "s"} for name in ("region", "income")}
+    pyreadstat.write_sav(codes, tmp_path / "zips.sav", variable_value_labels=labels)
+    join = {"table": "zips.sav", "on": "zip", "columns": ["region", "income"]}
+    table = look_up("people.csv", tmp_path, join)
+    assert sorted(table.rows(table.expression.select("zip", "region", "income"))) == [
+        ("1", "n", "1"),  # texts are declared, and numbers
+        ("2", "s", "2"),
+        ("3", None, "7"),
+    ]
+    texts = parse_columns({"income": {"public": True, "states": ["n", "s"]}})
+    with pytest.raises(TableError, match=r"a value label for each code.* and 1 cells have none"):
+        look_up("people.csv", tmp_path, {**join, "columns": ["income"]}, columns=texts)

@@ -40,6 +40,7 @@ from bayesdp.tables.reading import (
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Mark, Table, check_source, is_csv, open_table, require_free
 from bayesdp.tables.text_numbers import number_of
+from bayesdp.tables.value_labels import label_of, require_distinct
 
 T = TypeVar("T")
 
@@ -361,7 +362,11 @@ def _cell(table: Table, public: Table, name: str, columns: Mapping[str, Column],
                 expected="no durations, which a CSV file can't be joined with",
                 remedy="Store them as numbers.",
             )
+        if name in public.labels and _wants_texts(name, columns):
+            return _labelled(public, raw, key)
         text = raw.cast("string")
+        if raw.type().is_floating():  # whole numbers as CSV files have them
+            text = text.re_replace("[.]0$", "")
         return text.replace(".", table.csv.decimal) if raw.type().is_numeric() else text
     kind = _wanted(name, columns)
     if kind == "text" and name in columns and "NA" in (columns[name].states or ()):
@@ -371,10 +376,7 @@ def _cell(table: Table, public: Table, name: str, columns: Mapping[str, Column],
         return ibis.cases((~missing, raw))
     text = raw.strip()
     value = number_of(public.csv, text) if kind == "number" else text.try_cast("boolean")
-    wrong = public.expression.select(wrong=~missing & value.isnull())
-    number = _public(
-        lambda: public.numbers(wrong, wrong.count(where=wrong.wrong))[0], f"{key}.table", name
-    )
+    number = _count(public, ~missing & value.isnull(), key)
     if number:
         raise TableError(
             f"{key}.columns",
@@ -383,6 +385,44 @@ def _cell(table: Table, public: Table, name: str, columns: Mapping[str, Column],
             remedy="Write missing cells as empty ones.",
         )
     return ibis.cases((~missing, value))
+
+
+def _labelled(public: Table, raw: Any, key: str) -> Any:
+    """The labels of a column's codes, each of which has one."""
+    name = raw.get_name()
+    labels = public.labels[name]
+    require_distinct(labels, f"{key}.columns")
+    text = label_of(raw, labels)
+    number = _count(public, raw.notnull() & text.isnull(), key)
+    if number:
+        raise TableError(
+            f"{key}.columns",
+            name,
+            expected=f"a value label for each code, as the study declares texts, and {number} "
+            "cells have none",
+            remedy="Declare the codes as states, or label all codes in the file.",
+        )
+    return text
+
+
+def _count(public: Table, wrong: Any, key: str) -> int:
+    """How many cells of the public table are `wrong`."""
+    cells = public.expression.select(wrong=wrong)
+    count = cells.count(where=cells.wrong)
+    number: int = _public(
+        lambda: public.numbers(cells, count)[0], f"{key}.table", public.description
+    )
+    return number
+
+
+def _wants_texts(name: str, columns: Mapping[str, Column]) -> bool:
+    """Whether the study speaks of a column's cells as texts: in its states, or in a condition."""
+    column = columns.get(name)
+    if column is not None:
+        return column.states is not None and column.reads == "text"
+    return any(derived.source == name for derived in columns.values()) and (
+        _wanted(name, columns) == "text"
+    )
 
 
 def _wanted(name: str, columns: Mapping[str, Column]) -> str:

@@ -463,7 +463,7 @@ def test_types_of_the_database_are_read_or_refused(postgres: Server) -> None:
         {"h": {"bounds": [0, 3]}, "m": {"states": ["good", "bad"]}, "k": {"role": "cluster"}}
     )
     assert not inspect(table, columns, Structure(n=1, cluster_size=1))
-    with pytest.raises(TableError, match="unknown"):
+    with pytest.raises(TableError, match="json"):
         inspect(table, parse_columns({"j": {"bounds": [0, 1]}}), Structure())
     with pytest.raises(UnsupportedError, match="PostgreSQL"):
         inspect(table, parse_columns({"j": {"role": "cluster"}}), Structure(cluster_size=1))
@@ -479,6 +479,33 @@ def test_one_state_of_the_table_is_read(postgres: Server) -> None:
     totals = run(table, columns, [SumQuery("s", "x", Grid(0.0, 10.0, 10))], Structure(n=2))
     assert (totals.rows, totals["s"].values[None]) == (2, (102 + 204,))
     assert count_records(open_table(url)) == 3
+
+
+def test_rows_that_differ_from_query_to_query_are_refused(postgres: Server) -> None:
+    postgres.run(
+        "CREATE FOREIGN DATA WRAPPER nobody",
+        "CREATE SERVER elsewhere FOREIGN DATA WRAPPER nobody",
+        "CREATE FOREIGN TABLE far (x int) SERVER elsewhere",
+        "CREATE VIEW of_far AS SELECT x FROM far",
+        "CREATE VIEW of_view AS SELECT x FROM of_far",
+        "CREATE TABLE parts (x int) PARTITION BY RANGE (x)",
+        "CREATE FOREIGN TABLE part PARTITION OF parts FOR VALUES FROM (0) TO (9) SERVER elsewhere",
+        "CREATE TABLE near (x int)",
+        "INSERT INTO near VALUES (1)",
+        "CREATE VIEW drawn AS SELECT x, random() AS u FROM near",
+        "CREATE VIEW of_drawn AS SELECT u FROM drawn",
+        "CREATE VIEW sampled AS SELECT x FROM near TABLESAMPLE BERNOULLI (50)",
+        "CREATE VIEW plain AS SELECT x, now() AS t, 'random' AS random FROM near",
+        "CREATE MATERIALIZED VIEW stored AS SELECT u FROM drawn",
+        "CREATE VIEW of_stored AS SELECT u FROM stored",
+    )
+    for name in ("far", "of_far", "of_view", "parts", "drawn", "of_drawn", "sampled"):
+        with pytest.raises(TableError, match="the same in all queries"):
+            open_table(postgres.url(name))
+    for name in ("near", "plain", "stored", "of_stored"):
+        table = open_table(postgres.url(name))
+        assert table.rows(table.expression) == table.rows(table.expression)
+        table.close()
 
 
 def test_nothing_can_be_written(postgres: Server) -> None:

@@ -225,3 +225,14 @@ def test_files_that_change_while_a_table_is_open_are_refused(tmp_path: Path, nam
     (tmp_path / name).unlink()
     with pytest.raises(UnreadableCellsError):
         table.rows(table.expression)
+
+
+def test_a_view_of_duckdb_is_computed_once(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("x\n1\n2\n")
+    with duckdb.connect(str(tmp_path / "a.db")) as connection:
+        connection.execute("CREATE VIEW drawn AS SELECT random() AS x FROM range(5)")
+        connection.execute(f"CREATE VIEW file AS SELECT x FROM read_csv('{tmp_path}/x.csv')")
+    drawn, file = (open_table(f"a.db::{name}", tmp_path) for name in ("drawn", "file"))
+    assert drawn.rows(drawn.expression) == drawn.rows(drawn.expression)
+    (tmp_path / "x.csv").write_text("x\n3\n4\n")
+    assert file.rows(file.expression) == [(1,), (2,)]

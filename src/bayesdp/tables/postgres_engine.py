@@ -84,6 +84,30 @@ _TABLE = """
 SELECT c.oid, c.relkind FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = %(schema)s AND c.relname = %(table)s"""
+_CHANGES = r"""
+WITH RECURSIVE used AS (
+  SELECT %(table)s::oid AS oid
+  UNION
+  SELECT below.oid
+  FROM used
+  JOIN pg_catalog.pg_class c ON c.oid = used.oid
+  CROSS JOIN LATERAL (
+    SELECT d.refobjid AS oid
+    FROM pg_catalog.pg_rewrite r
+    JOIN pg_catalog.pg_depend d ON d.objid = r.oid
+    WHERE r.ev_class = used.oid AND c.relkind = 'v'
+      AND d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+      AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+    UNION ALL
+    SELECT i.inhrelid FROM pg_catalog.pg_inherits i WHERE i.inhparent = used.oid
+  ) below
+)
+SELECT EXISTS (
+  SELECT FROM used JOIN pg_catalog.pg_class c ON c.oid = used.oid
+  WHERE c.relkind = 'f' OR (c.relkind = 'v' AND pg_catalog.pg_get_viewdef(c.oid) ~*
+    ('\m(random|random_normal|clock_timestamp|timeofday|nextval|gen_random_uuid|dblink)\('
+     || '|\mtablesample\M')))"""
+"""Whether it is, holds, or is a view of a foreign table, or a view of chance or of the clock."""
 _TABLES = """
 SELECT c.relname FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -266,12 +290,14 @@ def _table(engine: PostgresEngine, address: Address, source: str) -> ir.Table:
             expected="a table of this database",
             remedy=did_you_mean(address.table, tables),
         )
-    if known[1] not in ("r", "p", "v", "m"):
+    (changes,) = connection.execute(_CHANGES, {"table": known[0]}).fetchone()
+    if known[1] not in ("r", "p", "v", "m") or changes:
         raise TableError(
             _KEY,
             source,
-            expected="a table or a view that is kept by this database",
-            remedy="Copy a foreign table into a table first: what it holds may change at any time.",
+            expected="a table or a view whose rows are the same in all queries, and none of "
+            "foreign tables, samples or random numbers",
+            remedy="Copy it into a table first: CREATE TABLE ... AS, or a materialized view.",
         )
     columns = connection.execute(_COLUMNS, {"table": known[0]}).fetchall()
     if len(columns) > MOST_COLUMNS:

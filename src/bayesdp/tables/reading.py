@@ -382,6 +382,8 @@ def wrong_type(table: Table, raw: Any, error: TableError) -> TableError | Unread
 
 def type_words(kind: Any) -> str:
     """The type's name for people, without the names of fields within it."""
+    if kind.is_unknown() and kind.raw_type:
+        return str(kind.raw_type)
     plain = kind.is_primitive() or kind.is_decimal() or kind.is_string() or kind.is_temporal()
     return str(kind) if plain else type(kind).__name__.lower()
 

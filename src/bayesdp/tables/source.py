@@ -457,7 +457,11 @@ def _open_duckdb(path: Path, name: str, source: str) -> Table:
         raise TableError(
             _KEY, name, expected=f"a table of {path.name}", remedy=did_you_mean(name, known)
         )
-    return Table(engine.bound(name), engine, source, ordered=False)
+    expression = engine.bound(name)
+    if name in {view for (view,) in engine.fetch("SELECT view_name FROM duckdb_views()")}:
+        # A view may read other files, or draw at random: its rows are computed once.
+        expression = engine.kept(expression)
+    return Table(expression, engine, source, ordered=False)
 
 
 def _open_memory(source: object) -> Table:

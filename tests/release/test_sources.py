@@ -16,6 +16,7 @@ import pytest
 from bayesdp import Study, explain, verify
 from bayesdp.errors import BayesdpError, InputError, LedgerError, TableMismatchError
 from bayesdp.kernel import check
+from bayesdp.release.plan import structure_of
 from bayesdp.release.private_fit import count_windows
 from bayesdp.report.studies import level_scope
 from bayesdp.tables.refusals import mismatch
@@ -214,6 +215,37 @@ def test_replacing_one_part_moves_each_integer_as_a_row_does() -> None:
         assert all(d <= most for d, most in zip(distances, due, strict=True))
 
 
+@pytest.mark.usefixtures("folder")
+def test_rows_of_a_person_move_no_rows_of_others() -> None:
+    """Numbers of rows are others with one more row before them; which rows count must not be."""
+    columns = {"who": {"public": True}, "home": {"public": True}, "ill": {"states": [0, 1]}}
+    made = study(
+        None,
+        n="from data",
+        unit="who",
+        max_rows=1,
+        wide={
+            "records": {"ill": ["ill_a", "ill_b"]},
+            "position": {"name": "member", "values": ["a", "b"]},
+            "row": "home",
+        },
+        join=None,
+        columns=columns | {"member": {"public": True}},
+        population={"model": "independent", "covers": ["ill"]},
+        queries=[{"name": "ill", "kind": "count", "where": "ill == 1"}],
+    )
+    (query,) = made._plan(41).queries
+    assert query.sensitivity == 1
+    counts = set()
+    for rows in (1, 2, 3):
+        who = ["first"] * rows + [f"other {i}" for i in range(40)]
+        ill = [int(name != "first") for name in who]
+        made._table = Frame({"who": who, "ill_a": 0, "ill_b": ill})
+        totals = run(made._open(), made.spec.columns, [query.table_query()], structure_of(made.spec))
+        counts |= set(totals["ill"].values[None])
+    assert len(counts) == 1
+
+
 # -- what is refused before any data are read -----------------------------------------------
 
 
@@ -285,6 +317,14 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
             "queries": [{"name": "q", "kind": "count", "where": "ill == 1 and home < 2"}],
         },
         r"query\[0\]\.where is .*: expected a condition without 'home'",
+    ),
+    "cells looked up by rows": (
+        {
+            "wide": {**WIDE, "row": "home"},
+            "columns": COLUMNS | {"home": {"public": True}},
+            "join": [REGION | {"on": {"left": "home", "right": "zip"}}, RISK],
+        },
+        r"data\.join\[0\]\.on is 'home': expected other keys than 'home', which numbers the rows",
     ),
     "a public column by a private key": (
         {"columns": COLUMNS | {"risk": {"public": True, "states": [0, 1]}},

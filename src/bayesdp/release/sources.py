@@ -122,6 +122,16 @@ def _check_row(study: StudySpec, wide: Wide) -> None:
                 remedy="Take a column of the table that tells the rows apart.",
                 shown=False,
             )
+    for position, join in enumerate(study.data.join):
+        if wide.row in join.left:
+            raise InputError(
+                f"data.join[{position}].on" if len(study.data.join) > 1 else "data.join.on",
+                wide.row,
+                expected=f"other keys than '{wide.row}', which numbers the rows of a table in "
+                "whatever order these stand: what is looked up by it would be others' with one "
+                "more row before them",
+                remedy="Take a column of the table that tells the rows apart.",
+            )
     for position, query in enumerate(study.queries):
         where = query.where and Predicate.parse(query.where, study.columns)
         if where and wide.row in where.columns:

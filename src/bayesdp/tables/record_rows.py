@@ -4,6 +4,8 @@ The rows of each record are in an order that looks random and is fixed: by a has
 name, of the record's own cells, and of which copy of the same cells a row is. Equal hashes are
 ordered by the cells. Rows that are equal in all declared cells are interchangeable, so which rows
 count is a function of the record's own rows: of no other record, no place in a file, no engine.
+Numbers of the rows of a wide table are no cells of a record: with one more row before it they would
+be others. No query reads them.
 Replacing a record therefore changes the rows of this record alone: at most as many as count before,
 and as many after. Copies have hashes of their own, so that a value that a record has often is kept
 as often as in a simple random sample of its rows.
@@ -46,7 +48,8 @@ class RowOrder:
         self._cells: dict[str, Any] = {}
         self._texts: dict[str, Any] = {}
         for name, column in columns.items():
-            if not (column.is_derived and column.source in columns):  # its source has its cells
+            derived = column.is_derived and column.source in columns  # its source has its cells
+            if not derived and name != table.numbered:
                 place, cell = f"cell{len(self._cells)}_", _cell(table, columns, name)
                 self._cells[place] = cell
                 self._texts[f"{place}text_"] = text_of(cell, column.bounds)

@@ -86,7 +86,8 @@ class Table:
     of columns that have some, and `codes` the codes of missing values in columns of public data,
     which no study declares. `marks` are rows that a release refuses. Where the table was made long,
     `parts` is the number of records in a row of the source. `order` names a column of the
-    expression, not of the table, that numbers its rows where the engine does not keep their order.
+    expression, not of the table, that numbers its rows where the engine does not keep their order;
+    `numbered` is a column of the table that numbers the rows of the source.
     """
 
     expression: ir.Table
@@ -105,6 +106,7 @@ class Table:
     marks: tuple[Mark, ...] = ()
     parts: int = 1
     order: str | None = None
+    numbered: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

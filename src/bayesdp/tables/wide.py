@@ -376,6 +376,7 @@ def _described(table: Table, wide: Wide) -> Table:
         labels=labels,
         file=None,
         place=None,
+        numbered=wide.row,
     )
 
 

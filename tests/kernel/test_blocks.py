@@ -109,6 +109,18 @@ DIVIDES = "region == 'north'"
         ("region", "north", DIVIDES, {"missing": {"impute": "north"}}),
         ("region", "north", DIVIDES, {"states": None}),
         ("x", 1, "x == 1", {}),
+        (
+            "region",
+            "2024-01-02",
+            "region == '2024-01-02'",
+            {
+                "public": None,
+                "role": "order",
+                "step": "1 day",
+                "states": ["2024-01-02", "2024-02-01"],
+                "format": "%d/%m/%Y",
+            },
+        ),
     ],
 )
 def test_columns_that_divide_no_records(

@@ -16,6 +16,7 @@ from bayesdp.certificate import digest
 from bayesdp.errors import LedgerError
 from bayesdp.release import Study
 from bayesdp.release.plan import make_plan
+from tests.kernel.test_forgeries import renewed
 
 ROWS = 40
 
@@ -133,6 +134,99 @@ def test_a_record_of_several_rows_has_no_block(ledger: Path) -> None:
     made = study(ledger, "region == 'north'", "region == 'south'", **other)
     assert [query.spend.block for query in make_plan(made.spec).queries] == [None, None]
     assert sum(costs(made)) == pytest.approx(0.5, rel=1e-6)
+
+
+STATES = ["north", "south", "west"]
+NORTH, SOUTH = "region == 'north'", "region == 'south'"
+ZONES = {"table": "zones.csv", "on": "region", "columns": ["zone"]}
+TEXTS = {"public": True, "states": STATES}
+DAYS = {"role": "order", "step": "1 day", "states": ["2024-01-02", "2024-02-01"]}
+READ_BY_THE_STUDY: dict[str, Any] = {
+    "another table": (
+        ("zone == 1", "zone == 2"),
+        {"join": ZONES, "columns": {"region": TEXTS, "zone": {"public": True, "states": [1, 2]}}},
+    ),
+    "parts of rows": (
+        ("part == 1", "part == 2"),
+        {
+            "wide": {
+                "records": {"y": ["x", "z"]},
+                "position": {"name": "part", "values": [1, 2]},
+            },
+            "columns": {
+                "x": None,
+                "y": {"bounds": [0.0, 10.0]},
+                "part": {"public": True, "states": [1, 2]},
+            },
+        },
+    ),
+    "a format of dates": (
+        ("day == '2024-01-02'", "day == '2024-02-01'"),
+        {"columns": {"day": DAYS | {"format": "%d/%m/%Y"}}},
+    ),
+    "the bytes of a file": ((NORTH, SOUTH), {"csv": {"encoding": "latin-1"}}),
+    "the numbers of a file": (
+        ("zone == 1", "zone == 2"),
+        {"csv": {"decimal": ","}, "columns": {"zone": {"public": True, "states": [1, 2]}}},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", READ_BY_THE_STUDY)
+def test_cells_that_the_next_study_may_read_in_another_way_divide_nothing(
+    kind: str, tmp_path: Path
+) -> None:
+    """Else a record could lie in one block for one study, in another for the next, and pay once."""
+    wheres, other = READ_BY_THE_STUDY[kind]
+    declared = {
+        "family": {"role": "cluster"},
+        "x": {"bounds": [0.0, 10.0]},
+        **other.get("columns", {}),
+    }
+    columns = {name: column for name, column in declared.items() if column is not None}
+    if kind.startswith("the bytes"):
+        columns["region"] = TEXTS
+    summed = "x" if "x" in columns else "y"
+    made = Study(
+        None,
+        dataset="parts",
+        n=ROWS,
+        population={"model": "independent", "covers": [summed], "source": "made up"},
+        budget={"epsilon": 1.0, "spend": 0.5},
+        queries=[
+            {"name": f"q{i}", "kind": "sum", "column": summed, "where": where}
+            for i, where in enumerate(wheres)
+        ],
+        ledger=str(tmp_path / "ledger.db"),
+        **(other | {"columns": columns}),
+    )
+    assert [query.spend.block for query in make_plan(made.spec).queries] == [None, None]
+    assert sum(costs(made)) == pytest.approx(0.5, rel=1e-6)
+
+
+def test_how_numbers_are_written_changes_no_text(ledger: Path) -> None:
+    made = study(ledger, NORTH, SOUTH, csv={"decimal": ",", "separator": ";"})
+    assert all(query.spend.block is not None for query in make_plan(made.spec).queries)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"joined": [{"table": "zones.csv", "by": ["family"], "columns": ["region"]}]},
+        {"parts": {"position": "part", "number": 2}},
+    ],
+)
+def test_the_kernel_divides_by_cells_of_the_table_alone(
+    declared: dict[str, Any], ledger: Path
+) -> None:
+    document = study(ledger, NORTH).release().certificate.to_dict()
+    assert kernel.check(document)
+    document |= declared
+    if "parts" in declared:
+        _own(document)["unit"] = "part of a row = part"
+    verdict = kernel.check(renewed(document))
+    assert verdict.verdict == "INVALID"
+    assert "does not keep to this block" in verdict.reason
 
 
 def _own(document: dict) -> dict:

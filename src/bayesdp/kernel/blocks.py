@@ -2,7 +2,9 @@
 
 A record lies in one cell of each public column, whatever its private values: it pays what is spent
 on its own cells (theory 2.3 a). Only columns with declared states count, as a table with other
-values is refused, and only where a record is one row: several may lie in several cells.
+values is refused, and only where a record is one row: several may lie in several cells. The cells
+have to be the table's own: what a study looks up in another table, makes of several columns or
+reads by a format may be another cell of the same record in the next study.
 """
 
 from __future__ import annotations
@@ -96,7 +98,8 @@ def check_block(
     column = columns[name]
     plain = isinstance(column, Discrete | Group | Member | Position) and not column.is_private
     imputed = isinstance(column.missing, Impute)
-    require(plain and not imputed, f"{name!r} divides no records", query)
+    formatted = isinstance(column, Position) and column.format is not None
+    require(plain and not imputed and not formatted, f"{name!r} divides no records", query)
     require(bool(column.levels), f"{name!r} has no states", query)
     tree = condition(where or "")
     for state in column.levels:

@@ -50,7 +50,7 @@ from bayesdp.statements.certificates import (
     Secrets,
 )
 from bayesdp.statements.chains import Chain
-from bayesdp.statements.columns import Impute, label
+from bayesdp.statements.columns import Columns, Impute, label
 from bayesdp.statements.conditions import columns_of
 from bayesdp.statements.conversions import Conversion
 from bayesdp.statements.costs import (
@@ -211,7 +211,7 @@ class _Release:
         }
         for what, (stated, derived) in compared.items():
             agree(stated, derived, what, where)
-        check_block(spend.block, evidence.query.where, self.columns, where)
+        check_block(spend.block, evidence.query.where, self.of_the_table(), where)
         if asked.kind == "lipschitz":
             assert grid is not None
             agree(spend.interval, asked.interval, "interval", where)
@@ -219,6 +219,13 @@ class _Release:
             extra = cost * (grid.slack**2 if zcdp else grid.slack)
             at_least(spend.slack, ball(extra), where)
             require(close(Fraction(spend.slack), extra), "slack is more than the grid adds", where)
+
+    def of_the_table(self) -> Columns:
+        """The columns whose cells the table itself has: none for sure where its rows have parts."""
+        if self.body.parts is not None:
+            return {}
+        looked_up = {name for other in self.body.joined for name in other.columns}
+        return {name: column for name, column in self.columns.items() if name not in looked_up}
 
     def cost_of_noise(self, step: NoiseStep, sensitivity: int, where: str) -> Fraction:
         """What the spend says that the noise costs, which must not be less than it does.

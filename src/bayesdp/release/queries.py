@@ -14,6 +14,7 @@ from bayesdp.accounting import Block
 from bayesdp.errors import InputError, UnsupportedError, did_you_mean, first_names, toml_text
 from bayesdp.notions import Kind
 from bayesdp.populations import MarkovChain
+from bayesdp.release.blocks import block_of
 from bayesdp.release.cells import cells_of, clipped_to, intervals_sentence
 from bayesdp.release.crossed import (
     Words,
@@ -243,7 +244,7 @@ def shape(study: StudySpec, position: int) -> Shape:
         keys=keys,
         divided=cells is not None or (several_rows and keys is not None),
         mechanism=_mechanism(study, query, where, key),
-        block=_block(study, where),
+        block=block_of(study, where),
         group_rows=_group_rows(study, query, keys, key),
         rows_each=study.data.rows_per_record if averaged or (chosen and as_many) else 1,
         group_words=place_words(column_names(query.by), keys, study.columns),
@@ -301,26 +302,6 @@ def _column_and_cells(
         remedy='Leave bins out, or write kind = "histogram".',
     )
     return column, None
-
-
-def _block(study: StudySpec, where: Predicate | None) -> Block | None:
-    """The smallest block of a public column outside of which no row matches (theory 2.3 a).
-
-    Only columns with declared states: a table with other values is refused. None where a record is
-    several rows, which may lie in several blocks.
-    """
-    if where is None or study.data.unit != "row":
-        return None
-    blocks: list[Block] = []
-    for name in sorted(where.columns):
-        column = study.columns[name]
-        plain = column.bounds is None and column.imputed is None and not column.is_derived
-        if not column.is_public or column.states is None or not plain:
-            continue
-        values = where.possible(name, column.states)
-        if 0 < len(values) < len(column.states):
-            blocks.append(Block(name, values))
-    return min(blocks, key=lambda block: len(block.values), default=None)
 
 
 def _mechanism(study: StudySpec, query: QuerySpec, where: Predicate | None, key: str) -> str:

@@ -212,7 +212,7 @@ def integers(made: Study, plan: Plan, frame: pd.DataFrame) -> list[np.ndarray[An
     """The integers of each query, a line for each group; of a quantile, its candidates' scores."""
     made._table = frame
     asked = [query.table_query() for query in plan.queries]
-    totals = run(made._open(), made.spec.columns, asked, structure_of(made.spec))
+    totals = run(made._data.open(), made.spec.columns, asked, structure_of(made.spec))
     return [
         np.array(
             [

@@ -240,8 +240,10 @@ def test_rows_of_a_person_move_no_rows_of_others() -> None:
     for rows in (1, 2, 3):
         who = ["first"] * rows + [f"other {i}" for i in range(40)]
         ill = [int(name != "first") for name in who]
-        made._table = Frame({"who": who, "ill_a": 0, "ill_b": ill})
-        totals = run(made._open(), made.spec.columns, [query.table_query()], structure_of(made.spec))
+        made._data = replace(made._data, source=Frame({"who": who, "ill_a": 0, "ill_b": ill}))
+        totals = run(
+            made._data.open(), made.spec.columns, [query.table_query()], structure_of(made.spec)
+        )
         counts |= set(totals["ill"].values[None])
     assert len(counts) == 1
 

@@ -6,6 +6,7 @@ says and, more strictly, what the kernel computes for itself from the certificat
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -210,7 +211,7 @@ def table(rng: Rng, record: str, own: list[Row]) -> pd.DataFrame:
 
 def integers(made: Study, plan: Plan, frame: pd.DataFrame) -> list[np.ndarray[Any, Any]]:
     """The integers of each query, a line for each group; of a quantile, its candidates' scores."""
-    made._table = frame
+    made._data = replace(made._data, source=frame)
     asked = [query.table_query() for query in plan.queries]
     totals = run(made._data.open(), made.spec.columns, asked, structure_of(made.spec))
     return [

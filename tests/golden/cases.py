@@ -279,7 +279,7 @@ CASES = (
     people("query-tiny-budget", "spend = 1.0", "spend = 1e-300"),
     # -- the table, as far as everybody may know
     people("table-missing", "people.csv", "peple.csv"),
-    people("table-unknown-kind", "people.csv", "people.xlsx"),
+    people("table-unknown-kind", "people.csv", "people.ods"),
     people("table-glob-without-files", "people.csv", "year-*.csv"),
     people("table-column-missing", "income = {", "incme = {"),
     Case(

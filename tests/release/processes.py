@@ -52,7 +52,7 @@ def inside_commit_of(table: str) -> None:
 def set_trap(point: str) -> None:
     import bayesdp.cli.studies as cli
     import bayesdp.release.drawing as drawing
-    import bayesdp.release.study as study
+    import bayesdp.release.study_table as study_table
     from bayesdp.accounting.ledger import Ledger
     from bayesdp.mechanisms.laplace import DiscreteLaplace
 
@@ -73,7 +73,7 @@ def set_trap(point: str) -> None:
 
     traps = {
         "none": lambda: None,
-        "before the sums": lambda: before(study, "run"),
+        "before the sums": lambda: before(study_table, "run"),
         "before registering": lambda: before(Ledger, "ensure"),
         "in registering": lambda: inside_commit_of("readings"),
         "before the debit": lambda: before(Ledger, "debit"),

@@ -94,7 +94,7 @@ def test_what_is_private_is_not_told_beside_it(tmp_path: Path) -> None:
     assert "curator only" in words[0]
 
 
-@pytest.mark.parametrize("source", ["x.xlsx", "x.dta", "sqlite:///x.db?table=t", "x.duckdb::", " "])
+@pytest.mark.parametrize("source", ["x.ods", "x.rds", "sqlite:///x.db?table=t", "x.duckdb::", " "])
 def test_sources_that_no_release_reads_are_refused_at_once(tmp_path: Path, source: str) -> None:
     with pytest.raises(InputError, match=r"data\.source"):
         study(tmp_path, source, kind="sum", column="x")

@@ -184,7 +184,9 @@ def asked(step: dict[str, Any], document: dict[str, Any], covers: list[str]) -> 
     """What the kernel says of one step, in the certificate that its body is from."""
     with as_invalid():
         stated = Reader(ProgramStep).read(step, "step")
-    body: Any = SimpleNamespace(**{key: document[key] for key in ("unit", "n", "dataset")})
+    keys = ("unit", "n", "dataset")
+    unit = {"protected_unit": document["unit"]}
+    body: Any = SimpleNamespace(**{key: document[key] for key in keys}, **unit)
     return program_query(stated, body, stated_columns(document["columns"]), covers, [])
 
 

@@ -336,7 +336,10 @@ REFUSED: dict[str, tuple[Document, str]] = {
     "public column": ({"column": "g", "candidates": None}, "private column"),
     "no column": ({"column": None}, "column"),
     "bins": ({"bins": [1.0, 2.0, 3.0]}, "nothing but on a histogram"),
-    "sizes of groups": ({"by": "g", "group_sizes": {"a": 3, "b": 2}}, "mean, variance or proportion"),
+    "sizes of groups": (
+        {"by": "g", "group_sizes": {"a": 3, "b": 2}},
+        "mean, variance or proportion",
+    ),
     "one mechanism": ({"tightness": "mechanism"}, "tightness"),
     "another median": ({"kind": "median"}, "0.5, which a median has"),
 }

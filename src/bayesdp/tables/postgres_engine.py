@@ -301,7 +301,12 @@ def _table(engine: PostgresEngine, address: Address, source: str) -> ir.Table:
         )
     columns = connection.execute(_COLUMNS, {"table": known[0]}).fetchall()
     if len(columns) > MOST_COLUMNS:
-        raise TableError(_KEY, source, expected=f"at most {MOST_COLUMNS} columns")
+        raise TableError(
+            _KEY,
+            source,
+            expected=f"at most {MOST_COLUMNS} columns",
+            remedy="Name a view with the columns that the study declares.",
+        )
     schema, parts = {}, []
     for name, kind, builtin, how in columns:
         read_as = "string" if how == "e" else _TYPES.get(kind) if builtin else None

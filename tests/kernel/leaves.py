@@ -90,7 +90,7 @@ _ERROR = re.compile(r"results\.\*\.(error|rank_error)\.(confidence|value|rows)")
 _COMPUTED = re.compile(r"results\.\*\.(outputs|releases).*")
 _PROGRAM = re.compile(r".*\.evidence\.program\..*")
 _DECLARED = re.compile(
-    r"columns(\..*)?|.*\.query\.(bins\.\*|candidates\.\*|probability|max_\w+|total_bounds\.\*)"
+    r"columns(\..*)?|.*\.query\.(bins\.\*|candidates\.\*|probability|max_\w+|total_bounds(\.\*)?)"
 )
 PROGRAM = "another program with the same cost: the text itself is the statement"
 DECLARED = "another declaration, which says no two things: the rules are about that one"
@@ -98,7 +98,9 @@ _LESS = ("details", "block")
 """A proof is a witness; and a spend on no block alone counts for all records."""
 _WHERE = re.compile(r".*\.where")
 _BLOCK = re.compile(r".*\.spend\.block(\.values(\.\*)?)?")
-_ORDER = re.compile(r"population\.covers|.*\.evidence\.covers|.*\.reads|columns.*")
+_ORDER = re.compile(
+    r"population\.covers|.*\.evidence\.covers|.*\.reads|columns.*|.*\.query\.column|.*\.query\.by"
+)
 
 
 def why_harmless(path: Path, old: Any, new: Any) -> str | None:
@@ -137,7 +139,11 @@ def why_harmless(path: Path, old: Any, new: Any) -> str | None:
     if name == "population.source" or (name == "population" and _bare(old) == _bare(new)):
         return "who vouches for a population stands among the assumptions"
     if isinstance(old, dict) and isinstance(new, dict) and new.items() <= old.items():
-        absent = [part for key, part in old.items() if key not in new and key not in _LESS]
+        absent = [
+            part
+            for key, part in old.items()
+            if not (key in new or key in _LESS or _DECLARED.fullmatch(f"{name}.{key}"))
+        ]
         return "an absent part is 0, or none" if all(_nothing(part) for part in absent) else None
     return None
 

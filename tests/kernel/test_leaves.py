@@ -51,5 +51,5 @@ def test_one_place_changed(kind: str) -> None:
                 assert explained.holds == bool(verdict)
                 broken += [] if explained.text() else [path]
     assert tried > 0
-    assert not unread, unread[:20]
+    assert not unread, str(unread[:20])
     assert not broken

@@ -126,7 +126,7 @@ PERSONS: Document = {
 }
 CAPPED: Document = PERSONS | {
     "rows_per_unit": None,
-    "max_rows": 2,
+    "max_rows": 3,
     "columns": PERSONS["columns"] | {"day": WIDE["day"]},
     "queries": [
         {"name": "all", "kind": "sum", "column": "x"},

@@ -89,9 +89,8 @@ _VALUE = re.compile(r"results\.\*\.value")
 _ERROR = re.compile(r"results\.\*\.(error|rank_error)\.(confidence|value|rows)")
 _COMPUTED = re.compile(r"results\.\*\.(outputs|releases).*")
 _PROGRAM = re.compile(r".*\.evidence\.program\..*")
-_DECLARED = re.compile(
-    r"columns(\..*)?|.*\.query\.(bins\.\*|candidates\.\*|probability|max_\w+|total_bounds(\.\*)?)"
-)
+_DECLARED = re.compile(r"columns(\..*)?|.*\.query\.(bins\.\*|candidates\.\*|probability)")
+_CAP = re.compile(r".*\.query\.(max_\w+|total_bounds(\.\*)?)")
 PROGRAM = "another program with the same cost: the text itself is the statement"
 DECLARED = "another declaration, which says no two things: the rules are about that one"
 _LESS = ("details", "block")
@@ -134,6 +133,8 @@ def why_harmless(path: Path, old: Any, new: Any) -> str | None:
         return "a space after a condition"
     if _DECLARED.fullmatch(name):
         return DECLARED
+    if _CAP.fullmatch(name) and _counts_less(path, old, new):
+        return "less of a record counts than what the noise is for"
     if _ORDER.fullmatch(name) and type(new) is type(old) and _sorted(old) == _sorted(new):
         return "columns in another order"
     if name == "population.source" or (name == "population" and _bare(old) == _bare(new)):
@@ -146,6 +147,19 @@ def why_harmless(path: Path, old: Any, new: Any) -> str | None:
         ]
         return "an absent part is 0, or none" if all(_nothing(part) for part in absent) else None
     return None
+
+
+def _counts_less(path: Path, old: Any, new: Any) -> bool:
+    """Whether a cap of a query lets no more through than the old one does."""
+    if isinstance(old, list):
+        return (
+            isinstance(new, list)
+            and list(map(type, new)) == [float, float]
+            and old[0] <= new[0] < new[1] <= old[1]
+        )
+    numbers = isinstance(new, int | float) and type(new) is not bool
+    lower_end = path[-1] == 0
+    return numbers and (new >= old if lower_end else new <= old)
 
 
 def _bare(population: Any) -> Any:

@@ -12,12 +12,12 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from tests.kernel import stories, test_forged_quantiles
+from tests.kernel import stories, test_forged_quantiles, test_forged_tables
 from tests.kernel.all_kinds import certificate
 from tests.kernel.stories import queries_of
 from tests.kernel.test_forgeries import renewed
 from tests.kernel.test_keys import plain
-from tests.release import test_mechanism
+from tests.release import test_max_rows, test_mechanism, test_variance
 from tests.release.test_program_certificates import SHARP
 
 Document = dict[str, Any]
@@ -237,6 +237,15 @@ def forged() -> Iterator[Document]:
         document = test_forged_quantiles.released(name)
         change(document)
         yield renewed(document)
+    for name, change, _ in test_forged_tables.FORGED.values():
+        document = test_forged_tables.released(name)
+        change(document)
+        yield renewed(document)
+    for change, _ in test_variance.FORGED.values():
+        document = test_variance.released()
+        change(document)
+        yield renewed(document)
+    yield from test_max_rows.forged()
     for change, _ in SHARP.values():
         document = stories.honest("lipschitz")
         change(queries_of(document)[-1], document)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from itertools import chain, combinations_with_replacement
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -294,6 +296,21 @@ def certified(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     budget = DELTA if request.param == "gaussian" else None
     asked = study(table(), folder, [TOTAL, EVER, ONE_TEAM, CLIPPED, AS_ONE_ROW], budget)
     return asked.release().certificate.to_dict()
+
+
+def forged() -> Iterator[Any]:
+    """Certificates of capped queries that lie, for the tests of the kernel's own rules."""
+    with TemporaryDirectory() as folder:
+        asked = study(table(), Path(folder), [TOTAL, EVER, ONE_TEAM, CLIPPED, AS_ONE_ROW], None)
+        certificate = asked.release().certificate.to_dict()
+        rows = study(table(), Path(folder), [TOTAL], unit="row", max_rows=None).release()
+    for lie in LIES.values():
+        document = copy.deepcopy(certificate)
+        lie(document)
+        yield renewed(document)
+    document = rows.certificate.to_dict()
+    of_query(document, "total")["total_bounds"] = [0.0, 0.5]
+    yield renewed(document)
 
 
 @pytest.mark.parametrize("lie", LIES)

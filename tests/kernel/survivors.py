@@ -163,10 +163,7 @@ EQUIVALENT: dict[str, str] = {
 OPEN = frozenset(
     {
         "program_query: without agree(body.unit, where)",
-        "shape: without require(private_all)",
-        "shape: without require(several or query.total_bounds is None)",
         "_combinations: without require(not many)",
-        "_Results.value: without require(result.value >= 0, where)",
         "graph_fields _of_states: without require(positive)",
         "Moves.recurrent: without the last of following[t]",
         "_Release.one_mechanism: list(priced.spend.reads) == self.covers for list(priced.spend.reads) == self.covers and priced.spend.block is None",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from itertools import chain, combinations_with_replacement
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -300,10 +299,10 @@ def certified(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def forged() -> Iterator[Any]:
     """Certificates of capped queries that lie, for the tests of the kernel's own rules."""
-    with TemporaryDirectory() as folder:
-        asked = study(table(), Path(folder), [TOTAL, EVER, ONE_TEAM, CLIPPED, AS_ONE_ROW], None)
+    with TemporaryDirectory() as folder, TemporaryDirectory() as of_rows:
+        asked = study(table(), folder, [TOTAL, EVER, ONE_TEAM, CLIPPED, AS_ONE_ROW])
         certificate = asked.release().certificate.to_dict()
-        rows = study(table(), Path(folder), [TOTAL], unit="row", max_rows=None).release()
+        rows = study(table(), of_rows, [TOTAL], unit="row", max_rows=None).release()
     for lie in LIES.values():
         document = copy.deepcopy(certificate)
         lie(document)

@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import ibis
@@ -25,7 +26,6 @@ from bayesdp.tables.engine import Engine
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.predicates import Predicate
 from bayesdp.tables.queries import (
-    Cap,
     CountQuery,
     DataQuery,
     DeviationQuery,
@@ -39,6 +39,12 @@ from bayesdp.tables.sums import _Scan, run
 from bayesdp.tables.supports import RuledOut
 from tests.effort import in_full, runs
 from tests.postgres_server import PASSWORD, Server
+from tests.tables.joined_tables import (
+    joins_are_the_same,
+    the_same_rows_count,
+    what_cannot_be_sent_is_refused,
+    wide_tables_are_the_same,
+)
 
 ARROW = {
     "float8": pa.float64(),
@@ -351,39 +357,21 @@ def test_records_of_several_rows_are_the_same(postgres: Server) -> None:
 
 
 def test_the_same_rows_of_a_record_count(postgres: Server) -> None:
-    """Which ones is decided by a hash, of texts that both engines write alike."""
-    rng = random.Random(3)
-    rows = 200
-    cells: Cells = {
-        "p": ("int8", [rng.randrange(40) for _ in range(rows)]),
-        "x": (
-            "float8",
-            [rng.choice([0.1, -0.0, 5e-324, rng.uniform(-9, 99)]) for _ in range(rows)],
-        ),
-        "w": ("text", [rng.choice(["a", "ä", "🙂"]) for _ in range(rows)]),
-        "d": ("date", [dates.date(2024, 1, rng.randint(1, 31)) for _ in range(rows)]),
-        "r": ("text", [rng.choice(["north", "south"]) for _ in range(rows)]),
-    }
-    columns = parse_columns(
-        {
-            "x": {"bounds": [0, 50]},
-            "w": {"states": ["a", "ä", "🙂"]},
-            "d": {"bounds": ["2024-01-01", "2024-02-01"]},
-            "r": {"public": True, "states": ["north", "south"]},
-        }
-    )
-    grid = Grid.plan(0.0, 50.0, rows, dp_epsilon=1.0, masked=True)
-    plan: list[DataQuery] = [
-        SumQuery("s", "x", grid),
-        SumQuery("t", "x", grid, cap=Cap(rows=1, total_bounds=(0.0, 60.0))),
-        CountQuery("c", None, "r", Cap(groups=1, rows_in_group=1)),
-        HistogramQuery("h", "w", None, None, "r"),
-    ]
-    expected = Structure(n=len(set(cells["p"][1])), unit="p", max_rows=2, dataset="d")
-    duck, there = both(postgres, cells)
-    known = run(duck, columns, plan, expected)
-    assert run(there, columns, plan, expected) == known
-    assert sum(sum(held) for held in known["h"].values.values()) < rows
+    the_same_rows_count(lambda cells: both(postgres, cells))
+
+
+def test_joins_are_the_same(postgres: Server, tmp_path: Path) -> None:
+    joins_are_the_same(lambda cells: both(postgres, cells), tmp_path)
+
+
+def test_what_cannot_be_sent_is_refused(postgres: Server, tmp_path: Path) -> None:
+    what_cannot_be_sent_is_refused(lambda cells: both(postgres, cells), tmp_path)
+    with pytest.raises(TableError, match="character of number 0"):
+        open_table(postgres.load({"k": "int8"}, {"k": [1]})).beside(pa.table({"b": ["x\0"]}))
+
+
+def test_wide_tables_are_the_same(postgres: Server) -> None:
+    wide_tables_are_the_same(lambda cells: both(postgres, cells))
 
 
 @pytest.mark.parametrize("kind", ["series", "clusters", "records"])
@@ -497,12 +485,22 @@ def test_rows_that_differ_from_query_to_query_are_refused(postgres: Server) -> N
         "CREATE VIEW sampled AS SELECT x FROM near TABLESAMPLE BERNOULLI (50)",
         "CREATE VIEW plain AS SELECT x, now() AS t, 'random' AS random FROM near",
         "CREATE MATERIALIZED VIEW stored AS SELECT u FROM drawn",
+        "CREATE FUNCTION noisy(x float8) RETURNS float8 LANGUAGE sql AS 'SELECT x + random()'",
+        "CREATE FUNCTION halved(x float8) RETURNS float8 LANGUAGE sql IMMUTABLE AS 'SELECT x / 2'",
+        "CREATE FUNCTION near_to(float8, float8) RETURNS bool LANGUAGE sql "
+        "AS 'SELECT $1 < $2 + random()'",
+        "CREATE OPERATOR <~ (FUNCTION = near_to, LEFTARG = float8, RIGHTARG = float8)",
+        "CREATE VIEW with_function AS SELECT noisy(x) AS x FROM near",
+        "CREATE VIEW of_function AS SELECT x FROM with_function",
+        "CREATE VIEW with_operator AS SELECT x FROM near WHERE x <~ 1.5",
+        "CREATE VIEW of_halves AS SELECT halved(x) AS x FROM near",
         "CREATE VIEW of_stored AS SELECT u FROM stored",
     )
-    for name in ("far", "of_far", "of_view", "parts", "drawn", "of_drawn", "sampled"):
+    changing = ["far", "of_far", "of_view", "parts", "drawn", "of_drawn", "sampled"]
+    for name in (*changing, "with_function", "of_function", "with_operator"):
         with pytest.raises(TableError, match="the same in all queries"):
             open_table(postgres.url(name))
-    for name in ("near", "plain", "stored", "of_stored"):
+    for name in ("near", "plain", "stored", "of_stored", "of_halves"):
         table = open_table(postgres.url(name))
         assert table.rows(table.expression) == table.rows(table.expression)
         table.close()

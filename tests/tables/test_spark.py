@@ -27,6 +27,12 @@ from bayesdp.tables.source import Table, check_source, open_table
 from bayesdp.tables.spark_urls import parse_connect
 from bayesdp.tables.sums import run
 from tests.effort import in_full, runs
+from tests.tables.joined_tables import (
+    joins_are_the_same,
+    the_same_rows_count,
+    what_cannot_be_sent_is_refused,
+    wide_tables_are_the_same,
+)
 from tests.tables.test_postgres import (
     ARROW,
     DURATIONS,
@@ -163,6 +169,28 @@ def test_records_of_several_rows_are_the_same(both: Opened) -> None:
     for most in (1, 2):
         expected = Structure(n=4, unit="person", rows_per_unit=most, cluster_size=1)
         assert findings(there, columns, expected, []) == findings(duck, columns, expected, [])
+
+
+@needs_spark
+def test_the_same_rows_of_a_record_count(both: Opened) -> None:
+    the_same_rows_count(both)
+
+
+@needs_spark
+def test_joins_are_the_same(both: Opened, tmp_path: Path) -> None:
+    (tmp_path / "public").mkdir()
+    joins_are_the_same(both, tmp_path / "public")
+
+
+@needs_spark
+def test_what_cannot_be_sent_is_refused(both: Opened, tmp_path: Path) -> None:
+    (tmp_path / "public").mkdir()
+    what_cannot_be_sent_is_refused(both, tmp_path / "public")
+
+
+@needs_spark
+def test_wide_tables_are_the_same(both: Opened) -> None:
+    wide_tables_are_the_same(both)
 
 
 @needs_spark

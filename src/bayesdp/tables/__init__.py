@@ -9,12 +9,13 @@ nothing.
   for a missing value; `column_keys` is what the readers of single keys share.
 * Engines: `engine` (what a table needs of one), `duckdb_engine`, `postgres_engine` with
   `postgres_urls` and `postgres_compiler` (the values that DuckDB computes, in PostgreSQL's words),
-  `spark_engine` with `spark_urls` and `spark_compiler`.
+  `spark_engine` with `spark_urls` and `spark_compiler`; `operations` lists those that
+  agree on all.
 * Sources: `csv_files` (as texts), `csv_dialect` (how they are written), `parquet_files` (one type
   for each column of several files), `excel_files` (as texts too), `statistics_files` (of Stata,
   SPSS and SAS, with `value_labels`), `frames` (tables in memory, through Arrow), `other_files`
   (what to do with those that are not read), `wide` (makes a row of each record of a row), `joins`
-  (with public tables).
+  (with public tables; `public_rows` go to other engines).
 * Cells: `reading` (a declared column's clean values, and what is wrong with a row), `text_numbers`
   (numbers as CSV cells write them), `rows` (whole columns, for programs), `literals` (values of a
   study in the data engine), `order_keys` (the places of records in a series).

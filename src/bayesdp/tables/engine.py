@@ -86,19 +86,12 @@ class Engine(ABC):
         """The same rows, computed once where the engine can keep them; else the query itself."""
         return query
 
+    @abstractmethod
     def beside(self, data: Any) -> ir.Table:
-        """An Arrow table that is public, to be joined with the engine's own. Only DuckDB has this.
+        """An Arrow table that is public, in this engine, to be joined with the engine's own.
 
-        Raises `UnsupportedError` for other engines.
+        Raises `UnsupportedError` where the engine can't hold it: see `public_rows`.
         """
-        del data
-        raise UnsupportedError(
-            "data.join",
-            self.name,
-            expected="a table of files or in memory: public tables are joined there",
-            remedy="Name a view that joins them in the database as data.source, or export the "
-            "table to Parquet.",
-        )
 
     @property
     def numbers_rows(self) -> bool:

@@ -38,37 +38,7 @@ import sqlglot.expressions as sge
 from ibis.backends.sql.compilers.base import NULL
 from ibis.backends.sql.compilers.postgres import PostgresCompiler
 
-_AGREE = frozenset(
-    (
-        # relations, and what Ibis makes of them
-        *(
-            "SQLQueryResult",
-            "Select",
-            "Project",
-            "Filter",
-            "Sort",
-            "Limit",
-            "Aggregate",
-            "Distinct",
-        ),
-        *("JoinChain", "JoinTable", "JoinLink", "JoinReference", "SelfReference", "Reference"),
-        *("CTE", "Alias", "DropColumns", "Field", "SortKey", "AliasedRelation"),
-        # truth values, missing values and choices
-        *("And", "Or", "Not", "IsNull", "NotNull", "Coalesce", "IfElse", "SearchedCase"),
-        *("Equals", "NotEquals", "InValues", "Less", "LessEqual", "Greater", "GreaterEqual"),
-        *("Between", "Least", "Greatest", "Literal", "Cast", "TryCast"),
-        # numbers
-        *("Add", "Subtract", "Multiply", "Divide", "Abs", "Floor", "Round", "IsNan", "Negate"),
-        # texts
-        *("Strip", "RegexSearch", "RegexExtract", "RegexReplace", "LPad", "StringConcat"),
-        # times
-        *("ExtractYear", "ExtractMonth", "ExtractEpochSeconds", "Strftime"),
-        *("IntervalFromInteger", "TimestampSub"),
-        # aggregates and windows
-        *("CountStar", "Count", "CountDistinct", "Sum", "Min", "Max", "ArrayCollect", "Array"),
-        *("StructColumn", "WindowFunction", "Lag", "DenseRank", "RowNumber", "Unnest"),
-    )
-)
+from bayesdp.tables.operations import KNOWN
 
 _NUMBER = "^[0-9]+([.][0-9]+)?$"
 _WHOLE = "^[0-9]{1,18}$"
@@ -96,7 +66,7 @@ class _Compiler(PostgresCompiler):  # type: ignore[misc]  # Ibis publishes no ty
     def visit_node(self, op: Any, **kwargs: Any) -> Any:
         """Refuse what is not known to agree."""
         kind = type(op).__name__
-        if not isinstance(op, ops.ScalarUDF) and kind not in _AGREE:
+        if not isinstance(op, ops.ScalarUDF) and kind not in KNOWN:
             raise com.UnsupportedOperationError(f"{kind} that is known to agree")
         return super().visit_node(op, **kwargs)
 

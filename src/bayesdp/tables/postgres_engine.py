@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bayesdp.errors import TableError, UnsupportedError, did_you_mean
 from bayesdp.tables.engine import Engine
 from bayesdp.tables.postgres_urls import Address, parse
+from bayesdp.tables.public_rows import sendable
 from bayesdp.tables.refusals import MOST_COLUMNS, UnreadableCellsError
 
 if TYPE_CHECKING:
@@ -106,8 +107,23 @@ SELECT EXISTS (
   SELECT FROM used JOIN pg_catalog.pg_class c ON c.oid = used.oid
   WHERE c.relkind = 'f' OR (c.relkind = 'v' AND pg_catalog.pg_get_viewdef(c.oid) ~*
     ('\m(random|random_normal|clock_timestamp|timeofday|nextval|gen_random_uuid|dblink)\('
-     || '|\mtablesample\M')))"""
-"""Whether it is, holds, or is a view of a foreign table, or a view of chance or of the clock."""
+     || '|\mtablesample\M')))
+OR EXISTS (
+  SELECT FROM used
+  JOIN pg_catalog.pg_class c ON c.oid = used.oid AND c.relkind = 'v'
+  JOIN pg_catalog.pg_rewrite r ON r.ev_class = used.oid
+  JOIN pg_catalog.pg_depend d ON d.objid = r.oid
+    AND d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+  LEFT JOIN pg_catalog.pg_operator o ON o.oid = d.refobjid
+    AND d.refclassid = 'pg_catalog.pg_operator'::pg_catalog.regclass
+  JOIN pg_catalog.pg_proc p ON p.oid = o.oprcode OR (p.oid = d.refobjid
+    AND d.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass)
+  WHERE p.provolatile = 'v')"""
+"""Whether it is, holds, or is a view of a foreign table, or a view of chance or of the clock.
+
+The functions that a database has itself are known by their names: no catalog says which view uses
+them. Others are said to be volatile, which is also what they are where nobody says what they are.
+"""
 _TABLES = """
 SELECT c.relname FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -160,6 +176,11 @@ class PostgresEngine(Engine):
             for piece in iter(lambda: list(itertools.islice(rows, _ROWS_AT_ONCE)), [])
         ]
         return pyarrow.Table.from_batches(pieces, schema=query.schema().to_pyarrow())
+
+    def beside(self, data: Any) -> ir.Table:
+        """An Arrow table as literal arrays in each query: nothing can be written here."""
+        rows = sendable(data, self.name)
+        return self.opening(lambda: _literal_rows(self.connection, rows), "the public table")
 
     def close(self) -> None:
         """End the transaction, which keeps others from changing the table's columns."""
@@ -296,8 +317,9 @@ def _table(engine: PostgresEngine, address: Address, source: str) -> ir.Table:
             _KEY,
             source,
             expected="a table or a view whose rows are the same in all queries, and none of "
-            "foreign tables, samples or random numbers",
-            remedy="Copy it into a table first: CREATE TABLE ... AS, or a materialized view.",
+            "foreign tables, samples, random numbers or volatile functions",
+            remedy="Copy it into a table first: CREATE TABLE ... AS, or a materialized view. A "
+            "function whose results never change can be declared IMMUTABLE.",
         )
     columns = connection.execute(_COLUMNS, {"table": known[0]}).fetchall()
     if len(columns) > MOST_COLUMNS:
@@ -316,6 +338,51 @@ def _table(engine: PostgresEngine, address: Address, source: str) -> ir.Table:
     table = f"{_quoted(address.schema)}.{_quoted(address.table)}"
     query: ir.Table = engine.connection.sql(f"SELECT {selected} FROM {table}", schema=schema)
     return query
+
+
+def _literal_rows(connection: Any, data: Any) -> ir.Table:
+    """The rows of an Arrow table of `sendable` types, as a query without a table."""
+    import ibis
+    from psycopg import sql
+
+    schema = ibis.Schema.from_pyarrow(data.schema)
+    names: list[str] = []
+    arrays, chosen = [], []
+    for name, kind in schema.items():
+        stored = _STORED.get(str(kind.copy(nullable=True)), "numeric")
+        values = data.column(name).to_pylist()
+        if kind.is_string() and any(value is not None and "\0" in value for value in values):
+            raise TableError(
+                "data.join.columns",
+                name,
+                expected="texts without a character of number 0, which PostgreSQL doesn't have",
+                remedy="Write the texts anew.",
+            )
+        literal = sql.Literal([_shortest(value) for value in values])
+        arrays.append(f"CAST({literal.as_string(connection.con)} AS {stored}[])")
+        names.append(f"c{len(names)}")
+        collation = ' COLLATE "C"' if kind.is_string() else ""
+        chosen.append(f"{names[-1]}{collation} AS {_quoted(name)}")
+    rows = f"unnest({', '.join(arrays)}) AS public_rows({', '.join(names)})"
+    query: ir.Table = connection.sql(f"SELECT {', '.join(chosen)} FROM {rows}", schema=schema)
+    return query
+
+
+_STORED = {
+    "boolean": "boolean",
+    "int64": "bigint",
+    "float64": "float8",
+    "string": "text",
+    "date": "date",
+    "timestamp(6)": "timestamp",
+    "timestamp('UTC', 6)": "timestamptz",
+}
+"""By the type of a column that is sent, the type that holds it; decimals are numeric."""
+
+
+def _shortest(value: Any) -> Any:
+    """A value as a parameter of a query: doubles as the shortest text that names them."""
+    return repr(value) if isinstance(value, float) else value
 
 
 def _column(name: str, kind: str, read_as: str | None) -> str:

@@ -17,6 +17,8 @@ from ibis.backends.sql.compilers.base import NULL
 from ibis.backends.sql.compilers.pyspark import PySparkCompiler
 from ibis.common.exceptions import UnsupportedOperationError
 
+from bayesdp.tables.operations import KNOWN
+
 _NUMBER = r"^\s*[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?\s*\z"
 """Spark reads the text "1d" as 1, too."""
 _DAY = "^([0-9]{4})([-/])([0-9]{1,2})\\2([0-9]{1,2})"
@@ -24,30 +26,6 @@ _TIME = _DAY + r"(?:(?:T| +)([0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]+)?)?))?\
 """The year, the month, the day and the clock are groups 1, 3, 4 and 5."""
 _MIDNIGHT = _DAY + r"(?:T| +)24:00(?::00(?:[.]0+)?)?\z"
 """The end of a day, which is the start of the next."""
-
-_AGREE = frozenset(
-    (
-        # relations, and what Ibis makes of them
-        *("DatabaseTable", "Select", "Project", "Filter", "Sort", "Limit", "Aggregate", "Distinct"),
-        *("JoinChain", "JoinTable", "JoinLink", "JoinReference", "SelfReference", "Reference"),
-        *("CTE", "Alias", "DropColumns", "Field", "SortKey", "AliasedRelation"),
-        # truth values, missing values and choices
-        *("And", "Or", "Not", "IsNull", "NotNull", "Coalesce", "IfElse", "SearchedCase"),
-        *("Equals", "NotEquals", "InValues", "Less", "LessEqual", "Greater", "GreaterEqual"),
-        *("Between", "Least", "Greatest", "Literal", "Cast", "TryCast"),
-        # numbers
-        *("Add", "Subtract", "Multiply", "Divide", "Abs", "Floor", "Round", "IsNan", "Negate"),
-        # texts
-        *("Strip", "RegexSearch", "RegexExtract", "RegexReplace", "LPad", "StringConcat"),
-        # times
-        *("ExtractYear", "ExtractMonth", "ExtractEpochSeconds", "Strftime"),
-        *("IntervalFromInteger", "TimestampSub"),
-        # aggregates and windows
-        *("CountStar", "Count", "CountDistinct", "Sum", "Min", "Max", "ArrayCollect", "Array"),
-        *("StructColumn", "WindowFunction", "Lag", "DenseRank"),
-    )
-)
-"""The operations that agree with DuckDB, or are written out here so that they do."""
 
 
 class SparkCompiler(PySparkCompiler):  # type: ignore[misc]  # Ibis publishes no types
@@ -58,7 +36,7 @@ class SparkCompiler(PySparkCompiler):  # type: ignore[misc]  # Ibis publishes no
     def visit_node(self, op: Any, **arguments: Any) -> Any:
         """Raises `UnsupportedOperationError` for what is not known to agree."""
         kind = type(op).__name__
-        if not isinstance(op, ops.ScalarUDF) and kind not in _AGREE:
+        if not isinstance(op, ops.ScalarUDF) and kind not in KNOWN:
             raise UnsupportedOperationError(f"{kind} on Spark")
         return super().visit_node(op, **arguments)
 

@@ -25,6 +25,7 @@ from urllib.parse import unquote, urlsplit
 from bayesdp.errors import TableError, UnsupportedError
 from bayesdp.tables.engine import Engine
 from bayesdp.tables.parquet_files import Types, stated_types
+from bayesdp.tables.public_rows import sendable
 from bayesdp.tables.refusals import check_header
 from bayesdp.tables.spark_urls import ConnectAddress
 
@@ -118,6 +119,18 @@ class SparkEngine(Engine):
                 return self._session.sql(sql).toArrow().cast(schema)
 
         return self.reading(fetched)
+
+    def beside(self, data: Any) -> ir.Table:
+        """An Arrow table that is sent to Spark, as a view of this session."""
+        rows, view = sendable(data, self.name), f"bayesdp_public_{uuid.uuid4().hex}"
+
+        def sent() -> ir.Table:
+            with _quiet():
+                self._session.createDataFrame(rows).createOrReplaceTempView(view)
+                table: ir.Table = self.connection.table(view)
+                return table
+
+        return self.opening(sent, "the public table")
 
     @property
     def keeps_order(self) -> bool:

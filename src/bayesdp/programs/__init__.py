@@ -4,6 +4,7 @@
   an accepted program, `falsify` searches for databases on which a claim is wrong.
 * `verdict` is what a verdict says, `verdicts` the way from a file to its verdict, `notes` what an
   author may not have meant; `certificate` has the proof, `correlated` the level for a population.
+* `whole` says which values are whole numbers, to the front end and the interpreter alike.
 * `surface` and `surface_names` are what a program file imports, `words` how messages write numbers.
 
 The names of the language load on use, so that a program file can be imported too; importing this

@@ -22,11 +22,10 @@ from math import isqrt, log, sqrt
 from typing import Any, Literal
 
 from bayesdp.errors import InputError
-from bayesdp.kernel.programs.releases import whole
 from bayesdp.leakage.normal_curve import normal_delta
 from bayesdp.mechanisms.laplace import MAX_SCALE, MIN_SCALE
 from bayesdp.programs.check.noise import FINE, counts_delta, fine_delta, gaussian_delta
-from bayesdp.programs.ir import Expr, Release, expression, names_of, nodes
+from bayesdp.programs.ir import Release, expression
 from bayesdp.programs.run.noise import in_range
 from bayesdp.programs.run.private import (
     FINEST,
@@ -39,6 +38,7 @@ from bayesdp.programs.run.private import (
     width_of,
 )
 from bayesdp.programs.run.public import PublicValues
+from bayesdp.programs.whole import is_whole
 
 _SQUARE_ROOT_DIGITS = 10**18
 _EXACT_COUNTS = Fraction(2**52)
@@ -55,21 +55,15 @@ class NoiseLaw:
 def law_of(release: Release, node: Mapping[str, Any], values: PublicValues) -> NoiseLaw:
     """The law that a Gaussian release rests on, from what is known before it.
 
-    Where a value that is known only later (or the size, or public data) stands in it, no grid is
-    known, and the fine one is taken.
+    Whole numbers stay on whole numbers, whatever the values are that are known only later: their
+    text alone says so. Anything else gets the fine grid.
     """
-    expr, context = release.args[0], values.context
+    expr = release.args[0]
     width = width_of(expr)
     entries = width or 1
     squared = values.number(expression(node["sensitivity"]["value"]))
     asserted = "sigma" in dict(release.options)
-    if not asserted:
-        stated = {name for name, _, _ in values.program.parameters}
-        summed = [total for total in nodes(expr) if total.op in ("sum", "count")]
-        if not names_of(expr) <= stated or not all(context.moved(total) for total in summed):
-            return NoiseLaw("fine", entries)
-    expr = values.filled(expr)
-    if not _whole_entries(expr, values):
+    if not is_whole(expr, values.kinds, values.whole):
         return NoiseLaw("whole" if asserted else "fine", entries)
     if squared.denominator == 1 and squared < _EXACT_COUNTS:
         if width is None:
@@ -77,12 +71,6 @@ def law_of(release: Release, node: Mapping[str, Any], values: PublicValues) -> N
         if node["sensitivity"]["by"] == "onehot" and squared <= 2 and not asserted:
             return NoiseLaw("counts", entries)
     return NoiseLaw("whole", entries)
-
-
-def _whole_entries(expr: Expr, values: PublicValues) -> bool:
-    if expr.op == "tuple":
-        return all(_whole_entries(entry, values) for entry in expr.args)
-    return whole(expr, values.context)
 
 
 def sigma_of(release: Release, node: Mapping[str, Any], values: PublicValues) -> Fraction:

@@ -46,6 +46,7 @@ from bayesdp.programs.run.spread import EXACT, Spread
 from bayesdp.programs.run.table import Rows
 from bayesdp.programs.run.waiting import waiting
 from bayesdp.programs.verdict import ProgramVerdict
+from bayesdp.programs.whole import is_whole
 
 
 class Machine:
@@ -159,7 +160,8 @@ class Machine:
         scale = calibration.laplace(steps.unit, steps.slack)
         noisy = tuple(int(number) for number in self.samplers.laplace(steps.whole, scale))
         self.added[release.name] = Spread("laplace", scale, steps.unit)
-        return self._noted(release, steps.value(noisy), "laplace", in_units(scale, steps.unit))
+        values = self._on_whole(release, steps.value(noisy))
+        return self._noted(release, values, "laplace", in_units(scale, steps.unit))
 
     def gaussian(self, release: Release, node: Mapping[str, Any]) -> Any:
         """The value with discrete Gaussian noise on every entry."""
@@ -173,7 +175,17 @@ class Machine:
         steps, scale = noisy_steps(release, node, squared, amount, self.values)
         noisy = tuple(int(number) for number in self.samplers.gaussian(steps.whole, scale))
         self.added[release.name] = Spread("gaussian", scale, steps.unit)
-        return self._noted(release, steps.value(noisy), "gaussian", in_units(scale, steps.unit))
+        values = self._on_whole(release, steps.value(noisy))
+        return self._noted(release, values, "gaussian", in_units(scale, steps.unit))
+
+    def _on_whole(self, release: Release, values: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+        """The noisy values, rounded where whole numbers had to be drawn on another grid.
+
+        Sums of parts of vectors, and what exceeds doubles, have one. Rounding is free, as everything that follows.
+        """
+        if not is_whole(release.args[0], self.values.kinds, self.values.whole):
+            return values
+        return tuple(Fraction(round(value)) for value in values)
 
     def _now(self, expr: Expr, norm: Norm) -> Fraction:
         """The sensitivity at the values that public names have now.

@@ -22,6 +22,7 @@ from bayesdp.programs.run.distributions import Distribution
 from bayesdp.programs.run.observed import Answers
 from bayesdp.programs.run.rows import RowValues
 from bayesdp.programs.run.table import Rows
+from bayesdp.programs.whole import whole_names
 
 if TYPE_CHECKING:
     from bayesdp.arrays import Bools, Floats
@@ -37,6 +38,9 @@ class PublicValues:
     def __init__(self, program: Program, rows: Rows) -> None:
         self.program, self.rows = program, rows
         self.kinds = dict(program.record)
+        parameters = {name for name, _, value in program.parameters if _is_whole(value)}
+        self.whole = whole_names(program.body, self.kinds, frozenset(parameters))
+        """The names that stand for whole numbers, whatever is released."""
         size = Fraction(rows.size)
         # The size is known only where it is public; nothing else needs to be.
         known = Range(size, size) if program.adjacency == "replace-one" else ANY
@@ -149,6 +153,10 @@ class PublicValues:
             # What is filled in comes first: a public sum may speak of a candidate.
             return _literal(self.value(written))
         return written
+
+
+def _is_whole(value: Constant) -> bool:
+    return isinstance(value, int | Fraction) and Fraction(value).denominator == 1
 
 
 def _constant(value: Constant) -> PublicNumber | str:

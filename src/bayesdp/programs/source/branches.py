@@ -21,6 +21,7 @@ from bayesdp.programs.source.values import (
     combined,
     scalar,
 )
+from bayesdp.programs.whole import is_whole
 
 
 def condition(statement: ast.If, context: Context) -> None:
@@ -178,4 +179,6 @@ def _named(
         context.draft.joined.add(shared)
     for value, side in zip(values, sides, strict=True):
         side.append(Derive(shared, value))
+    if all(is_whole(value, context.draft.columns, context.draft.whole) for value in values):
+        context.draft.whole.add(shared)
     return Expr("public", (), (shared,))

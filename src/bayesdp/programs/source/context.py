@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from bayesdp.programs.ir import Adjacency, Command, Expr, Release
+from bayesdp.programs.ir import Adjacency, Command, Expr, Release, Type
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.module import SourceFile
 from bayesdp.programs.source.scope import FunctionScope
 from bayesdp.programs.source.sizes import PartCounts
 from bayesdp.programs.source.values import LoweredValue, ModelObject
+from bayesdp.programs.whole import releases_whole
 
 MOST_STEPS = 20_000
 MOST_NODES = 20_000
@@ -36,20 +37,23 @@ class Draft:
         function: ast.FunctionDef,
         adjacency: Adjacency,
         database: str,
-        public_columns: Collection[str],
+        columns: Mapping[str, Type],
     ) -> None:
         self.source = source
         self.function = function
         self.adjacency = adjacency
         self.database = database
         """The parameter that is the database."""
-        self.public_columns = frozenset(public_columns)
+        self.columns = dict(columns)
+        self.public_columns = frozenset(name for name, kind in columns.items() if kind.public)
         self.commands: list[Command] = []
         self.requires: list[Expr] = []
         self.models: dict[str, ModelObject] = {}
         """The model whose noisy statistics stand under a name."""
         self.joined: set[str] = set()
         """Names for which a branch has chosen between two noisy statistics."""
+        self.whole: set[str] = set()
+        """Names that certainly stand for whole numbers."""
         self.branches = 0
         """How deep the statement stands in branches."""
         self.stack: list[str] = []
@@ -67,9 +71,10 @@ class Draft:
     def emit(self, op: str, node: ast.Call, args: Sequence[Expr], options: dict[str, Expr]) -> Expr:
         """Append a release, and return the public name of its result."""
         name = self.fresh(op.replace("-", "_"))
-        self.commands.append(
-            Release(name, op, tuple(args), tuple(sorted(options.items())), place(node))
-        )
+        release = Release(name, op, tuple(args), tuple(sorted(options.items())), place(node))
+        self.commands.append(release)
+        if releases_whole(release, self.columns, self.whole):
+            self.whole.add(name)
         return Expr("public", (), (name,), place(node))
 
     @contextmanager

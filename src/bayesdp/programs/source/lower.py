@@ -59,8 +59,7 @@ def _lowered(
     names[database] = Data((), TRUE, row)
     announced = read_results(function.returns, function, source.surface)
     check_syntax(function, source.surface)
-    public_columns = frozenset(column for column, kind in fields if kind.public)
-    draft = Draft(source, function, adjacency, database, public_columns)
+    draft = Draft(source, function, adjacency, database, dict(fields))
     value = body_value(function, Context(draft, FunctionScope(names), HANDLERS))
     returned, types = returns(value, announced, function)
     return Program(

@@ -17,6 +17,7 @@ from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import refuse
 from bayesdp.programs.source.rows import check_all_rows, data_expr, private_data, row_value
 from bayesdp.programs.source.values import (
+    REAL,
     Data,
     LoweredValue,
     ModelObject,
@@ -84,17 +85,17 @@ def _noised(
     at = bound.given["value"]
     value = _private_number(at, context)
     name = context.draft.emit(op, bound.node, [value.expr], options)
-    kind = _noisy_type(value.type)
+    kind = _noisy_type(value.type, str(name.data[0]) in context.draft.whole)
     if value.model is not None:
         context.draft.models[str(name.data[0])] = value.model
     return Scalar("public", name, kind, released=True)
 
 
-def _noisy_type(kind: Type) -> Type:
+def _noisy_type(kind: Type, whole: bool) -> Type:
     """Noise on a vector has one step for all entries: they are whole only if all of them are."""
-    if kind.kind != "vector":
-        return whole_or_real(kind)
-    return Type("vector", items=(whole_or_real(*kind.items),) * len(kind.items))
+    entries = kind.items if kind.kind == "vector" else (kind,)
+    number = whole_or_real(*entries) if whole else REAL
+    return Type("vector", items=(number,) * len(entries)) if kind.kind == "vector" else number
 
 
 def call_randomized_response(node: ast.Call, context: Context) -> LoweredValue:

@@ -114,7 +114,11 @@ class PublicValues:
         return tuple(Fraction(entry) for entry in entries)
 
     def public_sum(self, expr: Expr) -> tuple[Fraction, ...]:
-        """A sum over public columns, correctly rounded, so that the rows' order doesn't matter."""
+        """A sum over public columns, correctly rounded, so that the rows' order doesn't matter.
+
+        Products of doubles are rounded before they are added up. So each entry is held inside the
+        bounds that the checker has for it: a released sum is scaled by no more than it counted on.
+        """
         if self.context.moved(expr):
             raise AssertionError("a private sum among public values")
         if expr not in self._sums:
@@ -124,8 +128,12 @@ class PublicValues:
                 many = self.rows.size if kept is None else int(kept.sum())
                 self._sums[expr] = (Fraction(many),)
             else:
-                entries = self.row_values.vector(data.args[1])
-                self._sums[expr] = tuple(_added(values, kept) for values in entries)
+                totals = [_added(row, kept) for row in self.row_values.vector(data.args[1])]
+                places = self.context.ranges(expr)
+                self._sums[expr] = tuple(
+                    Fraction(max(place.low, min(place.high, total)))
+                    for place, total in zip(places, totals, strict=True)
+                )
         return self._sums[expr]
 
     def public_size(self, data: Expr) -> int | None:

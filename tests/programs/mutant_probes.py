@@ -316,6 +316,19 @@ PROBES: dict[str, Callable[[], Probe]] = {
     "cells": lambda: Probe(noisy("sum(onehot(r.c) for r in db)", "Vector")),
     "three times cells with Gaussian noise": lambda: Probe(
         gaussian("3 * sum(onehot(r.c) for r in db)", "Vector")),
+    "numbers in cells": lambda: Probe(noisy("sum(onehot(r.c) * r.x for r in db)", "Vector")),
+    "numbers in cells with Gaussian noise": lambda: Probe(
+        gaussian("sum(r.x * onehot(r.c) for r in db)", "Vector")),
+    "numbers in cells, entering": lambda: Probe(
+        noisy("sum(onehot(r.c) * (r.x - 9) for r in db)", "Vector", options=ENTERING)),
+    "numbers in cells of different weight": lambda: Probe(
+        built("k = sum(onehot(r.c) * r.x for r in db)\n"
+              "laplace((k[0], 5 * k[1], k[2] / 5), epsilon=1)", "Vector")),
+    "numbers of both signs in one cell": lambda: Probe(
+        built("k = sum(onehot(r.c) * (r.x - 1) for r in db)\n"
+              "laplace((k[0], k[1] / 9, k[2] / 9), epsilon=1)", "Vector")),
+    "numbers in filtered cells": lambda: Probe(
+        noisy("sum(onehot(r.p) * r.x for r in db if r.b)", "Vector")),
     "wide moments": lambda: Probe(noisy(WIDE, "Vector")),
     "moments": lambda: Probe(noisy(MOMENTS, "Vector")),
     "moments with Gaussian noise": lambda: Probe(gaussian(MOMENTS.replace("r.y, 0", "r.q - 2, -1"),

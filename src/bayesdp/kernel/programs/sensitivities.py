@@ -16,7 +16,7 @@ from typing import Literal
 from bayesdp.kernel.programs.cases import cases
 from bayesdp.kernel.programs.effort import bounded
 from bayesdp.kernel.programs.ranges import AdjacencyContext, Range, folded
-from bayesdp.kernel.programs.reading import SIZE, Node, const
+from bayesdp.kernel.programs.reading import SIZE, Node, columns_of, const
 from bayesdp.kernel.programs.refusals import RefusedError, UnprovedError, allow
 from bayesdp.kernel.programs.rows import Entry, NotExactError, Term, added, linear, rows
 
@@ -135,6 +135,36 @@ def onehot(entries: list[Entry], norm: Norm, context: AdjacencyContext) -> Fract
     return sum(factors[: 1 if context.adjacency == "add-remove" else 2], Fraction(0))
 
 
+def cell(entries: list[Entry], norm: Norm, context: AdjacencyContext) -> Fraction | None:
+    """Rule `cell`: a number in one cell of a one-hot vector, `onehot(...) * number` (theory 8.3).
+
+    With `top` the number's largest distance from 0, and `f >= g` the two largest factors: a record
+    that leaves one cell for another moves two entries by at most f top and g top. One that stays
+    moves one entry by at most f times the width of the number's interval with 0: so does one whose
+    cell is public, also where a filter lets it in.
+    """
+    vector = _one_vector(entries, "mul")
+    if vector is None:
+        return None
+    term, factors = vector
+    kinds = [part.op == "onehot" for part in term.value.args]
+    number = term.value.args[1 if kinds[0] else 0]
+    if sum(kinds) != 1 or len(context.ranges(number)) > 1:
+        return None
+    place = context.range(number).or_zero()
+    if not place.finite:
+        return None
+    first, second = (*sorted(factors, reverse=True), Fraction(0))[:2]
+    if context.adjacency == "add-remove":
+        return _power(first * place.largest(), norm)
+    stays = _power(first * place.width(), norm)
+    vector_of = term.value.args[0 if kinds[0] else 1]
+    if columns_of(vector_of) <= context.public:
+        return stays
+    moved = [_power(factor * place.largest(), norm) for factor in (first, second)]
+    return max(stays, sum(moved, Fraction(0)))
+
+
 def moments(entries: list[Entry], norm: Norm, context: AdjacencyContext) -> Fraction | None:
     """Rule `moments`: products of pairs of d numbers in [-1, 1] (theory 8.3)."""
     vector = _one_vector(entries, "moments")
@@ -210,8 +240,8 @@ def _furthest(
 
 SensitivityRule = Callable[[list[Entry], Norm, AdjacencyContext], Fraction | None]
 JOINT: Mapping[str, SensitivityRule] = {
-    "box": interval_width, "onehot": onehot, "moments": moments, "enumerated": enumerated,
-    "cases": cases,
+    "box": interval_width, "onehot": onehot, "cell": cell, "moments": moments,
+    "enumerated": enumerated, "cases": cases,
 }  # fmt: skip
 """The rules for sums over rows. A derivation names the rule that gives its number."""
 

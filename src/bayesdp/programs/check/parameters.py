@@ -5,9 +5,12 @@ Privacy doesn't hang on it; but a prior that doesn't exist would be met after th
 
 from __future__ import annotations
 
-from bayesdp.kernel.programs.ranges import AdjacencyContext
+from fractions import Fraction
+
+from bayesdp.kernel.programs.ranges import AdjacencyContext, Range
 from bayesdp.programs.check.refusals import Rejected
 from bayesdp.programs.ir import Expr
+from bayesdp.programs.words import decimal
 
 POSITIVE = {
     "beta": ("beta's a", "beta's b"),
@@ -15,6 +18,12 @@ POSITIVE = {
     "normal": ("", "The standard deviation"),
 }
 """The names of a prior's parameters that must be above 0; an empty text for any other."""
+
+
+LEAST, MOST = Fraction(1, 10**12), Fraction(10**12)
+"""The parameters for which posteriors are computed: no nearer to 0, and no larger."""
+MOST_SHAPE = Fraction(10**6)
+"""Sums over counts take as many terms as the shape of a gamma prior is large."""
 
 
 def check_parameters(expr: Expr, context: AdjacencyContext) -> None:
@@ -31,7 +40,8 @@ def check_parameters(expr: Expr, context: AdjacencyContext) -> None:
     else:
         named = list(POSITIVE[family])
     for name, parameter in zip(named, expr.args, strict=False):
-        low = context.range(parameter).low
+        place = context.range(parameter)
+        low = place.low
         at_zero = expr.op == "likelihood" and family == "poisson"
         if name and (low < 0 or (low == 0 and not at_zero)):
             raise Rejected(
@@ -41,3 +51,39 @@ def check_parameters(expr: Expr, context: AdjacencyContext) -> None:
                 f"Write max(x, {0 if at_zero else 1}) for this x, or hold the number of records by "
                 "require(...).",
             )
+        _check_size(expr, parameter, name or "The mean", place)
+    if family == "normal" and expr.op == "prior":
+        _check_narrow(expr, context)
+
+
+def _check_size(expr: Expr, parameter: Expr, name: str, place: Range) -> None:
+    """Refuse a parameter that is known to be, or to be able to be, beyond what is computed."""
+    least = LEAST if name not in ("The mean", "The exposure") else -MOST
+    most = MOST_SHAPE if name == "gamma's shape" else MOST
+    far = [end for end in (place.low, place.high) if isinstance(end, Fraction)]
+    beyond = [end for end in far if not least <= end <= most]
+    if not beyond:
+        return
+    said = "is" if place.low == place.high else "may be"
+    raise Rejected(
+        "prior",
+        f"{name} {said} {decimal(beyond[0])} here, and posteriors are computed for "
+        f"{decimal(least)} to {decimal(most)}.",
+        parameter if parameter.where is not None else expr,
+        "Measure in another unit, or clip a released value to what is plausible.",
+    )
+
+
+def _check_narrow(prior: Expr, context: AdjacencyContext) -> None:
+    """Refuse a normal prior so narrow that doubles don't tell its values apart."""
+    mean, spread = (context.range(parameter) for parameter in prior.args)
+    ends = [abs(end) for end in (mean.low, mean.high) if isinstance(end, Fraction)]
+    if not ends or spread.low >= max(ends) * LEAST:
+        return
+    raise Rejected(
+        "prior",
+        f"The standard deviation may be {decimal(Fraction(spread.low))} here at a mean of "
+        f"{decimal(max(ends))}: numbers don't tell such values apart.",
+        prior.args[1] if prior.args[1].where is not None else prior,
+        "Take a wider prior, or measure from another origin.",
+    )

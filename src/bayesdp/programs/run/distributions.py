@@ -217,6 +217,11 @@ class Mixture(Univariate):
         low, high = float(ends.min()), float(ends.max())
         if len(self.weights) == 1 or not low < high:
             return low
+        # Where nearly all mass lies at an end, rounding may put the quantile on it.
+        if not self.cdf(low) < p:
+            return low
+        if not self.cdf(high) > p:
+            return high
         from scipy.optimize import brentq
 
         return float(brentq(lambda x: self.cdf(x) - p, low, high, xtol=1e-13, rtol=1e-12))

@@ -181,7 +181,8 @@ class Machine:
     def _on_whole(self, release: Release, values: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
         """The noisy values, rounded where whole numbers had to be drawn on another grid.
 
-        Sums of parts of vectors, and what exceeds doubles, have one. Rounding is free, as everything that follows.
+        Entries of a row's vector, and what exceeds doubles, are summed on one. Rounding is free, as
+        everything that follows.
         """
         if not is_whole(release.args[0], self.values.kinds, self.values.whole):
             return values

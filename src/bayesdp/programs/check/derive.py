@@ -259,7 +259,12 @@ def _check_sigma(
 
     given = folded(sigma)
     if given is None or squared is None or given <= 0:
-        raise Undecided("unproved", "An asserted sigma is held against a constant only.", sigma)
+        raise Undecided(
+            "unproved",
+            "An asserted sigma is held against a constant only, and this is known with the table.",
+            sigma,
+            "Leave sigma out: it is then calibrated. Or write the number.",
+        )
     reached = gaussian_delta(given, squared, epsilon, exact)
     if reached > delta:
         raise Rejected(

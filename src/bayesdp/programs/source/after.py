@@ -6,7 +6,7 @@ import ast
 from fractions import Fraction
 
 from bayesdp.programs.ir import Branch, Command, Derive, Expr, names_of
-from bayesdp.programs.source.arguments import BoundArguments, bind, fixed_number
+from bayesdp.programs.source.arguments import BoundArguments, bind, check_not_private, fixed_number
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.models import parts_of
@@ -25,6 +25,9 @@ def call_noise_aware(node: ast.Call, context: Context) -> LoweredValue:
 
 def call_nuts(node: ast.Call, context: Context) -> LoweredValue:
     """`nuts(noisy, draws=)`: samples of the noise-aware posterior."""
+    for option in node.keywords:
+        if option.arg not in ("noisy", None):
+            check_not_private(option.value, context, str(option.arg))
     bound = bind(node, ["noisy", "draws"], needed=2)
     draws = fixed_number(bound, "draws", context)
     number = draws.data[0]

@@ -97,11 +97,26 @@ def positive_number(node: ast.expr, context: Context, name: str) -> Scalar:
     return value
 
 
+def check_not_private(node: ast.expr, context: Context, name: str) -> None:
+    """Refuse private data in an argument, before what is wrong with its form is said."""
+    parts = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
+    for part in parts:
+        value = context.scope.names.get(part.id)
+        if isinstance(value, Scalar) and value.of_records:
+            raise refuse(
+                "private-parameter",
+                node,
+                f"{name} depends on private data, so its value would tell about them.",
+                "Use a literal or a public parameter.",
+            )
+
+
 def fixed_number(
     bound: BoundArguments, name: str, context: Context, *, positive: bool = True
 ) -> Expr:
     """A number that is known before the data is read."""
     node = bound.given[name]
+    check_not_private(node, context, name)
     given = scalar(context.value(node), node)
     if given.of_records:
         raise refuse(
@@ -141,6 +156,7 @@ def asserted(bound: BoundArguments, name: str, context: Context) -> dict[str, Ex
     """The assertion `sensitivity=` or `sigma=`: a public number, held against the derived one."""
     if name not in bound.given:
         return {}
+    check_not_private(bound.given[name], context, name)
     number = public_number(bound.given[name], context, name)
     if number.released:
         raise refuse(

@@ -121,7 +121,13 @@ def _zipped(node: ast.Call, context: Context) -> tuple[LoweredValue, ...]:
         if isinstance(over, Data):
             raise pairs(node)
         if isinstance(over, Parted):
-            raise refuse("construct", argument, "A partition is looped over by itself.")
+            raise refuse(
+                "construct",
+                argument,
+                "A partition is looped over by itself.",
+                "for label, piece in partition(people, by=...): and what belongs to a label by "
+                'conditions on it: 2 if label == "north" else 5.',
+            )
         lists.append(over)
     if node.keywords or not lists:
         raise refuse("arguments", node, f"{node.func.id} takes tuples.")

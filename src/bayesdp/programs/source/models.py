@@ -18,6 +18,7 @@ from bayesdp.programs.source.arithmetic import calculated
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.rows import ONE, data_expr, is_public_data, row_value, summed
+from bayesdp.programs.source.scope import LIKELIHOODS, PRIORS
 from bayesdp.programs.source.values import (
     INT,
     REAL,
@@ -196,7 +197,9 @@ def model_object(node: ast.expr, context: Context, kind: str) -> ModelObject:
             "A posterior that has not been released is private, and so is a prior made of it.",
             "Release it first: exponential(...), or laplace(statistics(model), ...).",
         )
-    raise refuse("type", node, f"Here stands {described(argument)}, and a {kind} is wanted.")
+    remedy = {"likelihood": LIKELIHOODS, "prior": PRIORS}.get(kind, "")
+    message = f"Here stands {described(argument)}, and a {kind} is wanted."
+    raise refuse("type", node, message, remedy)
 
 
 def _fits_noisy(

@@ -20,6 +20,7 @@ from bayesdp.programs.ir import Type, Where
 from bayesdp.programs.source.annotations import read_type, record_fields
 from bayesdp.programs.source.diagnostics import Diagnostic, ProgramError, refuse, unseen
 from bayesdp.programs.source.literals import Literal, attach, lines_of, literal
+from bayesdp.programs.source.scope import INSTEAD
 from bayesdp.programs.source.syntax import check_name
 from bayesdp.programs.surface_names import SURFACE
 
@@ -211,7 +212,7 @@ class _Reader:
                     "import",
                     alias,
                     f"bayesdp.programs has no '{alias.name}'.",
-                    did_you_mean(alias.name, sorted(SURFACE)),
+                    INSTEAD.get(alias.name) or did_you_mean(alias.name, sorted(SURFACE)),
                 )
             if alias.asname is not None and alias.asname != alias.name:
                 raise refuse(

@@ -20,6 +20,11 @@ WAYS_OUT = frozenset(
 )
 """Python's own that show a value, or reach into Python's workings."""
 
+LIKELIHOODS = (
+    "Likelihoods are bernoulli, categorical, normal(sd=), poisson(exposure=) and "
+    "linear_model(noise_sd=)."
+)
+PRIORS = "Priors are beta(a, b), dirichlet(a, ...), normal(mean, sd=) and gamma(shape, rate=)."
 INSTEAD = {
     "sorted": "For a quantile: exponential(score=lambda t: ..., candidates=linspace(...), ...).",
     "reversed": "Sums and counts don't depend on the order of records.",
@@ -47,6 +52,21 @@ INSTEAD = {
     "np": "Sums, counts and folds are written out.",
     "numpy": "Sums, counts and folds are written out.",
     "random": "Releases draw their own noise.",
+    "logistic": "A rate in each group of a public or private category is bernoulli with a beta "
+    "prior; for a trend there is linear_model(noise_sd=...). " + LIKELIHOODS,
+    "binomial": "Truth values of single records are bernoulli. " + LIKELIHOODS,
+    "multinomial": "Labels of single records are categorical. " + LIKELIHOODS,
+    "geometric": LIKELIHOODS,
+    "negative_binomial": "Counts are poisson with a gamma prior. " + LIKELIHOODS,
+    "exponential_time": LIKELIHOODS,
+    "weibull": LIKELIHOODS,
+    "lognormal": "Observe the logarithms, as normal(sd=...). " + LIKELIHOODS,
+    "student_t": LIKELIHOODS,
+    "mixture": LIKELIHOODS,
+    "uniform": "beta(1, 1) is the uniform prior of a chance. " + PRIORS,
+    "half_normal": PRIORS,
+    "cauchy": PRIORS,
+    "inverse_gamma": PRIORS,
 }
 """Names that one would expect to work, and what to write instead."""
 

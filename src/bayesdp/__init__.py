@@ -57,6 +57,7 @@ _PUBLIC: dict[str, str] = {
     "calibrate": "bayesdp.calibration",
     "calibrate_gaussian": "bayesdp.calibration",
     "calibrate_randomized_response": "bayesdp.calibration",
+    "collect": "bayesdp.mechanisms",
     "explain": "bayesdp.report.explain",
     "figure": "bayesdp.report.released",
     "gaussian_noise": "bayesdp.theorems.gaussian_noise",

@@ -32,7 +32,7 @@ from bayesdp.notions import (
 from bayesdp.numbers import UpperBound, float_above
 from bayesdp.statements.assumptions import secrets_place
 from bayesdp.statements.base import exact_text
-from bayesdp.statements.spends import is_one_row
+from bayesdp.statements.spends import COLLECTED, is_one_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +121,12 @@ class Spend:
 
     def _check_kind(self) -> None:
         """A column, its interval and slack belong to the kind `lipschitz`, which needs them."""
+        if self.mechanism == COLLECTED and not self._is_collected:
+            raise InputError(
+                "spend.mechanism",
+                self.mechanism,
+                expected="the kind 'any', no block, and one column, which it reads alone",
+            )
         if self.kind == "any" and (self.interval is not None or self.slack > 0):
             raise InputError(
                 "spend.kind",
@@ -142,6 +148,12 @@ class Spend:
                 expected="a column and its clipping interval beside it",
                 remedy="Name both, or use the kind 'any'.",
             )
+
+    @property
+    def _is_collected(self) -> bool:
+        """Whether it is about all answers of one column."""
+        alone = self.column is not None and self.reads == (self.column,)
+        return self.kind == "any" and alone and self.block is None
 
     def to_dict(self) -> dict[str, Any]:
         """The spend as plain data for JSON."""
@@ -176,8 +188,9 @@ def total_cost(spends: Sequence[Spend]) -> Cost:
     """What one record pays for the spends of one data set, summed exactly and rounded up once.
 
     Composition is at the DP level, where costs of adaptively chosen mechanisms add up (theory
-    2.2), and of those on disjoint public blocks the largest counts (theory 2.3 a). Where blocks mix
-    kinds, the whole counts as of kind `any`. Raises `LedgerError` where costs don't add up: spends
+    2.2), and of those on disjoint public blocks the largest counts (theory 2.3 a). Perturbed
+    answers are paid for once, however often they are read (theory 2.9). Where blocks mix kinds, the
+    whole counts as of kind `any`. Raises `LedgerError` where costs don't add up: spends
     of different data sets or with different protected units.
     """
     for name, due in (("dataset", "one data set"), ("unit", "one protected unit")):
@@ -189,6 +202,7 @@ def total_cost(spends: Sequence[Spend]) -> Cost:
                 expected=f"{due}: costs of different ones don't add up",
                 remedy="Keep a budget for each.",
             )
+    spends = _once(spends)
     mixed = len({spend.kind for spend in spends}) > 1
     if mixed and any(spend.block is not None for spend in spends):
         # The records that pay most for one kind need not be those that pay most for the other.
@@ -204,6 +218,22 @@ def total_cost(spends: Sequence[Spend]) -> Cost:
         rho_lipschitz=_most_paid(lipschitz, "rho"),
         rho_slack=_most_paid(lipschitz, "rho_slack"),
     )
+
+
+def _once(spends: Sequence[Spend]) -> list[Spend]:
+    """The spends, of which those on the same perturbed answers count once.
+
+    Answers of a column at another cost are other answers.
+    """
+    kept, known = list[Spend](), set[tuple[str | None, float, float]]()
+    for spend in spends:
+        if spend.mechanism == COLLECTED:
+            answers = (spend.column, spend.dp_epsilon, spend.rho)
+            if answers in known:
+                continue
+            known.add(answers)
+        kept.append(spend)
+    return kept
 
 
 def as_zcdp(spend: Spend) -> Spend:

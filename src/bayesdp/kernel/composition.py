@@ -12,7 +12,7 @@ from bayesdp.kernel.blocks import heaviest
 from bayesdp.statements import conversions
 from bayesdp.statements.gaussian import GaussianVectors
 from bayesdp.statements.populations import Population
-from bayesdp.statements.spends import Spend
+from bayesdp.statements.spends import COLLECTED, Spend
 
 SecretsInterval = list[float] | dict[str, list[float]] | None
 """Where secrets must lie, in one interval or one for each column; `None` is anywhere."""
@@ -111,7 +111,24 @@ def as_zcdp(spends: Iterable[Spent]) -> list[Spent]:
 
 
 def _heaviest_cost(spends: Sequence[Spent], amount: Callable[[Spent], Fraction]) -> Fraction:
-    return heaviest([(priced.spend.block, amount(priced)) for priced in spends])
+    return heaviest([(priced.spend.block, amount(priced)) for priced in _once(spends)])
+
+
+def _once(spends: Sequence[Spent]) -> list[Spent]:
+    """The spends, of which those on the same perturbed answers count once.
+
+    Answers are drawn when they are collected, and everything that is made of them later is
+    post-processing (theory 2.9). Answers at another cost are other answers.
+    """
+    kept, known = list[Spent](), set[tuple[str | None, Fraction, Fraction]]()
+    for priced in spends:
+        if priced.spend.mechanism == COLLECTED:
+            answers = (priced.spend.column, priced.pure, priced.rho)
+            if answers in known:
+                continue
+            known.add(answers)
+        kept.append(priced)
+    return kept
 
 
 def _parts(spends: Sequence[Spent]) -> tuple[Fraction, Fraction, Fraction, Fraction]:

@@ -11,6 +11,7 @@ from flint import arb
 from bayesdp.kernel.approximate import dp_level
 from bayesdp.kernel.arithmetic import UnknownError, agree, at_least, ball, exact, follows, require
 from bayesdp.kernel.blocks import check_block
+from bayesdp.kernel.collected import check_collected, check_collected_results
 from bayesdp.kernel.composition import (
     Cost,
     SecretsInterval,
@@ -44,6 +45,7 @@ from bayesdp.statements.assumptions import ROUNDING
 from bayesdp.statements.certificates import (
     AnyValues,
     BoundedValues,
+    CollectedResult,
     NumberResult,
     QuantileResult,
     ReleaseCertificate,
@@ -54,6 +56,7 @@ from bayesdp.statements.columns import Columns, Impute, label
 from bayesdp.statements.conditions import columns_of
 from bayesdp.statements.conversions import Conversion
 from bayesdp.statements.costs import (
+    CollectedStep,
     Composition,
     LaplaceNoise,
     PermuteAndFlipStep,
@@ -108,22 +111,28 @@ class _Release:
         self.check_claim(own, level, spends)
         self.check_data_set(spends, level)
         queries = self.composition.premises
-        numbers = [query for query in queries if not isinstance(query, ProgramStep)]
-        programs = len(queries) - len(numbers)
-        first = len(body.results) - programs
+        numbers = [q for q in queries if not isinstance(q, ProgramStep | CollectedStep)]
+        last = len(body.results) - len(self.program_steps())
+        perturbed = [r for r in body.results[:last] if isinstance(r, CollectedResult)]
+        first = last - len(perturbed)
         of_tables = NumberResult | QuantileResult
         shown = [result for result in body.results[:first] if isinstance(result, of_tables)]
         require(len(shown) == first, "numbers come first, as many as were asked for", "results")
+        check_collected_results(perturbed, self.collected_steps(), body.n, self.columns)
         # Records of several rows: only where all have as many are their rows counted.
         rows = body.n * self.rows_per_record
         counts = check_results(shown, rows, numbers, shapes, self.columns)
         of_rows = self.population if self.rows_per_record == 1 else None
         check_row_counts(counts, rows, self.columns, of_rows)
-        check_program_results(self.document["results"][first:], self.program_steps(), self.columns)
+        check_program_results(self.document["results"][last:], self.program_steps(), self.columns)
 
     def program_steps(self) -> list[ProgramStep]:
         """The steps of programs."""
         return [step for step in self.composition.premises if isinstance(step, ProgramStep)]
+
+    def collected_steps(self) -> list[CollectedStep]:
+        """The steps of perturbed answers."""
+        return [step for step in self.composition.premises if isinstance(step, CollectedStep)]
 
     # -- what was asked, and what it costs under DP ----------------------------------------
 
@@ -133,10 +142,13 @@ class _Release:
         shapes: list[Shape] = []
         described: list[Mapping[str, Any]] = []
         for step in self.composition.premises:
-            if not isinstance(step, ProgramStep):
+            if not isinstance(step, ProgramStep | CollectedStep):
                 asked = self.shape(step)
                 shapes.append(asked)
                 self.check_spend(step, asked, f"{step.rule}: {step.evidence.query.name}")
+        check_collected(
+            self.collected_steps(), self.body, self.columns, self.covers, self.independent
+        )
         for program in self.program_steps():
             asked_of = program_query(
                 program, self.body, self.columns, self.covers, self.independent, self.effort

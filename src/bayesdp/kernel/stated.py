@@ -162,6 +162,8 @@ def _check_condition(text: str, operands: Mapping[str, conditions.Operand], wher
 
 def check_query(query: Query, declared: Columns) -> None:
     """`InvalidError` unless the query is of columns that are declared."""
+    if isinstance(query, queries.CollectedQuery):
+        require(query.column in declared, f"column {query.column!r} is not declared", query.name)
     if isinstance(query, queries.TableQuery):
         for name in (*queries.column_names(query.column), *queries.column_names(query.by)):
             require(name in declared, f"column {name!r} is not declared", query.name)

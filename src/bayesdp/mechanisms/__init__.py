@@ -2,7 +2,7 @@
 
 from bayesdp.mechanisms.gaussian import DiscreteGaussian
 from bayesdp.mechanisms.laplace import DiscreteLaplace
-from bayesdp.mechanisms.randomized_response import EstimatedCount, RandomizedResponse
+from bayesdp.mechanisms.randomized_response import EstimatedCount, RandomizedResponse, collect
 from bayesdp.mechanisms.selection import ExponentialMechanism, PermuteAndFlip
 
 __all__ = [
@@ -12,4 +12,5 @@ __all__ = [
     "ExponentialMechanism",
     "PermuteAndFlip",
     "RandomizedResponse",
+    "collect",
 ]

@@ -172,6 +172,25 @@ class RandomizedResponse:
         return tuple(counts)
 
 
+def collect(answer: Hashable, states: Iterable[Hashable], *, dp_epsilon: float) -> Hashable:
+    """One perturbed answer, to be drawn where the true one is given, before anybody else sees it.
+
+    Of k `states` the true `answer` is kept with the probability `e^eps / (e^eps + k - 1)`, where
+    `eps` is `dp_epsilon` in nats, and otherwise it is one of the others, all equally likely. So the
+    odds of what is sent are at most `e^eps`, whatever is true, and nobody need be trusted with it.
+    OpenDP draws it, from the operating system's source of chance; its own bound on the cost is at
+    most `dp_epsilon`. Asking again about the same record costs again: keep what was sent.
+
+    Raises `InputError`, which doesn't show the answer, for one that is not a state, and for states
+    or a cost as in `RandomizedResponse.for_cost`.
+
+    >>> collect("no", ["no", "yes"], dp_epsilon=600.0)
+    'no'
+    """
+    (sent,) = RandomizedResponse.for_cost(tuple(states), dp_epsilon).release([answer])
+    return sent
+
+
 def _interval(seen: int, n: int, kept: float, other: float, beta: float) -> tuple[int, int]:
     """The true counts for which `seen` answers are plausible: no tail below `beta / 2`.
 

@@ -97,6 +97,7 @@ def declarations(plan: Plan, before: Sequence[Spend] = ()) -> dict[str, Any]:
         "columns": {name: describe_column(column) for name, column in study.columns.items()},
         "claim": claim(plan),
         **({"public_blocks": sorted(blocks)} if blocks else {}),
+        **_collected(plan),
         **(
             {"programs": [describe_program(program) for program in plan.programs]}
             if plan.programs
@@ -104,6 +105,13 @@ def declarations(plan: Plan, before: Sequence[Spend] = ()) -> dict[str, Any]:
         ),
         "population": study.population.spec() if study.population and of_bdp else None,
     }
+
+
+def _collected(plan: Plan) -> dict[str, Any]:
+    """The columns of answers, each with the epsilon with which they were perturbed."""
+    asked = {query.column.name: query.dp_epsilon for query in plan.collected}
+    described = [{"column": name, "epsilon": asked[name]} for name in sorted(asked)]
+    return {"collected": described} if asked else {}
 
 
 def _sources(data: DataSpec) -> dict[str, Any]:
@@ -127,7 +135,8 @@ def describe_program(program: PlannedProgram) -> dict[str, Any]:
 def assumptions(plan: Plan) -> list[str]:
     """Everything that the level rests on and that nobody checked."""
     stated = {
-        "results": [{"kind": query.shape.spec.kind} for query in plan.queries],
+        "results": [{"kind": query.shape.spec.kind} for query in plan.queries]
+        + [query.describe() for query in plan.collected],
         "data_set": {"total": plan.reading.total},
         "derivation": {"evidence": allowed(plan)},
     }

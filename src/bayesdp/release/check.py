@@ -10,6 +10,7 @@ from bayesdp.accounting.rounded import up_words
 from bayesdp.numbers import float_above, shortest
 from bayesdp.populations import Family, Population
 from bayesdp.populations.base import NO_ALLOWANCE
+from bayesdp.release.collected import PlannedCollected
 from bayesdp.release.plan import Plan, PlannedQuery
 from bayesdp.release.queries import cells_sentences
 from bayesdp.release.repeats import Released, repeat_words
@@ -31,18 +32,19 @@ class Check:
     """Earlier releases of the same study, oldest first; none in a sweep."""
 
     def __repr__(self) -> str:
-        count = len(self.plan.queries) + len(self.plan.programs)
+        count = len(self.plan.queries) + len(self.plan.collected) + len(self.plan.programs)
         return f"Check({counted(count, 'query', 'queries')}, {self._together()})"
 
     def __str__(self) -> str:
         queries = map(self._query, self.plan.queries)
-        programs = map(str, self.plan.programs)
+        programs = map(str, (*self.plan.collected, *self.plan.programs))
         shown = [*queries, *self.groups_and_cells(), *programs, self._together()]
         return "\n".join([*filter(None, [self.repeat]), *shown, *self._remarks()])
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the price list, and what it comes to."""
         rows: list[tuple[str, ...]] = [self._row(query) for query in self.plan.queries]
+        rows += [_collected(query, self.plan.n) for query in self.plan.collected]
         rows += [(program.spec.name, "", program.cost_words()) for program in self.plan.programs]
         prices = notebook.table("Before the release", ("query", "error", "cost"), rows)
         said = [*self.groups_and_cells(), self._together(), *self._remarks()]
@@ -113,6 +115,13 @@ class Check:
         delta = f" at delta {exact_text(plan.delta)}" if plan.delta > 0.0 else ""
         fits = "it fits" if self.preview.refusal is None else "it does not fit"
         return f"{cost_words(plan.dp_epsilon, plan.dp_rho)}, {level}{delta}: {fits}"
+
+
+def _collected(query: PlannedCollected, n: int | None) -> tuple[str, str, str]:
+    """The name of a query of perturbed answers, about its error, and its cost."""
+    error = query.error(n)
+    shown = "" if error is None else f"about +- {up_words(error)}"
+    return query.spec.name, shown, f"{cost_words(query.dp_epsilon, 0.0)}, at collection"
 
 
 def plan_warnings(plan: Plan) -> list[str]:

@@ -28,7 +28,7 @@ from bayesdp.errors import BudgetExceededError, Refusal
 from bayesdp.notions import ApproxDP, Cost
 from bayesdp.numbers import UpperBound, largest
 from bayesdp.populations import Family
-from bayesdp.release.dp_steps import program_step, query_step
+from bayesdp.release.dp_steps import collected_step, program_step, query_step
 from bayesdp.release.plan import (
     Plan,
     TooSlow,
@@ -110,6 +110,7 @@ def derive(plan: Plan, before: Sequence[Spend] = ()) -> Step:
         {"adjacency": "replace one record"},
         (
             *(query_step(query) for query in plan.queries),
+            *(collected_step(query) for query in plan.collected),
             *(program_step(program) for program in plan.programs),
         ),
     )

@@ -18,6 +18,7 @@ from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from bayesdp.numbers import float_above
 from bayesdp.release.noise import Noise
 from bayesdp.statements.base import exact_text
+from bayesdp.statements.queries import RANDOMIZED_RESPONSE
 
 
 class NoisyNumber(Protocol):
@@ -304,6 +305,27 @@ def consistent(
     return Consistent(dict(zip(words, values, strict=True)), total, noise, confidence)
 
 
+def projected(results: Sequence[NoisyNumber], words: Sequence[str]) -> Consistent:
+    """The closest numbers to estimates from perturbed answers that are not below 0, by `words`.
+
+    They add up to the number of records, as the estimates do. The `noise` is how far off all
+    estimates are at most, each at 95 % divided among them. Raises `InputError` for other results.
+    """
+    if not results or any(result.kind != RANDOMIZED_RESPONSE for result in results):
+        raise InputError(
+            "results",
+            results[0].kind if results else None,
+            expected="estimates from perturbed answers",
+            remedy="Numbers with noise have consistent(total).",
+        )
+    confidence = 0.95
+    each = 1.0 - _failure(confidence) / len(results)
+    total = float(round(sum(Fraction(result.value) for result in results)))
+    values = _projected([result.value for result in results], total)
+    noise = max(result.error(each) for result in results)
+    return Consistent(dict(zip(words, values, strict=True)), total, noise, confidence)
+
+
 def _projected(values: Sequence[float], total: float) -> list[float]:
     """The closest point, in least squares, among those that are not below 0 and add up to `total`.
 
@@ -339,4 +361,4 @@ def _failure(confidence: float) -> float:
     return (1.0 - confidence) / _OUTWARD
 
 
-__all__ = ["Consistent", "Ratio", "consistent", "largest", "ratio", "separation"]
+__all__ = ["Consistent", "Ratio", "consistent", "largest", "projected", "ratio", "separation"]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from bayesdp.certificate import Step
+from bayesdp.release.collected import PlannedCollected
 from bayesdp.release.noise import distribution_of
 from bayesdp.release.plan import PlannedQuery, describe_query
 from bayesdp.release.programs import PlannedProgram
+from bayesdp.statements.costs import PERTURBED
 from bayesdp.statements.spends import ZCDP
 
 
@@ -34,6 +36,12 @@ def query_step(query: PlannedQuery) -> Step:
     conclusion = {"notion": "dp", "epsilon": query.dp_epsilon, "kind": query.shape.kind}
     rho = {"rho": query.dp_rho} if zcdp else {}
     return Step(rule, conclusion | rho, evidence)
+
+
+def collected_step(query: PlannedCollected) -> Step:
+    """The step of perturbed answers: their collection's cost, which is all that they cost."""
+    conclusion = {"notion": "dp", "epsilon": query.dp_epsilon, "kind": query.spend.kind}
+    return Step(PERTURBED, conclusion, {"query": query.describe(), "spend": query.spend.to_dict()})
 
 
 def program_step(program: PlannedProgram) -> Step:

@@ -21,6 +21,7 @@ from bayesdp.mechanisms import (
 from bayesdp.numbers import UpperBound
 from bayesdp.release.certify import certify
 from bayesdp.release.check import plan_warnings
+from bayesdp.release.collected_results import estimates
 from bayesdp.release.plan import Plan, PlannedQuery
 from bayesdp.release.program_results import ProgramAnswer
 from bayesdp.release.program_runs import ProgramRun, run_program
@@ -72,6 +73,8 @@ class StudyDrawing:
         self._time = time.isoformat(timespec="seconds")
         for query in self._plan.queries:
             self._results += noisy(query, self._totals[query.shape.spec.name])
+        for asked in self._plan.collected:
+            self._results += estimates(asked, self._totals[asked.spec.name])
         answers = [run_program(run) for run in self._runs]
         self.reads_released_only = True
         certified = self._certified(release, answers)

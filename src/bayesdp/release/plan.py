@@ -30,6 +30,7 @@ from bayesdp.notions import LeakageReport, Refused, left_out_for_time
 from bayesdp.numbers import UpperBound, up_words
 from bayesdp.populations import Autoregressive, Family, Gaussian, Panel, Population
 from bayesdp.populations.support import supports
+from bayesdp.release.collected import PlannedCollected, plan_collected
 from bayesdp.release.labels import covered_labels, independent_labels
 from bayesdp.release.noise import NOISES, NoiseName
 from bayesdp.release.planned_query import CONFIDENCE, PlannedQuery
@@ -40,7 +41,9 @@ from bayesdp.release.spec import FROM_DATA, StudySpec
 from bayesdp.release.spec_parts import CAPS
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.populations import law_of
+from bayesdp.statements.queries import RANDOMIZED_RESPONSE
 from bayesdp.tables.checks import Structure
+from bayesdp.tables.queries import DataQuery
 from bayesdp.tables.supports import RuledOut
 
 __all__ = [
@@ -82,6 +85,9 @@ class NoiseChoice:
         )
 
 
+NO_NOISE = ("program", RANDOMIZED_RESPONSE)
+"""Kinds of queries to which a release adds no noise of its own."""
+
 MOST_GROWTH = 2.0
 """How many times larger a release lets the noise be because a proof took too long."""
 
@@ -115,7 +121,8 @@ class Plan:
 
     `level` is what its spends reach on their own and `target` what they may reach, both in nats of
     the reading's notion. `report` is the conversion of its own spends; `None` for the notion `dp`.
-    `queries` are those that release numbers with noise, `programs` the others. `left_out` are the
+    `queries` are those that release numbers with noise, `collected` those of perturbed answers,
+    `programs` the others. `left_out` are the
     theorems that time alone kept out: with more seconds (`budget.seconds`) there may be less noise.
     `unproved` says why the kernel has no say about the level, so that a certificate of it verifies
     as UNKNOWN; it is empty where the kernel proves it. `too_slow` are theorems with lower levels
@@ -133,15 +140,23 @@ class Plan:
     noise: NoiseName = "laplace"
     choice: NoiseChoice | None = None
     programs: tuple[PlannedProgram, ...] = ()
+    collected: tuple[PlannedCollected, ...] = ()
     left_out: tuple[Refused, ...] = ()
     unproved: str = ""
     too_slow: TooSlow | None = None
     proof: Step | None = None
 
     @property
+    def table_queries(self) -> list[DataQuery]:
+        """What the data engine computes for its numbers and its perturbed answers."""
+        queries = [query.table_query() for query in self.queries]
+        return [*queries, *(asked.table_query() for asked in self.collected)]
+
+    @property
     def spends(self) -> tuple[Spend, ...]:
-        """The spends of a release of the whole study: its numbers first, then its programs."""
+        """The spends of a release of the whole study: its numbers first, its programs last."""
         numbers = [query.spend for query in self.queries]
+        numbers += [query.spend for query in self.collected]
         return (*numbers, *(spend for program in self.programs for spend in program.spends))
 
     @property
@@ -309,7 +324,7 @@ def make_plan(
     reading = reading or reading_of(study)
     if noise is not None:
         return _plan(study, n, within, noise, reading)
-    numbers = any(query.kind != "program" for query in study.queries)
+    numbers = any(query.kind not in NO_NOISE for query in study.queries)
     if study.budget.delta == 0.0 or not numbers:
         return _plan(study, n, within, "laplace", reading)
     if study.budget.noise != "auto":
@@ -363,13 +378,16 @@ def _plan(
     shapes = [
         shape(study, position)
         for position, query in enumerate(study.queries)
-        if query.kind != "program"
+        if query.kind not in NO_NOISE
     ]
     programs = plan_programs(study, n)
+    fields = {name for program in programs for name in program.fields.values()}
+    collected = plan_collected(study, n, fields)
     _check_unknown(study, n)
     target = study.budget.spend or study.budget.epsilon
     aim = min(target, within or target)
-    others = [spend for program in programs for spend in program.spends]
+    others = [query.spend for query in collected]
+    others += [spend for program in programs for spend in program.spends]
     pricing = Pricing(study, shapes, n, reading, aim, NOISES[noise], others)
     queries, seconds = pricing.solve(), study.budget.seconds
     spends = [*(query.spend for query in queries), *others]
@@ -393,6 +411,7 @@ def _plan(
         target,
         noise,
         programs=programs,
+        collected=collected,
         left_out=_left_out(report, pricing.refused),
     )
 

@@ -29,6 +29,7 @@ from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import BudgetSpec
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.queries import OF_MATCHING
+from bayesdp.statements.spends import COLLECTED
 from bayesdp.tables.grid import Grid
 from bayesdp.theorems.zeros import zeros_hint
 
@@ -201,6 +202,11 @@ class Pricing:
 
     def _fixed_costs(self) -> str:
         """In words: what has a fixed cost, before the weighted queries share the rest."""
+        if any(spend.mechanism == COLLECTED for spend in self.others):
+            more = len(self.others) > sum(s.mechanism == COLLECTED for s in self.others)
+            more = more or any(shape.spec.error is not None for shape in self.shapes)
+            rest = ", the programs and the wanted errors" if more else ""
+            return f"What was paid when answers were perturbed{rest}"
         wanted = any(shape.spec.error is not None for shape in self.shapes)
         if not self.others:
             return "The wanted errors"
@@ -208,7 +214,9 @@ class Pricing:
 
     def _ask(self) -> str:
         ask = "Ask for larger errors" + self._larger_errors()
-        if self.others:
+        if any(spend.mechanism == COLLECTED for spend in self.others):
+            ask = "Allow the study more: answers are paid for at collection"
+        elif self.others:
             ask = "Write smaller epsilons in the programs, or allow the study more"
         ask += raise_spend(self.study.budget)
         hint = zeros_hint(self.study.population, self.best) if self.reading.notion == "bdp" else ""

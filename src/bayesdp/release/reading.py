@@ -31,6 +31,7 @@ from bayesdp.populations import Population, parse
 from bayesdp.populations.base import explain_validation
 from bayesdp.populations.files import parse_toml, search_in
 from bayesdp.populations.registry import parse_below
+from bayesdp.release.collected import check_collected_keys
 from bayesdp.release.consistency import consistent
 from bayesdp.release.crossed import crossed
 from bayesdp.release.program_files import check_program_keys, named, read_programs
@@ -303,6 +304,7 @@ def _queries(raw: object) -> tuple[QuerySpec, ...]:
         seen.add(query.name)
         require_shown(query.name, f"query[{position}].name")
         check_program_keys(query, f"query[{position}]")
+        check_collected_keys(query, f"query[{position}]")
         if query.weight is not None and query.error is not None:
             raise InputError(
                 f"query[{position}]",

@@ -21,7 +21,7 @@ from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.errors import LedgerError, Refusal
 from bayesdp.release.certify import declarations
 from bayesdp.release.derivation import plain_details
-from bayesdp.release.dp_steps import program_step, query_step
+from bayesdp.release.dp_steps import collected_step, program_step, query_step
 from bayesdp.release.plan import Plan
 from bayesdp.release.results import cost_words
 from bayesdp.release.spec import StudySpec, describe_column
@@ -82,6 +82,8 @@ def repeat_words(released: tuple[Released, ...], plan: Plan) -> str:
     """That this very study was released before, and what it would cost to repeat; else empty."""
     if not released:
         return ""
+    if not (plan.queries or plan.programs):
+        return f"{released_words(released)} Its answers are the same, at no further cost."
     return (
         f"{released_words(released)} Another release of it draws new noise, and costs as much "
         f"again: {cost_words(plan.dp_epsilon, plan.dp_rho)}."
@@ -103,7 +105,8 @@ _DECLARED = (
 
 def _asked(plan: Plan) -> dict[str, Any]:
     """What a study declares and asks for, in the form of a certificate."""
-    steps = [*map(query_step, plan.queries), *map(program_step, plan.programs)]
+    steps = [*map(query_step, plan.queries), *map(collected_step, plan.collected)]
+    steps += map(program_step, plan.programs)
     document = declarations(plan)
     population = document["population"]  # plain data already, and long where it is a large network
     asked = {

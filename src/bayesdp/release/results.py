@@ -12,7 +12,15 @@ from bayesdp.accounting.rounded import up_words, value_words
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError, UnsupportedError, first_names, unknown_name
 from bayesdp.numbers import UpperBound, float_above
-from bayesdp.release.derived import Consistent, Ratio, consistent, largest, ratio, separation
+from bayesdp.release.derived import (
+    Consistent,
+    Ratio,
+    consistent,
+    largest,
+    projected,
+    ratio,
+    separation,
+)
 from bayesdp.release.noise import Noise, distribution_of
 from bayesdp.release.program_results import ProgramAnswer, around
 from bayesdp.statements.base import exact_text
@@ -260,6 +268,14 @@ class ResultList(list[Result]):
         """
         words = [_place_words(result) for result in self]
         return consistent(list(self), words, total, confidence)
+
+    def projected(self) -> Consistent:
+        """Numbers of holders of each state that can all be true, closest to these; at no cost.
+
+        Of perturbed answers: estimates are unbiased, but may be below 0. These are not unbiased,
+        and add up to the number of records. Raises `InputError` for other results.
+        """
+        return projected(list(self), [_place_words(result) for result in self])
 
     def _repr_html_(self) -> str:
         """The table that a notebook shows."""

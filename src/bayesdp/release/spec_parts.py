@@ -26,6 +26,7 @@ QueryKind = Literal[
     "histogram",
     "quantile",
     "median",
+    "randomized_response",
     "program",
 ]
 """A median is read as the quantile of probability 0.5 (`release.reading`)."""
@@ -116,6 +117,8 @@ class QuerySpec(_Part):
     A quantile, of a `probability`, is one of its `candidates`, or of the grid of this `step` that
     begins at the column's lower bound; of a column with states it is one of these.
 
+    Answers in `column` that were perturbed at collection have the `epsilon` of collection.
+
     `error` is wanted of every number of the query, at `confidence`. `group_sizes` are the public
     numbers of rows that a mean or proportion with `by` is over, by group: with them its errors are
     known before the data are read.
@@ -143,6 +146,7 @@ class QuerySpec(_Part):
     max_groups: int | None = Field(default=None, ge=1)
     max_rows_per_group: int | None = Field(default=None, ge=1)
     total_bounds: tuple[float, float] | None = Field(default=None, strict=False)
+    epsilon: float | None = Field(default=None, gt=0)
     program: str | None = Field(default=None, min_length=1)
     parameters: dict[str, bool | int | float | str] = Field(default_factory=dict)
     columns: dict[str, str] = Field(default_factory=dict)

@@ -73,7 +73,7 @@ class StudyTable:
         Raises `TableMismatchError` for a table that is not as declared, or has groups of other
         sizes.
         """
-        queries = [query.table_query() for query in plan.queries]
+        queries = plan.table_queries
         expected = replace(structure_of(self.spec), n=plan.n)
         totals = run(table, self.spec.columns, queries, expected)
         for sentence in averages_of_nothing(plan.queries, totals, self.spec.columns):
@@ -96,7 +96,7 @@ class StudyTable:
             return [error.finding]
 
     def _findings(self, table: Table, plan: Plan) -> list[Finding]:
-        queries = [query.table_query() for query in plan.queries]
+        queries = plan.table_queries
 
         def look() -> list[Finding]:
             structure = structure_of(self.spec)
@@ -122,7 +122,7 @@ class StudyTable:
     def hints(self, plan: Plan) -> list[str]:
         """What the table suggests about the declaration: for the curator only."""
         structure = structure_of(self.spec)
-        queries = [query.table_query() for query in plan.queries]
+        queries = plan.table_queries
         with self.opened() as table:
             return [
                 *clusters_of_one(self.spec, table, structure),

@@ -7,6 +7,7 @@ from typing import Any
 from bayesdp.numbers import plain_number
 from bayesdp.release.certify import assumptions, claim
 from bayesdp.release.check import Check
+from bayesdp.release.collected import PlannedCollected
 from bayesdp.release.crossed import place_text
 from bayesdp.release.noise import distribution_of
 from bayesdp.release.plan import Plan, PlannedQuery, describe_query
@@ -23,6 +24,11 @@ def check_document(check: Check) -> dict[str, Any]:
         "dataset": plan.study.data.dataset,
         "claim": claim(plan),
         "queries": [_query(plan, query) for query in plan.queries],
+        **(
+            {"collected": [_collected(plan, asked) for asked in plan.collected]}
+            if plan.collected
+            else {}
+        ),
         **(
             {"programs": [plain_program(program) for program in plan.programs]}
             if plan.programs
@@ -102,6 +108,8 @@ def _target(row: SweepRow) -> dict[str, Any]:
         return document
     plan = row.check.plan
     document |= {"claim": claim(plan), "queries": [_query(plan, query) for query in plan.queries]}
+    if plan.collected:
+        document["collected"] = [_collected(plan, asked) for asked in plan.collected]
     if plan.programs:
         document["programs"] = [plain_program(program) for program in plan.programs]
     return document | {"noise": _noise(plan)}
@@ -140,6 +148,18 @@ def _query(plan: Plan, query: PlannedQuery) -> dict[str, Any]:
         },
         **_error(query, plan.n),
         **({"errors": errors} if errors else {}),
+    }
+
+
+def _collected(plan: Plan, asked: PlannedCollected) -> dict[str, Any]:
+    """A query of perturbed answers; `about_error`, in records, is `None` without a number of them.
+
+    The error is that of a normal law: a release shows intervals that the kernel proves.
+    """
+    return asked.describe() | {
+        "dp_epsilon": asked.dp_epsilon,
+        "confidence": asked.spec.confidence,
+        "about_error": asked.error(plan.n),
     }
 
 

@@ -117,6 +117,8 @@ _COUNTED = {
     "proportion": "the share of records",
     "histogram": "how many records have each value of {column}",
     "contingency table": "how many records have each combination of values of {column}",
+    "randomized_response": "how many records hold each state of {column}, by answers that were "
+    "perturbed when they were collected",
     "quantile": "the quantile of {column} that has the share {probability:g} of the rows below it",
 }
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from bayesdp.accounting.spend import Spend
 from bayesdp.notions import ADVERSARY_MEANING
 from bayesdp.release.check import Check
+from bayesdp.release.collected_results import CollectedResult
 from bayesdp.release.plan import Plan, PlannedQuery
 from bayesdp.release.proposals import Proposals
 from bayesdp.release.repeats import released_words
@@ -120,6 +121,16 @@ def _show_queries(console: Console, plan: Plan) -> None:
                     _unit(query),
                 )
                 for query in plan.queries
+            ),
+            *(
+                (
+                    asked.spec.name,
+                    asked.spec.kind,
+                    f"{level_words(asked.dp_epsilon)}, at collection",
+                    "?" if (error := asked.error(plan.n)) is None else f"about {rough(error, 3)}",
+                    "records",
+                )
+                for asked in plan.collected
             ),
             *(
                 (
@@ -312,7 +323,7 @@ def show_release(
     cost = cost_words(release.dp_epsilon, release.dp_rho)
     level = f"{level_words(release.level)}{at_delta(release.delta)}"
     note = "The error is the noise's; clipping to the bounds may add to it."
-    if all(isinstance(result, QuantileResult) for result in release.results):
+    if all(isinstance(result, QuantileResult | CollectedResult) for result in release.results):
         note = ""
     say(
         console,

@@ -12,6 +12,7 @@ from typing import Any
 
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.populations import STRUCTURE, in_short
+from bayesdp.statements.queries import RANDOMIZED_RESPONSE
 
 ADVERSARY_WORDS = {
     "any": "whoever they are: any set of the other records may be known to them exactly",
@@ -74,6 +75,7 @@ def assumptions(document: Mapping[str, Any]) -> list[str]:
                 f"column {named(name)} is declared independent: given a record's own covered "
                 "columns, it tells nothing about other records and they tell nothing about it"
             )
+    said += _about_collection(document)
     for program in document.get("programs", ()):
         said += [
             f"of the program {named(program['query'])}: {text}" for text in program["assuming"]
@@ -87,12 +89,25 @@ def assumptions(document: Mapping[str, Any]) -> list[str]:
         said.append("noise of all other queries is drawn from OpenDP's samplers")
     elif "results" in document:
         law = "Gaussian" if claim.get("dp_rho", 0.0) > 0.0 else "Laplace"
-        chosen = [result["kind"] == "quantile" for result in document["results"]]
-        if not chosen or not all(chosen):
+        noisy = [r["kind"] for r in document["results"] if r["kind"] != RANDOMIZED_RESPONSE]
+        chosen = [kind == "quantile" for kind in noisy]
+        if (not chosen and not document["results"]) or not all(chosen):
             said.append(f"noise is drawn from OpenDP's discrete {law} sampler")
         if any(chosen):
             said.append("quantiles are chosen by OpenDP's noisy max")
     return said
+
+
+def _about_collection(document: Mapping[str, Any]) -> list[str]:
+    """How answers were perturbed, by column: nobody can check that afterwards."""
+    return [
+        f"the cells of column {named(asked['column'])} are answers that were perturbed before "
+        "anybody saw them, each once and on its own, by randomized response with the epsilon "
+        f"{float(asked['epsilon'])!r}, and they are the same in every release of the data set: of "
+        "k states the record's own is answered with the probability e^epsilon / (e^epsilon + k - "
+        "1), else one of the others, all equally likely"
+        for asked in document.get("collected", ())
+    ]
 
 
 def _numbers(population: Mapping[str, Any]) -> str:

@@ -26,11 +26,12 @@ from bayesdp.statements.base import (
     Sequence,
     Size,
     Statement,
+    Whole,
 )
-from bayesdp.statements.columns import CellKey
+from bayesdp.statements.columns import CellKey, Value
 from bayesdp.statements.conversions import Adversary, Conversion, Cost, Delta
 from bayesdp.statements.program_steps import ProgramClaim, ProgramDerivation
-from bayesdp.statements.queries import AVERAGES
+from bayesdp.statements.queries import AVERAGES, RANDOMIZED_RESPONSE
 from bayesdp.statements.spends import PROGRAM, ZCDP, Spend, protected_unit
 from bayesdp.statements.steps import NotionLevel, Relation, RelationsStep, ReleaseStep
 
@@ -245,6 +246,31 @@ class QuantileResult(_NoisyResult):
     noise: ChoiceNoise
 
 
+class Between(Statement):
+    """The number of records lies from `low` to `high` with this probability, at least."""
+
+    confidence: Annotated[Number, Field(ge=0.5, lt=1)]
+    low: Whole
+    high: Whole
+
+
+class CollectedResult(Statement):
+    """How many records hold a state, from perturbed answers.
+
+    So many `answers` name the state `cell`. `value` is the unbiased estimate of the number of
+    records that hold it, `share` the same as a share of all records.
+    """
+
+    query: Name
+    kind: Literal["randomized_response"]
+    cell: Value
+    answers: Whole
+    value: Number
+    share: Number
+    between: Between
+    dp_epsilon: Size
+
+
 class ProgramResult(Statement):
     """What a program released and returned, for `read_released` and `read_output`."""
 
@@ -258,12 +284,13 @@ class ProgramResult(Statement):
 
 def _form_of_result(plain: object) -> str:
     kind = plain.get("kind") if isinstance(plain, Mapping) else None
-    return str(kind) if kind in (PROGRAM, "quantile") else "number"
+    return str(kind) if kind in (PROGRAM, "quantile", RANDOMIZED_RESPONSE) else "number"
 
 
 Result = Annotated[
     Annotated[NumberResult, Tag("number")]
     | Annotated[QuantileResult, Tag("quantile")]
+    | Annotated[CollectedResult, Tag(RANDOMIZED_RESPONSE)]
     | Annotated[ProgramResult, Tag(PROGRAM)],
     Discriminator(_form_of_result),
 ]
@@ -308,6 +335,13 @@ class LookUp(Statement):
     columns: Annotated[Names, Field(min_length=1)]
 
 
+class CollectedColumn(Statement):
+    """A column of answers, and the epsilon with which each was perturbed at collection."""
+
+    column: Name
+    epsilon: Positive
+
+
 class ReleaseCertificate(Certificate):
     """The certificate of a release: what was asked, the results, and the data set's state."""
 
@@ -323,6 +357,7 @@ class ReleaseCertificate(Certificate):
     n: Count
     columns: dict[str, Any]
     public_blocks: Names = ()
+    collected: Annotated[tuple[CollectedColumn, ...], Sequence] = ()
     programs: Annotated[tuple[ProgramText, ...], Sequence] = ()
     population: DeclaredPopulation | None
     claim: Annotated[DpClaim | BdpClaim, Field(discriminator="notion")]

@@ -22,8 +22,9 @@ from bayesdp.statements.base import (
 )
 from bayesdp.statements.program_documents import ExactNumber
 from bayesdp.statements.program_steps import ProgramDerivation
-from bayesdp.statements.queries import SUMMED, ProgramQuery, TableQuery
+from bayesdp.statements.queries import SUMMED, CollectedQuery, ProgramQuery, TableQuery
 from bayesdp.statements.spends import (
+    COLLECTED,
     EXPONENTIAL,
     GAUSSIAN,
     LAPLACE,
@@ -34,6 +35,9 @@ from bayesdp.statements.spends import (
 )
 
 COMPOSITION = "sequential-composition"
+PERTURBED = "randomized-response"
+"""The rule about the cost of perturbed answers."""
+
 Fraction = Annotated[tuple[Whole, Annotated[Whole, Field(ge=1)]], Sequence]
 """An exact fraction: its numerator and its denominator."""
 
@@ -177,6 +181,34 @@ class ExponentialStep(_ZcdpStep):
     evidence: ZcdpChoice
 
 
+class Collected(Statement):
+    """A query of perturbed answers, and the spend that the ledger keeps of their collection."""
+
+    query: CollectedQuery
+    spend: Spend
+
+    @model_validator(mode="after")
+    def _at_collection(self) -> Collected:
+        if self.spend.mechanism != COLLECTED:
+            raise ValueError("perturbed answers with the spend of another mechanism")
+        return self
+
+
+class CollectedStep(Statement):
+    """A step: the pure cost of answers that were perturbed when they were collected."""
+
+    rule: Literal["randomized-response"]
+    conclusion: QueryCost
+    evidence: Collected
+    premises: Nothing
+
+    @model_validator(mode="after")
+    def _no_zcdp_cost(self) -> CollectedStep:
+        if self.conclusion.rho != 0.0:
+            raise ValueError("a cost in zCDP of a mechanism whose cost is pure")
+        return self
+
+
 class ProgramCost(Statement):
     """A program as a query: the columns of its fields, its spends, the cost of its Gaussians."""
 
@@ -200,6 +232,7 @@ QueryStep = Annotated[
     | Annotated[GaussianStep, Tag(GAUSSIAN)]
     | Annotated[PermuteAndFlipStep, Tag(PERMUTE_AND_FLIP)]
     | Annotated[ExponentialStep, Tag(EXPONENTIAL)]
+    | Annotated[CollectedStep, Tag(PERTURBED)]
     | Annotated[ProgramStep, Tag(PROGRAM)],
     Discriminator(rule_of),
 ]
@@ -224,7 +257,9 @@ class Composition(Statement):
         rules = [step.rule for step in self.premises]
         if PROGRAM in rules and set(rules[rules.index(PROGRAM) :]) != {PROGRAM}:
             raise ValueError("a query after a program: programs come last")
-        if len({rule in PURE for rule in rules if rule != PROGRAM}) > 1:
+        if PERTURBED in rules and {*rules[rules.index(PERTURBED) :]} - {PERTURBED, PROGRAM}:
+            raise ValueError("noise after perturbed answers: they come after all noise")
+        if len({rule in PURE for rule in rules if rule not in (PERTURBED, PROGRAM)}) > 1:
             raise ValueError("noise of two kinds: all queries of a release share one kind")
         distinct(tuple(step.evidence.query.name for step in self.premises))
         return self

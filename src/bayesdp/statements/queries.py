@@ -231,11 +231,34 @@ class ProgramQuery(Statement):
     parameters: dict[Name, bool | int | float | Line] = Field(default_factory=dict)
 
 
+RANDOMIZED_RESPONSE = "randomized_response"
+"""The kind of a query of perturbed answers."""
+
+MOST_COLLECTED = 100.0
+"""The largest epsilon of collection, in nats: beyond it no answer is ever another one."""
+
+
+class CollectedQuery(Statement):
+    """How many records hold each state of a column, from answers that were perturbed one by one.
+
+    Each answer is the record's state with the probability `e^epsilon / (e^epsilon + k - 1)`, and
+    else one of the other `k - 1` states, all equally likely.
+    """
+
+    name: Name
+    kind: Literal["randomized_response"]
+    column: Name
+    epsilon: Annotated[Number, Field(gt=0, le=MOST_COLLECTED)]
+
+
+def _form_of_query(plain: object) -> str:
+    kind = plain.get("kind") if isinstance(plain, dict) else None
+    return str(kind) if kind in ("program", RANDOMIZED_RESPONSE) else "table"
+
+
 Query = Annotated[
-    Annotated[TableQuery, Tag("table")] | Annotated[ProgramQuery, Tag("program")],
-    Discriminator(
-        lambda plain: (
-            "program" if isinstance(plain, dict) and plain.get("kind") == "program" else "table"
-        )
-    ),
+    Annotated[TableQuery, Tag("table")]
+    | Annotated[ProgramQuery, Tag("program")]
+    | Annotated[CollectedQuery, Tag(RANDOMIZED_RESPONSE)],
+    Discriminator(_form_of_query),
 ]

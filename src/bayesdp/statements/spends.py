@@ -21,6 +21,12 @@ ZCDP = (GAUSSIAN, EXPONENTIAL)
 PURE = (LAPLACE, PERMUTE_AND_FLIP)
 """The mechanisms whose cost is pure."""
 
+COLLECTED = "randomized response at collection"
+"""The mechanism that perturbed every answer of a column before anybody saw it.
+
+The answers are drawn once: spends of the same column at the same cost are one cost.
+"""
+
 
 _PART = f"part of a row{DEFINED_AS}"
 """How the protected unit begins where a record is a part of a row: no column has such a name."""
@@ -87,6 +93,14 @@ class Spend(Statement):
             raise ValueError("columns that it reads, out of alphabetical order")
         if self.block is not None and not is_one_row(self.unit):
             raise ValueError("a record of several rows has no block")
+        if self.mechanism == COLLECTED and (
+            self.kind != "any"
+            or self.column is None
+            or self.reads != (self.column,)
+            or self.rho > 0
+            or self.block is not None
+        ):
+            raise ValueError("perturbed answers are those of one column, of all records")
         if self.kind == "any":
             if self.interval is not None or self.slack > 0:
                 raise ValueError("an interval or slack, which belong to the kind lipschitz")

@@ -9,7 +9,14 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from bayesdp.statements.base import Name, Names, Positive, Reader, Sequence, Size, Statement
 from bayesdp.statements.conversions import THEOREMS, Conversion, Cost, Delta, Renyi
-from bayesdp.statements.costs import COMPOSITION, Composition, DpLevel, Nothing, rule_of
+from bayesdp.statements.costs import (
+    COMPOSITION,
+    PERTURBED,
+    Composition,
+    DpLevel,
+    Nothing,
+    rule_of,
+)
 from bayesdp.statements.spends import EXPONENTIAL, GAUSSIAN, LAPLACE, PERMUTE_AND_FLIP, PROGRAM
 
 DATA_SET, APPROXIMATE_DP = "data-set", "approximate-dp"
@@ -193,7 +200,7 @@ def unknown_rules(derivation: object) -> Iterator[str]:
 
 _KNOWN = THEOREMS | {
     "release", "relations", "given", COMPOSITION, DATA_SET, APPROXIMATE_DP, LAPLACE, GAUSSIAN,
-    PERMUTE_AND_FLIP, EXPONENTIAL, PROGRAM,
+    PERMUTE_AND_FLIP, EXPONENTIAL, PERTURBED, PROGRAM,
 }  # fmt: skip
 StepWithLevel = Annotated[
     Annotated[ApproximateStep, Tag(APPROXIMATE_DP)] | Annotated[Conversion, Tag("")],

@@ -19,7 +19,7 @@ from bayesdp.release.implications import implications_certificate
 from bayesdp.theorems import Question
 from bayesdp.theorems.relations.search import implied
 from bayesdp.theorems.with_delta import report_with_delta
-from tests.kernel.test_keys import ASKED, CHAIN, COLUMNS, FAMILY, LAW, TABLE, released
+from tests.kernel.test_keys import ASKED, CHAIN, CLUSTERS, COLUMNS, FAMILY, LAW, TABLE, released
 from tests.release.program_studies import HEAD, PEOPLE, asks
 from tests.release.program_studies import study as program_study
 from tests.release.test_blocks import study as blocks_study
@@ -117,6 +117,16 @@ QUANTILES = [
     {"name": "median", "kind": "median", "column": "x", "step": 1.25, "where": "ill == 1"},
     {"name": "high", "kind": "quantile", "probability": 0.9, "column": "old", "by": "day"},
 ]
+ANSWERED: Document = {
+    "columns": COLUMNS | {"smokes": {"states": ["no", "yes"]}},
+    "population": CLUSTERS | {"covers": ["ill", "x", "smokes"]},
+    "queries": [
+        ASKED[1],
+        {"name": "answers", "kind": "randomized_response", "column": "smokes", "epsilon": 0.125},
+        {"name": "ill", "kind": "randomized_response", "column": "ill", "epsilon": 0.25},
+    ],
+    "times": 2,
+}
 PERSONS: Document = {
     "unit": "pair",
     "rows_per_unit": 2,
@@ -156,6 +166,8 @@ RELEASES: dict[str, Document] = {
     "table release": {"columns": WIDE, "queries": TABLES},
     "quantile release": {"columns": WIDE, "queries": QUANTILES},
     "gaussian quantile release": {"budget": DELTA, "queries": QUANTILES[:1]},
+    "answered release": ANSWERED,
+    "gaussian answered release": ANSWERED | {"budget": DELTA},
     "person release": PERSONS,
     "balanced release": PERSONS
     | {

@@ -87,6 +87,7 @@ _WITNESS = re.compile(
 )
 _VALUE = re.compile(r"results\.\*\.value")
 _ERROR = re.compile(r"results\.\*\.(error|rank_error)\.(confidence|value|rows)")
+_BETWEEN = re.compile(r"results\.\*\.between\.confidence")
 _COMPUTED = re.compile(r"results\.\*\.(outputs|releases).*")
 _PROGRAM = re.compile(r".*\.evidence\.program\..*")
 _DECLARED = re.compile(r"columns(\..*)?|.*\.query\.(bins\.\*|candidates\.\*|probability)")
@@ -125,6 +126,8 @@ def why_harmless(path: Path, old: Any, new: Any) -> str | None:
     if _ERROR.fullmatch(name) and numbers:
         weaker = new < old if name.endswith("confidence") else new > old
         return "an error may be larger, or less certain" if weaker else None
+    if _BETWEEN.fullmatch(name) and numbers:
+        return "an interval of few numbers is the same at another confidence"
     if _COMPUTED.fullmatch(name):
         return "what a program returned is assumed"
     if _PROGRAM.fullmatch(name):

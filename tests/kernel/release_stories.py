@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from tests.kernel import stories, test_forged_quantiles, test_forged_tables
+from tests.kernel import stories, test_forged_collected, test_forged_quantiles, test_forged_tables
 from tests.kernel.all_kinds import certificate
 from tests.kernel.stories import queries_of
 from tests.kernel.test_forgeries import renewed
@@ -246,6 +246,10 @@ def forged() -> Iterator[Document]:
         change(document)
         yield renewed(document)
     yield from test_max_rows.forged()
+    for name, change, _ in test_forged_collected.FORGED.values():
+        document = test_forged_collected.released(name)
+        change(document)
+        yield renewed(document)
     for change, _ in SHARP.values():
         document = stories.honest("lipschitz")
         change(queries_of(document)[-1], document)

@@ -28,6 +28,7 @@ TABLE = pd.DataFrame(
         "x": [1.0, 2, 3, 4],
         "day": [1, 2, 3, 4],
         "who": [1, 2] * 2,
+        "smokes": ["no", "yes", "no", "no"],
     }
 )
 COLUMNS: Document = {

@@ -181,6 +181,8 @@ def _release(document: Document) -> str | None:
     for step in _queries(document["derivation"]["premises"][0]):
         if step["rule"] == "program":
             items = _program_items(document, step)
+        elif step["rule"] == "randomized-response":
+            items = [_answers(step["evidence"]["query"])]
         else:
             items = _item(document, step)
         if isinstance(items, str):
@@ -194,6 +196,7 @@ def _release(document: Document) -> str | None:
             "column": spend["column"] if spend["kind"] == "lipschitz" else None,
             "interval": spend["interval"],
             "block": spend.get("block"),
+            "answers": spend["column"] if "collection" in spend["mechanism"] else None,
         }
         for spend in state["earlier_spends"]
     ]
@@ -204,6 +207,8 @@ def _release(document: Document) -> str | None:
 def _wrong_sums(document: Document, items: Sequence[Item], claim: Mapping[str, Any]) -> str | None:
     """What these spends cost whoever pays most, against one claim and its sums."""
     claim = {"delta": 0.0, "dp_rho": 0.0} | claim
+    answers = {(item["answers"], item["epsilon"]): item for item in items if item.get("answers")}
+    items = [*answers.values(), *(item for item in items if not item.get("answers"))]
     for paid in _who_pays(items):
         for what, key in (("epsilon", "dp_epsilon"), ("rho", "dp_rho")):
             due = float(sum((item[what] for item in paid), Fraction(0)))
@@ -271,6 +276,12 @@ def _cost(document: Document, items: Sequence[Item]) -> Cost:
         rho_any=total(still, "rho"),
         rho_lipschitz=total(moved, "rho"),
     )
+
+
+def _answers(query: Document) -> Item:
+    """What answers cost whose odds under two states are `e^epsilon`."""
+    cost = {"epsilon": Fraction(query["epsilon"]), "rho": Fraction(0), "answers": query["column"]}
+    return cost | {"column": None, "interval": None, "block": None}
 
 
 def _queries(step: Document) -> list[Document]:

@@ -128,7 +128,9 @@ def weaker_answers(document: Document) -> None:
     """A smaller epsilon everywhere but in what the estimates are made with."""
     for number in (0, 1):
         both(
-            query(number, epsilon=1.5), spend(number, dp_epsilon=1.5), concluded(number, epsilon=1.5)
+            query(number, epsilon=1.5),
+            spend(number, dp_epsilon=1.5),
+            concluded(number, epsilon=1.5),
         )(document)
     for shown in document["results"][:6]:
         shown["dp_epsilon"] = 1.5

@@ -5,7 +5,7 @@
   joined; `wide` warns of tables of another shape.
 * Its queries: `queries` (what one reads), `labels` (the columns, as spends name them), `cells` (of
   histograms), `crossed` (groups and cells of several columns), `quantiles` (what is chosen among),
-  `collected` (answers perturbed at collection),
+  `collected` with `collected_results` (answers perturbed at collection),
   `record_rows` (how many rows of a record count), `blocks` (of public columns),
   `public_sizes` (of groups, and averages of no rows), `programs` with `program_files` and
   `program_fields`.

@@ -183,7 +183,7 @@ def check_collected_keys(query: QuerySpec, key: str) -> None:
         raise InputError(
             f"{key}.epsilon",
             expected="the epsilon with which every answer was perturbed, in nats",
-            remedy="It is that of collection, as in bayesdp.collect(answer, states, dp_epsilon=...).",
+            remedy="It is the dp_epsilon that collect was given when the answers were collected.",
             shown=False,
         )
     if not query.epsilon <= MOST_COLLECTED:

@@ -38,10 +38,9 @@ from bayesdp.release.pricing import Pricing, own_level
 from bayesdp.release.programs import PlannedProgram, plan_programs
 from bayesdp.release.queries import shape
 from bayesdp.release.spec import FROM_DATA, StudySpec
-from bayesdp.release.spec_parts import CAPS
+from bayesdp.release.spec_parts import CAPS, NO_NOISE
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.populations import law_of
-from bayesdp.statements.queries import RANDOMIZED_RESPONSE
 from bayesdp.tables.checks import Structure
 from bayesdp.tables.queries import DataQuery
 from bayesdp.tables.supports import RuledOut
@@ -84,9 +83,6 @@ class NoiseChoice:
             "large for the study as a whole (geometric mean over the released numbers)."
         )
 
-
-NO_NOISE = ("program", RANDOMIZED_RESPONSE)
-"""Kinds of queries to which a release adds no noise of its own."""
 
 MOST_GROWTH = 2.0
 """How many times larger a release lets the noise be because a proof took too long."""

@@ -32,6 +32,7 @@ from bayesdp.release.labels import label
 from bayesdp.release.plan import CONFIDENCE, Plan, make_plan
 from bayesdp.release.queries import shape
 from bayesdp.release.spec import FROM_DATA, StudySpec
+from bayesdp.release.spec_parts import NO_NOISE
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.queries import AVERAGES, SUMMED
 from bayesdp.theorems.advice import ASSUMED_CLUSTER, ASSUMED_CORRELATION, middle
@@ -108,7 +109,7 @@ def proposals(study: StudySpec, plan: Plan | None) -> Proposals:
     units = {
         query.name: shape(study, position).unit_words()
         for position, query in enumerate(study.queries)
-        if query.kind != "program"
+        if query.kind not in NO_NOISE
     }
     return Proposals(tuple(replace(row, units=units) for row in rows if row is not None))
 
@@ -159,7 +160,7 @@ def _priced(before: dict[str, float], plan: Plan | None, idea: _Idea) -> Proposa
 def _errors_of(changed: StudySpec, plan: Plan | None) -> dict[str, float]:
     """The errors of a changed study; an `InputError` or a `Refusal` where it has no price."""
     for position, query in enumerate(changed.queries):
-        if query.kind != "program":
+        if query.kind not in NO_NOISE:
             shape(changed, position)
     return _errors(make_plan(changed, noise=plan.noise if plan is not None else None))
 
@@ -349,7 +350,7 @@ def _smooth_alone(study: StudySpec, population: Population) -> Iterator[_Idea]:
     smooth = {
         position
         for position, query in enumerate(study.queries)
-        if query.kind != "program" and shape(study, position).kind == "lipschitz"
+        if query.kind not in NO_NOISE and shape(study, position).kind == "lipschitz"
     }
     others = [q.name for position, q in enumerate(study.queries) if position not in smooth]
     if not smooth or not others:

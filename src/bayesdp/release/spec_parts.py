@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from bayesdp.errors import InputError
 from bayesdp.notions import Adversary, Notion, Secrets
+from bayesdp.statements.queries import RANDOMIZED_RESPONSE
 from bayesdp.statements.spends import protected_unit
 from bayesdp.tables.csv_dialect import USUAL, CsvDialect
 from bayesdp.tables.joins import Join
@@ -33,6 +34,9 @@ QueryKind = Literal[
 
 OF_QUANTILES = ("probability", "candidates", "step")
 """The keys that no query has but quantiles."""
+
+NO_NOISE = ("program", RANDOMIZED_RESPONSE)
+"""Kinds of queries whose numbers get no noise of the release's own."""
 
 CAPS = ("max_rows", "max_groups", "max_rows_per_group", "total_bounds")
 """The keys of a query that say how much a record of several rows counts."""

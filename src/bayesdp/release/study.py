@@ -29,6 +29,7 @@ from bayesdp.errors import (
 from bayesdp.fitting.noisy_counts import PublicWindows
 from bayesdp.populations import Population
 from bayesdp.release.check import Check, plan_warnings
+from bayesdp.release.collected import plan_collected
 from bayesdp.release.derivation import derive, fits_total, provable_plan, within_total
 from bayesdp.release.drawing import ExactValues, StudyDrawing
 from bayesdp.release.fit_plan import FitPlan, plan_fit
@@ -47,7 +48,7 @@ from bayesdp.release.reading import parse_study, read_toml
 from bayesdp.release.repeats import digest, released_before, require_new
 from bayesdp.release.results import Release
 from bayesdp.release.spec import FROM_DATA, StressSpec, StudySpec
-from bayesdp.release.spec_parts import BudgetSpec, QuerySpec
+from bayesdp.release.spec_parts import NO_NOISE, BudgetSpec, QuerySpec
 from bayesdp.release.spend_instead import smaller_spend
 from bayesdp.release.stress import Stress, stress
 from bayesdp.release.study_table import StudyTable
@@ -159,8 +160,9 @@ class Study:
         if issubclass(type(table), str | Path):  # a frame isn't touched before its release
             check_source(str(table), spec.data.csv)
         for position, query in enumerate(spec.queries):
-            if query.kind != "program":
+            if query.kind not in NO_NOISE:
                 shape(spec, position)
+        plan_collected(spec, None)
 
     def __repr__(self) -> str:
         data, budget = self.spec.data, self.spec.budget

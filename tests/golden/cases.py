@@ -88,6 +88,8 @@ q,3,1
 FILES: dict[str, str | bytes] = {"people.csv": PEOPLE_CSV, "days.csv": DAYS_CSV}
 
 MEAN = 'name = "mean height"\nkind = "mean"\ncolumn = "height"\n'
+ANSWERS = 'name = "smokers"\nkind = "randomized_response"\ncolumn = "smokes"\nepsilon = 0.5\n'
+COUNTED = '[[query]]\nname = "c"\nkind = "count"\nwhere = "smokes == \'yes\'"\n'
 
 
 @dataclass(frozen=True)
@@ -229,6 +231,14 @@ CASES = (
     people("query-kind", 'kind = "mean"', 'kind = "mode"'),
     people("query-median-no-candidates", 'kind = "mean"', 'kind = "median"'),
     people("query-quantile-no-probability", 'kind = "mean"', 'kind = "quantile"\nstep = 1'),
+    people("query-answers-no-epsilon", MEAN, ANSWERS.replace("epsilon = 0.5\n", "")),
+    people("query-answers-with-error", MEAN, ANSWERS + "error = 2.0\n"),
+    people("query-answers-by", MEAN, ANSWERS + 'by = "role"\n'),
+    people("query-answers-of-numbers", MEAN, ANSWERS.replace("smokes", "height")),
+    people("query-answers-of-nothing", MEAN, ANSWERS.replace('column = "smokes"\n', "")),
+    people("query-answers-taken-for-true", MEAN, ANSWERS + COUNTED),
+    people("query-answers-beyond-budget", MEAN, ANSWERS.replace("0.5", "5.0"), status=1),
+    people("query-epsilon", MEAN, MEAN + "epsilon = 1.0\n"),
     people("query-unknown-key", MEAN, MEAN + "wieght = 2\n"),
     people("query-weight-and-error", MEAN, MEAN + "weight = 1\nerror = 2.0\n"),
     people("query-weight-zero", MEAN, MEAN + "weight = 0\n"),

@@ -10,7 +10,8 @@ from scipy.stats import binom
 
 from bayesdp.calibration import calibrate_randomized_response
 from bayesdp.errors import InputError
-from bayesdp.mechanisms.randomized_response import RandomizedResponse
+from bayesdp.kernel.collected import chances
+from bayesdp.mechanisms.randomized_response import RandomizedResponse, collect
 from bayesdp.populations import MarkovChain
 from tests.chance import OFF
 from tests.oracles.exact_chain import local_level
@@ -96,6 +97,41 @@ def test_estimates_are_unbiased_and_intervals_cover(states):
     assert 0.9 <= covered < 0.99
     due = true * kept * (1 - kept) + (n - true) * other * (1 - other)
     assert variance == pytest.approx(due / (kept - other) ** 2, rel=1e-9)
+
+
+def test_a_collected_answer_has_the_stated_law(chance):
+    """One answer at a time: `e^eps` times as likely to be the true state as any other."""
+    states, eps, draws = ("a", "b", "c"), 1.2, 8_000
+
+    def law(cost):
+        total = math.exp(cost) + 2
+        return {"b": math.exp(cost) / total, "a": 1 / total, "c": 1 / total}
+
+    answers = [collect("b", states, dp_epsilon=eps) for _ in range(draws)]
+    chance.expect_law(answers, law(eps))
+    for factor in (1.4, 0.7):
+        chance.expect_other(answers, law(factor * eps), law(eps))
+
+
+@pytest.mark.parametrize("size", [2, 3, 17, 1000])
+def test_the_law_is_the_kernel_s_but_for_the_rounding_of_a_double(size):
+    """What the kernel's intervals allow for: `2^-48`, and no more cost than was asked for."""
+    for eps in (1e-3, 0.1, 0.7, 1.0, 3.3, 8.0, 20.0, 36.0, 60.0, 100.0):
+        mechanism = RandomizedResponse.for_cost(tuple(range(size)), eps)
+        kept, _ = chances(eps, size)
+        assert abs(float(kept - mechanism._probability)) <= 2.0**-50
+        assert mechanism.cost() <= eps
+
+
+def test_what_is_collected_is_a_state_and_no_more_is_said():
+    with pytest.raises(InputError) as refused:
+        collect("a secret", ["yes", "no"], dp_epsilon=1.0)
+    assert "secret" not in str(refused.value)
+    for wrong in (0.0, -1.0, math.inf, math.nan):
+        with pytest.raises(InputError, match="dp_epsilon"):
+            collect("yes", ["yes", "no"], dp_epsilon=wrong)
+    with pytest.raises(InputError, match="states"):
+        collect("yes", ["yes"], dp_epsilon=1.0)
 
 
 def test_wrong_input():

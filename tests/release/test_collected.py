@@ -14,10 +14,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom
+from typer.testing import CliRunner
 
 import bayesdp as bdp
 from bayesdp import kernel
 from bayesdp.accounting import Block, Ledger, Spend, total_cost
+from bayesdp.cli import app
 from bayesdp.errors import BudgetExceededError, InputError, UnsupportedError
 from bayesdp.kernel.collected import Evidence, chances, estimate
 from bayesdp.mechanisms import RandomizedResponse
@@ -362,6 +364,61 @@ def test_the_certificate_says_how_answers_were_perturbed(tmp_path: Path) -> None
     assert not any("sampler" in line for line in release.certificate.body["assumptions"])
     mixed = study(tmp_path, ANSWERS, MEAN, dataset="e").release().certificate.body["assumptions"]
     assert "noise is drawn from OpenDP's discrete Laplace sampler" in mixed
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    """The price list, the release, and both as plain data."""
+    TABLE.to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "study.toml").write_text(
+        """
+[data]
+source = "people.csv"
+dataset = "people"
+n = 120
+[data.columns]
+home = { role = "cluster" }
+smokes = { states = ["no", "yes", "often"] }
+x = { bounds = [0, 10] }
+[population]
+model = "clusters"
+size = 2
+covers = ["smokes", "x"]
+source = "us"
+[budget]
+epsilon = 9.0
+[[query]]
+name = "smokers"
+kind = "randomized_response"
+column = "smokes"
+epsilon = 1.0
+[[query]]
+name = "mean"
+kind = "mean"
+column = "x"
+"""
+    )
+    file = str(tmp_path / "study.toml")
+
+    def run(*command: str) -> str:
+        result = CliRunner().invoke(app, list(command))
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    checked = run("check", file)
+    assert "smokers" in checked
+    assert "at collection" in checked
+    plain = json.loads(run("check", file, "--json"))
+    assert plain["collected"][0]["epsilon"] == 1.0
+    assert 20 < plain["collected"][0]["about_error"] < 40
+    assert [query["name"] for query in plain["queries"]] == ["mean"]
+    assert "perturbed before anybody saw them" in " ".join(run("explain", file).split())
+    report = str(tmp_path / "report.html")
+    released = json.loads(run("release", file, "--json", "--report", report))
+    kinds = [result["kind"] for result in released["results"]]
+    assert kinds == ["mean"] + ["randomized_response"] * 3
+    assert kernel.check(released["certificate"])
+    assert "perturbed when they were collected" in (tmp_path / "report.html").read_text()
+    assert "as much again: DP cost 3.5." in Study.load(file).check().repeat
 
 
 # -- what is refused ---------------------------------------------------------------------------

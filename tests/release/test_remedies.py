@@ -295,6 +295,8 @@ def test_a_line_of_a_remedy_works_when_it_is_pasted(case: Case, tmp_path: Path) 
 
 OTHERWISE = {
     "reading._median": "tests/release/test_quantile.py asks for another probability",
+    "collected._column": "an example of a declaration, with a name of one's own",
+    "collected._check_others": "names the kind: its epsilon is that of a collection",
     "crossed.contingency_cells": "an example of a declaration, with a name of one's own",
     "quantiles._candidates": "names what a quantile may be among, by keys of its own",
     "quantiles.choice": "names what a quantile may be among, by keys of its own",

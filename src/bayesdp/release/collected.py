@@ -265,6 +265,7 @@ def _column(study: StudySpec, query: QuerySpec, key: str) -> Column:
         raise InputError(
             f"{key}.column",
             shown,
+            shown=shown is not None,
             expected="the private column of answers, with the states that could be answered",
             remedy='Write below [data.columns], for example: smokes = { states = ["no", "yes"] }.',
         )

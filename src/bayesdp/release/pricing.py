@@ -206,7 +206,7 @@ class Pricing:
             more = len(self.others) > sum(s.mechanism == COLLECTED for s in self.others)
             more = more or any(shape.spec.error is not None for shape in self.shapes)
             rest = ", the programs and the wanted errors" if more else ""
-            return f"What was paid when answers were perturbed{rest}"
+            return f"The costs that were paid when answers were perturbed{rest}"
         wanted = any(shape.spec.error is not None for shape in self.shapes)
         if not self.others:
             return "The wanted errors"

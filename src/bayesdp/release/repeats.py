@@ -9,7 +9,7 @@ released is found in the ledger, by the certificates that it keeps.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from bayesdp.release.dp_steps import collected_step, program_step, query_step
 from bayesdp.release.plan import Plan
 from bayesdp.release.results import cost_words
 from bayesdp.release.spec import StudySpec, describe_column
+from bayesdp.statements.spends import COLLECTED
 
 _RELEASED: dict[str, list[str]] = {}
 """The releases of this process in their order, by the digest of their study."""
@@ -86,8 +87,14 @@ def repeat_words(released: tuple[Released, ...], plan: Plan) -> str:
         return f"{released_words(released)} Its answers are the same, at no further cost."
     return (
         f"{released_words(released)} Another release of it draws new noise, and costs as much "
-        f"again: {cost_words(plan.dp_epsilon, plan.dp_rho)}."
+        f"again: {_again(plan.spends)}."
     )
+
+
+def _again(spends: Sequence[Spend]) -> str:
+    """What other noise costs, in words: perturbed answers stay the same, and are paid for."""
+    cost = total_cost([spend for spend in spends if spend.mechanism != COLLECTED])
+    return cost_words(cost.dp_epsilon, cost.rho)
 
 
 def released_words(released: tuple[Released, ...]) -> str:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import isqrt
 from statistics import NormalDist
 from typing import Any
@@ -56,18 +57,13 @@ class CollectedAnswers:
         0 and 1.
         """
         inner_probability("confidence", confidence)
-        evidence = Evidence(self.answers, self.records, self.dp_epsilon, self.states)
-        allowed, n = (1 - Fraction(confidence)) / 2, self.records
-        low = _first(
-            lambda count: not evidence.too_few(count, allowed), n, self._guess(allowed, -1)
-        )
-        high = n - _first(
-            lambda count: not evidence.too_many(n - count, allowed), n, n - self._guess(allowed, 1)
-        )
-        return min(low, high), max(low, high)
+        return _interval(self, confidence)
 
-    def _guess(self, allowed: Fraction, side: int) -> int:
-        """About where the interval ends: that of a normal law."""
+    def guess(self, allowed: Fraction, side: int) -> int:
+        """About where the interval ends, by a normal law.
+
+        Half of what the confidence leaves is `allowed`; `side` is -1 for the lower end, else 1.
+        """
         odds = math.exp(self.dp_epsilon)
         kept, other = odds / (odds + self.states - 1), 1.0 / (odds + self.states - 1)
         share = min(max(self.estimate / self.records, 0.0), 1.0)
@@ -78,6 +74,18 @@ class CollectedAnswers:
 
 
 NO_ANSWERS = CollectedAnswers(0, 1, 2, 1.0)
+
+
+@lru_cache(maxsize=4096)
+def _interval(given: CollectedAnswers, confidence: float) -> tuple[int, int]:
+    """The interval, which results ask for several times."""
+    evidence = Evidence(given.answers, given.records, given.dp_epsilon, given.states)
+    allowed, n = (1 - Fraction(confidence)) / 2, given.records
+    low = _first(lambda count: not evidence.too_few(count, allowed), n, given.guess(allowed, -1))
+    high = n - _first(
+        lambda count: not evidence.too_many(n - count, allowed), n, n - given.guess(allowed, 1)
+    )
+    return min(low, high), max(low, high)
 
 
 def _first(holds: Callable[[int], bool], last: int, guess: int) -> int:

@@ -145,6 +145,14 @@ def weaker_answers(document: Document) -> None:
 def others_epsilon(document: Document) -> None:
     """Two queries of the same answers say other things of how these were perturbed."""
     both(query(1, epsilon=1.5), spend(1, dp_epsilon=1.5), concluded(1, epsilon=1.5))(document)
+    (level,) = document["derivation"]["premises"]
+    level["premises"][0]["conclusion"]["epsilon"] = 4.5
+    level["evidence"]["cost"]["any"] = 4.5
+    for holder in (level["conclusion"], document["derivation"]["conclusion"], document["claim"]):
+        holder["epsilon"] = 4.5
+    for holder in (document["claim"], document["data_set"]):
+        holder["dp_epsilon"] = 4.5
+    document["data_set"]["level"] = 4.5
     for shown in document["results"][3:6]:
         made = CollectedAnswers(shown["answers"], 100, 3, 1.5)
         low, high = made.interval(0.95)
@@ -193,6 +201,9 @@ def persons(document: Document) -> None:
 def _cut(document: Document) -> None:
     """A column derived from numbers."""
     document["columns"]["s"] = {"from": "x", "cuts": [2.0, 5.0]}
+    spend(column="x", reads=["x"])(document)
+    for state, shown in enumerate(document["results"]):
+        shown["cell"] = state
 
 
 FORGED: dict[str, tuple[str, Change, str]] = {
@@ -227,7 +238,7 @@ FORGED: dict[str, tuple[str, Change, str]] = {
     "estimate": ("alone", result(value=70.0, share=0.7), "estimate"),
     "share": ("alone", result(share=0.7), "share"),
     "answers": ("alone", result(answers=71), "estimate"),
-    "one-more-answer": ("alone", another_answer, "number of answers"),
+    "one-more-answer": ("dp", another_answer, "number of answers"),
     "counted-otherwise": ("alone", other_answers, "answers of the same column"),
     "low-higher": ("alone", between(low=1), "too narrow"),
     "high-lower": ("alone", between(high=-1), "too narrow"),
@@ -248,7 +259,7 @@ FORGED: dict[str, tuple[str, Change, str]] = {
     ),
     "noise-after-answers": ("with noise", later_noise, "after all noise"),
     "result-before": ("with noise", lambda d: d["results"].insert(0, d["results"].pop()), "first"),
-    "many-records": ("alone", lambda d: d.update(n=2**40), "more states and records"),
+    "many-records": ("alone", lambda d: d.update(n=2**40), "more states and records than are"),
     "more-records": ("alone", lambda d: d.update(n=101), ""),
     "paid-by-nobody": ("with noise", lambda d: d["claim"].update(dp_epsilon=1.0), "claim"),
 }

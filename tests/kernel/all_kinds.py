@@ -113,6 +113,10 @@ TABLES: list[Document] = [
     {"name": "groups", "kind": "sum", "column": "x", "by": ["day", "late"], "where": "ill == 1"},
     {"name": "spread", "kind": "variance", "column": "x", "where": "day != 2"},
 ]
+PRODUCTS: list[Document] = [
+    {"name": "both", "kind": "covariance", "column": ["x", "ill"], "by": "day"},
+    {"name": "line", "kind": "regression", "outcome": "x", "on": "ill", "where": "day != 2"},
+]
 QUANTILES = [
     {"name": "median", "kind": "median", "column": "x", "step": 1.25, "where": "ill == 1"},
     {"name": "high", "kind": "quantile", "probability": 0.9, "column": "old", "by": "day"},
@@ -164,6 +168,8 @@ RELEASES: dict[str, Document] = {
     },
     "wide release": {"columns": WIDE, "queries": WIDELY},
     "table release": {"columns": WIDE, "queries": TABLES},
+    "product release": {"columns": WIDE, "queries": PRODUCTS},
+    "gaussian product release": {"budget": DELTA, "columns": WIDE, "queries": PRODUCTS[1:]},
     "quantile release": {"columns": WIDE, "queries": QUANTILES},
     "gaussian quantile release": {"budget": DELTA, "queries": QUANTILES[:1]},
     "answered release": ANSWERED,

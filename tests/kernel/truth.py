@@ -12,7 +12,7 @@ import copy
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import combinations_with_replacement, product
 from typing import Any
 
 from bayesdp.notions import ColumnCost, Cost
@@ -296,11 +296,13 @@ def _item(document: Document, step: Document) -> list[Item] | str:
     where, (rows, in_group) = query.get("where", ""), _counted_rows(document, query)
     result = next(item for item in document["results"] if item["query"] == query["name"])
     length = Fraction(result["noise"]["step"]) * result.get("rows", 1)
-    scale = Fraction(result["noise"]["scale"])
+    scale, squared_times = Fraction(result["noise"]["scale"]), Fraction(1)
     smooth, parts = query["kind"] in ("sum", "mean"), 2 if query["kind"] == "histogram" else 1
     if query["kind"] == "variance":
         low, high = columns[query["column"]]["bounds"]
         moved = rows * (Fraction(high) - Fraction(low)) ** 2 / length * Fraction(999_999, 1_000_000)
+    elif query["kind"] in ("covariance", "regression"):
+        moved, squared_times = _moved_products(query, columns, rows, length)
     elif smooth:
         low, high = columns[query["column"]]["bounds"]
         width = rows * (Fraction(high) - Fraction(low))
@@ -317,7 +319,7 @@ def _item(document: Document, step: Document) -> list[Item] | str:
     if block and _reads_others(where, block, columns):
         return f"{query['name']} reads records outside of its block"
     zcdp = step["rule"] in ("discrete-gaussian", "exponential-mechanism")
-    squared = moved * moved / parts
+    squared = moved * moved / parts * squared_times
     if query["kind"] == "quantile":
         moved, squared = _moved_ranks(query, rows, several=document["unit"] != "row")
         moved, squared = 2 * moved / length, squared / length**2
@@ -331,6 +333,35 @@ def _item(document: Document, step: Document) -> list[Item] | str:
             "block": block,
         }
     ]
+
+
+def _moved_products(
+    query: Document, columns: Document, rows: int, length: Fraction
+) -> tuple[Fraction, Fraction]:
+    """How far products move in l1, and what the square in l2 is of its square.
+
+    Of a regression by replacing rows of two columns whose values are two corners or middles.
+    """
+    if query["kind"] == "covariance":
+        widths = [Fraction(_width(columns[name])) for name in query["column"]]
+        return rows * widths[0] * widths[1] / length * Fraction(999_999, 1_000_000), Fraction(1)
+    values = [Fraction(k, 3) for k in range(-3, 4)]
+    on = query["on"] if isinstance(query["on"], list) else [query["on"]]
+    points = [_moments(point) for point in product(values, repeat=len(on) + 1)]
+    pairs = [[abs(a - b) for a, b in zip(*pair, strict=True)] for pair in product(points, points)]
+    moved = max(sum(pair) for pair in pairs)
+    squared = max(sum(entry**2 for entry in pair) for pair in pairs)
+    return rows * moved / length * Fraction(999_999, 1_000_000), squared / moved**2
+
+
+def _moments(point: tuple[Fraction, ...]) -> list[Fraction]:
+    return [*point, *(a * b for a, b in combinations_with_replacement(point, 2))]
+
+
+def _width(column: Document) -> float:
+    """From the least to the largest number of a column."""
+    numbers = column.get("bounds") or column["states"]
+    return float(max(numbers)) - float(min(numbers))
 
 
 def _counted_rows(document: Document, query: Document) -> tuple[int, int]:

@@ -49,7 +49,7 @@ def query(rng: np.random.Generator, covers: str, name: str, many_rows: bool) -> 
     }
     readable = {"both": ["x", "s", "z"], "x": ["x", "z"], "s": ["s", "z"]}[covers]
     kinds = ["sum", "count", "histogram", "quantile"] + (
-        [] if many_rows else ["mean", "variance", "proportion"]
+        [] if many_rows else ["mean", "variance", "covariance", "regression", "proportion"]
     )
     kind = str(rng.choice(kinds))
     made: dict[str, Any] = {"name": name, "kind": kind}
@@ -67,7 +67,7 @@ def query(rng: np.random.Generator, covers: str, name: str, many_rows: bool) -> 
         if rng.random() < 0.4:
             made["where"] = str(rng.choice(private[str(rng.choice(readable))]))
     else:
-        made["column"] = str(rng.choice(readable))
+        made |= _of_columns(rng, kind, readable)
         if rng.random() < 0.4:
             made["where"] = "g == 'a'"
             if kind == "sum" and rng.random() < 0.5:
@@ -86,6 +86,16 @@ def query(rng: np.random.Generator, covers: str, name: str, many_rows: bool) -> 
     elif rng.random() < 0.4 and kind in ("count", "histogram", "sum"):
         made |= {"error": float(rng.uniform(500, 5000)), "confidence": 0.9}
     return made
+
+
+def _of_columns(rng: np.random.Generator, kind: str, readable: list[str]) -> dict[str, Any]:
+    """The columns of a sum or of an average, or of products: two different ones of them."""
+    first, second, *_ = map(str, rng.permutation(readable))
+    if kind == "covariance":
+        return {"column": [first, second]}
+    if kind == "regression":
+        return {"outcome": first, "on": [second]}
+    return {"column": first}
 
 
 def random_study(

@@ -104,7 +104,7 @@ VALUES = [
 
 
 def some_query(rng: np.random.Generator, name: str, rows: bool, square: bool) -> dict:
-    averages = ["mean", "proportion", *(["variance"] * square)]
+    averages = ["mean", "proportion", *(["variance", "covariance", "regression"] * square)]
     kind = str(rng.choice(["count", "sum", "histogram"] + averages * rows))
     query = {"name": name, "kind": kind}
     if kind in ("count", "proportion"):
@@ -115,10 +115,14 @@ def some_query(rng: np.random.Generator, name: str, rows: bool, square: bool) ->
             query["bins"] = [-1.5, 0.0, 0.5, 2.0]
         elif rng.random() < 0.4:
             query["column"] = sorted({query["column"], "s", "e"})
+    elif kind == "covariance":
+        query["column"] = [str(rng.choice(["d", "e", "y"])), "x"]
+    elif kind == "regression":
+        query |= {"outcome": "x", "on": ["y", "e"] if rng.random() < 0.5 else ["d"]}
     else:
         query["column"] = "x"
     if kind not in ("count", "proportion") and rng.random() < 0.6:
-        of_public = kind in ("mean", "variance")
+        of_public = kind in ("mean", "variance", "covariance", "regression")
         query["where"] = str(rng.choice(PUBLIC if of_public else PRIVATE + PUBLIC))
     if rng.random() < 0.3:
         query["by"] = "g" if rng.random() < 0.5 else ["g", "late"]
@@ -132,6 +136,7 @@ def attack_plan(rng: np.random.Generator, bounds: list, rows: bool):
         "d": {"from": "x", "cuts": sorted({bounds[0] / 2 + bounds[1] / 2, 0.0})},
         "e": {"from": "x", "where": "x > 0"},
         "b": {"states": [True, False]},
+        "y": {"states": [-3, 1, 7]},
         "g": {"public": True, "states": ["u", "v"]},
         "h": {"public": True, "bounds": [0, 5]},
         "late": {"from": "h", "cuts": [2.0]},
@@ -144,7 +149,7 @@ def attack_plan(rng: np.random.Generator, bounds: list, rows: bool):
         n=5,
         columns=columns,
         budget={"epsilon": float(10 ** rng.uniform(-2, 2))},
-        population={"model": "independent", "covers": ["x", "s", "b"], "source": "t"},
+        population={"model": "independent", "covers": ["x", "s", "b", "y"], "source": "t"},
         queries=[some_query(rng, f"q{i}", rows, square) for i in range(4)],
         ledger="none.db",
         **({} if rows else {"unit": "id", "rows_per_unit": 3}),

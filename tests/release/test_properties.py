@@ -18,7 +18,7 @@ from tests.effort import runs
 from tests.release.studies import random_study
 
 pytestmark = pytest.mark.prove
-NEED_ROWS = ("mean", "variance", "proportion", "quantile")
+NEED_ROWS = ("mean", "variance", "covariance", "regression", "proportion", "quantile")
 
 
 def test_a_plan_keeps_to_its_budget(tmp_path: Path) -> None:

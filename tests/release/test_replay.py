@@ -99,12 +99,17 @@ def query(rng: Rng, record: str, name: str) -> Spec:
     """A random query of records of this kind, with all that may stand in it."""
     data = RECORDS[record]
     several, balanced = "unit" in data, "balanced" in data
-    averages = ["mean", "variance", "proportion"] if balanced or not several else []
+    products = ["covariance", "regression"]
+    averages = ["mean", "variance", *products, "proportion"] if balanced or not several else []
     kind = some(rng, ["sum", "count", "histogram", "quantile", *averages])
     made: Spec = {"name": name, "kind": kind}
     average = kind in averages
     if kind in ("sum", "mean", "variance"):
         made["column"] = some(rng, NUMBERS)
+    if kind == "covariance":
+        made["column"] = some(rng, [["x", "y"], ["ill", "dose"], ["tall", "x"]])
+    if kind == "regression":
+        made |= {"outcome": some(rng, ["x", "ill"]), "on": some(rng, ["y", ["dose", "band"]])}
     if kind == "histogram":
         made["column"] = some(rng, [*STATES, ["ill", "kind"], ["risk", "ill", "band"], "x"])
         if made["column"] == "x":

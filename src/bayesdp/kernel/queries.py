@@ -16,10 +16,12 @@ from bayesdp.statements.queries import (
     AVERAGES,
     MOST_COMBINATIONS,
     OF_MATCHING,
+    PRODUCTS,
     SUMMED,
     TableQuery,
     cell_labels,
     column_names,
+    moment_names,
 )
 
 
@@ -29,7 +31,8 @@ class Shape:
 
     `divided`: a record's rows may be counted in other parts than those of its replacement. A
     quantile has a `probability` and the `candidates` that it may be. `squares`: the integers are
-    sums of squared deviations, in squared steps of the grid.
+    sums of squared deviations, in squared steps of the grid. Sums of products have the `intervals`
+    of the columns that are multiplied; those of a regression are its `moments`.
     """
 
     kind: str
@@ -46,6 +49,17 @@ class Shape:
     candidates: tuple[float, ...] | None
     squares: bool
     total_bounds: tuple[float, float] | None
+    intervals: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def moments(self) -> int:
+        """Of how many columns they are the moments: of a regression's, and else of none."""
+        return len(self.intervals) if self.cells is not None else 0
+
+    @property
+    def power(self) -> int:
+        """Of how many steps of a grid one step of its integers is the product."""
+        return 2 if self.squares or self.intervals else 1
 
 
 def shape(
@@ -61,7 +75,7 @@ def shape(
 
     `balanced`: all records have as many rows as any other.
     """
-    names = column_names(query.column)
+    names = query.value_columns
     name = names[0] if len(names) == 1 else None
     compared = columns_of(condition(query.where)) if query.where is not None else frozenset()
     summed = None if name is None else columns[name]
@@ -69,7 +83,12 @@ def shape(
     several = unit != "row"
     sums, interval, candidates = query.kind in SUMMED, None, None
     cells: tuple[CellKey, ...] | None = None
-    if len(names) > 1:
+    intervals: tuple[tuple[float, float], ...] = ()
+    products = query.kind in PRODUCTS
+    if products:
+        intervals = _multiplied(names, columns, private=private)
+        cells = _moments(names) if query.kind == "regression" else None
+    elif len(names) > 1:
         crossed = [columns[column] for column in names]
         private_all = all(column.is_private for column in crossed)
         require(private_all, "a contingency table of a public column")
@@ -117,13 +136,31 @@ def shape(
         sums=sums,
         cells=cells,
         keys=keys,
-        divided=cells is not None or (several and keys is not None),
+        divided=(cells is not None and not products) or (several and keys is not None),
         public_part=query.kind in OF_MATCHING and query.where is not None,
         probability=query.exact_probability,
         candidates=candidates,
         squares=query.kind == "variance",
         total_bounds=query.total_bounds,
+        intervals=intervals,
     )
+
+
+def _multiplied(
+    names: Sequence[str], columns: Columns, *, private: bool
+) -> tuple[tuple[float, float], ...]:
+    """The intervals of columns whose values are multiplied, over a public number of rows."""
+    require(not private, "a mean is over rows whose number is private")
+    intervals = [columns[name].interval for name in names if columns[name].is_private]
+    bounded = [interval for interval in intervals if interval is not None]
+    require(len(bounded) == len(names), "a product is not of private columns of numbers")
+    return tuple(bounded)
+
+
+def _moments(names: Sequence[str]) -> tuple[str, ...]:
+    cells = moment_names(names)
+    require(len(set(cells)) == len(cells), "two moments of a regression have one name")
+    return cells
 
 
 def condition(text: str) -> ConditionTree:
@@ -195,7 +232,8 @@ def moved(asked: Shape, grid: Grid | None, rows: int, in_group: int, *, squared:
     one row moves it by b if it is replaced, and by at most max(a, b - a) if it leaves one group and
     another enters a second one. Of totals that are clipped to an interval: its length. For a
     variance: of `n` rows on a grid of K steps the sum of squared deviations from their mean moves
-    by at most K^2 for each row (theory 4 proves it), and so does its integer part.
+    by at most K^2 for each row (theory 4 proves it), and so does its integer part; a covariance's
+    by as much on two grids of K steps. The moments of a regression: `_moments_move`.
     """
     if asked.probability is not None:
         replaced = asked.probability.denominator
@@ -205,12 +243,26 @@ def moved(asked: Shape, grid: Grid | None, rows: int, in_group: int, *, squared:
             return rows * in_group * most_squared
         return rows * (2 * part if asked.divided else replaced)
     one_row = grid.sensitivity if grid is not None else 1
-    step = one_row**2 if asked.squares else one_row
+    if asked.moments:
+        return _moments_move(asked.moments, rows, one_row, squared=squared)
+    step = one_row**2 if asked.power > 1 else one_row
     if asked.total_bounds is not None and grid is not None:
         low, high = (math.floor(Fraction(end) / grid.step) for end in asked.total_bounds)
         rows, in_group, step = 1, 1, min(high - low, rows * one_row)
     parts = 2 if asked.divided else 1
     return rows * in_group * step**2 * parts if squared else rows * step * parts
+
+
+def _moments_move(columns: int, rows: int, steps: int, *, squared: bool) -> int:
+    """How far `rows` replaced rows move the moments of d columns on grids of K steps.
+
+    Each column goes from -1 to 1, in units of K. By at most `d (d + 2)^2 / (2 (d + 1)) K^2` in l1
+    and by `(d + 1) K^2` in l2 for each row (theory 4, "Regressions", proves both). All are whole
+    numbers, and so is the distance in l1.
+    """
+    if squared:
+        return (rows * (columns + 1) * steps**2) ** 2
+    return rows * (columns * (columns + 2) ** 2 * steps**2 // (2 * (columns + 1)))
 
 
 # -- the grid ---------------------------------------------------------------------------

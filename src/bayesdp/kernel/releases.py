@@ -197,18 +197,30 @@ class _Release:
         if grid is not None:
             agree((grid.low, grid.high), asked.interval, "the grid's bounds", where)
             agree(grid.masked, asked.masked, "whether the grid is masked", where)
+        grids = [Grid.read(part) for part in evidence.grids or ()]
+        if asked.intervals:
+            bounds = tuple((part.low, part.high) for part in grids)
+            agree(bounds, asked.intervals, "the grids' bounds", where)
+            plain = not any(part.masked for part in grids)
+            require(plain, "a grid of products is masked", where)
+            alike = len({part.bits for part in grids}) == 1
+            require(alike, "grids of products differ in their steps", where)
+            grid = grids[0]
         groups = len(asked.keys or (None,))
         rows, in_group = evidence.query.rows_that_count(self.rows_per_record, groups)
         due = moved(asked, grid, rows, in_group, squared=zcdp)
         sensitivity = sensitivity_of(step)
         part = asked.probability.denominator if asked.probability is not None else 1
-        power = 2 if asked.squares else 1
-        steps = 2 ** (power * grid.bits) if grid is not None else part
+        steps = 2 ** (asked.power * grid.bits) if grid is not None else part
         largest = body.n * self.rows_per_record * steps
         require(largest < 2**62, "the sums don't fit 64-bit integers", where)
         enough = sensitivity >= due
         require(enough, f"a sensitivity of {sensitivity} is claimed, {due} is due", where)
-        length = grid.step**power if grid is not None else Fraction(1, part)
+        length = grid.step**asked.power if grid is not None else Fraction(1, part)
+        if asked.moments:
+            length = Fraction(1, steps)
+        elif asked.intervals:
+            length = grids[0].step * grids[1].step
         agree(Fraction(*evidence.step), Fraction(length), "step", where)
         cost = self.cost_of_noise(step, sensitivity, where)
         compared = {

@@ -20,7 +20,7 @@ from bayesdp.statements.costs import (
     LaplaceStep,
     PermuteAndFlipStep,
 )
-from bayesdp.statements.queries import SUMMED, TableQuery, column_names, squared_unit
+from bayesdp.statements.queries import SUMMED, TableQuery, column_names, product_unit, squared_unit
 
 NOISES = {"discrete-laplace": laplace_tail, "discrete-gaussian": gaussian_tail}
 """The rules about a query's noise, each with its law's tail."""
@@ -84,12 +84,20 @@ class _Results:
                 continue
             self.value(result, step, asked, where)
             self.noise(result, step, where)
-            if result.rows is not None:
+            if result.rows is not None and (asked.cells is None or cell == asked.cells[0]):
                 shown.append((query, key, result.rows))
+            elif result.rows is not None:
+                agree(result.rows, shown[-1][2], "rows of the other moments", where)
         return shown
 
     def unit(self, query: TableQuery) -> str:
-        """The unit of what is released: a column's, of a variance its square; none of counts."""
+        """The unit of what is released: a column's, of a variance its square; none of counts.
+
+        Of a covariance that of both columns; none of a regression's moments, which are scaled.
+        """
+        if query.kind == "covariance":
+            units = (self.columns[name].unit or "" for name in query.value_columns)
+            return product_unit(*units)
         if query.kind not in (*SUMMED, "quantile"):
             return ""
         unit = self.columns[column_names(query.column)[0]].unit or ""

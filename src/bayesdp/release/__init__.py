@@ -6,6 +6,7 @@
 * Its queries: `queries` (what one reads), `labels` (the columns, as spends name them), `cells` (of
   histograms), `crossed` (groups and cells of several columns), `quantiles` (what is chosen among),
   `collected` with `collected_results` (answers perturbed at collection),
+  `products` (of columns: covariances, regressions),
   `record_rows` (how many rows of a record count), `blocks` (of public columns),
   `public_sizes` (of groups, and averages of no rows), `programs` with `program_files` and
   `program_fields`.
@@ -16,7 +17,8 @@
   anything, `proposals` what would help.
 * The release: `study` goes the whole way, `study_table` opens the table, `drawing` draws the noise
   and `program_runs` runs programs; `results`, `program_results` and `program_outputs` are what they
-  give, `derived` what follows from it, `repeats` asks before the same again.
+  give, `derived`, `correlations` and `regressions` what follows from it, `repeats` asks before the
+  same again.
 * A population from the private table: `fit_plan` prices it, `private_fit` makes it.
 * Certificates: `certify`, `assumptions`, `implications` (of what follows from given levels).
 """

@@ -25,7 +25,7 @@ def crossed(query: QuerySpec, position: int) -> QuerySpec:
     query that is not a histogram of their states.
     """
     changes = {}
-    for key in ("by", "column"):
+    for key in ("by", "column", "on"):
         named = getattr(query, key)
         if not isinstance(named, tuple):
             continue
@@ -47,6 +47,8 @@ def crossed(query: QuerySpec, position: int) -> QuerySpec:
 def _check_contingency(query: QuerySpec, place: str) -> None:
     if query.kind in ("count", "proportion"):
         return  # which are of no column: that is said with what a count needs
+    if query.kind == "covariance":
+        return
     if query.kind != "histogram":
         raise InputError(
             place,

@@ -11,6 +11,8 @@ from bayesdp.release.plan import PlannedQuery, describe_query
 from bayesdp.release.programs import PlannedProgram
 from bayesdp.statements.costs import PERTURBED
 from bayesdp.statements.spends import ZCDP
+from bayesdp.tables.grid import Grid
+from bayesdp.tables.grids import Grids
 
 
 def query_step(query: PlannedQuery) -> Step:
@@ -25,14 +27,10 @@ def query_step(query: PlannedQuery) -> Step:
         "step": [query.step.numerator, query.step.denominator],
         "spend": query.spend.to_dict(),
     }
-    if grid is not None:
-        evidence["grid"] = {
-            "lo": grid.lo,
-            "hi": grid.hi,
-            "bits": grid.bits,
-            "masked": grid.masked,
-            "slack": grid.slack,
-        }
+    if isinstance(grid, Grids):
+        evidence["grids"] = [_plain_grid(part) for part in grid.parts]
+    elif grid is not None:
+        evidence["grid"] = _plain_grid(grid)
     conclusion = {"notion": "dp", "epsilon": query.dp_epsilon, "kind": query.shape.kind}
     rho = {"rho": query.dp_rho} if zcdp else {}
     return Step(rule, conclusion | rho, evidence)
@@ -42,6 +40,16 @@ def collected_step(query: PlannedCollected) -> Step:
     """The step of perturbed answers: their collection's cost, which is all that they cost."""
     conclusion = {"notion": "dp", "epsilon": query.dp_epsilon, "kind": query.spend.kind}
     return Step(PERTURBED, conclusion, {"query": query.describe(), "spend": query.spend.to_dict()})
+
+
+def _plain_grid(grid: Grid) -> dict[str, Any]:
+    return {
+        "lo": grid.lo,
+        "hi": grid.hi,
+        "bits": grid.bits,
+        "masked": grid.masked,
+        "slack": grid.slack,
+    }
 
 
 def program_step(program: PlannedProgram) -> Step:

@@ -26,6 +26,7 @@ from bayesdp.release.plan import Plan, PlannedQuery
 from bayesdp.release.program_results import ProgramAnswer
 from bayesdp.release.program_runs import ProgramRun, run_program
 from bayesdp.release.queries import cells_sentences
+from bayesdp.release.regressions import regression_sentences
 from bayesdp.release.repeats import remember
 from bayesdp.release.results import QuantileResult, Release, Result, cost_words
 from bayesdp.statements.columns import CellKey
@@ -112,7 +113,10 @@ class StudyDrawing:
             claim["delta"],
             tuple(replace(answer, certificate=certificate) for answer in answers),
             (*plan.remarks, *plan_warnings(plan)),
-            tuple(cells_sentences(query.shape for query in plan.queries)),
+            (
+                *cells_sentences(query.shape for query in plan.queries),
+                *regression_sentences(self._results),
+            ),
         )
 
 
@@ -150,6 +154,8 @@ def noisy(query: PlannedQuery, total: Total) -> list[Result]:
                 confidence=spec.confidence,
                 group_words=shape.group_words[key] if key is not None else (),
                 cell_words=shape.cell_words[cell] if cell is not None else (),
+                columns=spec.value_columns,
+                design=shape.design,
             )
         )
     return results

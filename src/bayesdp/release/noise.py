@@ -21,10 +21,12 @@ from bayesdp.mechanisms import (
     PermuteAndFlip,
 )
 from bayesdp.numbers import float_above
+from bayesdp.release.products import moments_move, moments_move_squared
 from bayesdp.release.quantiles import Choice
 from bayesdp.release.queries import Shape
 from bayesdp.statements.spends import EXPONENTIAL, GAUSSIAN, LAPLACE, PERMUTE_AND_FLIP
 from bayesdp.tables.grid import Grid, check_noise, check_room
+from bayesdp.tables.grids import Grids
 
 NoiseName = Literal["laplace", "gaussian"]
 Noise = DiscreteLaplace | DiscreteGaussian | PermuteAndFlip | ExponentialMechanism
@@ -41,7 +43,7 @@ class NoiseKind(ABC):
         """The kind of this query: itself for numbers, and that of choices for a quantile."""
 
     @abstractmethod
-    def sensitivity(self, shape: Shape, grid: Grid | None) -> int:
+    def sensitivity(self, shape: Shape, grid: Grid | Grids | None) -> int:
         """The most that replacing a record moves the integers."""
 
     @abstractmethod
@@ -53,7 +55,7 @@ class NoiseKind(ABC):
         """The most noise whose error is at most this."""
 
     @abstractmethod
-    def grid_options(self, cost: float) -> dict[str, float]:
+    def grid_options(self, cost: float) -> dict[str, Any]:
         """The cost as the argument by which `Grid.plan` takes it."""
 
     @abstractmethod
@@ -80,7 +82,9 @@ class _Laplace(NoiseKind):
     def for_query(self, shape: Shape) -> NoiseKind:
         return self if shape.choice is None else _PermuteAndFlip(shape, shape.choice)
 
-    def sensitivity(self, shape: Shape, grid: Grid | None) -> int:
+    def sensitivity(self, shape: Shape, grid: Grid | Grids | None) -> int:
+        if shape.products and shape.cells is not None:
+            return moments_move(len(shape.products), shape.rows_that_count, _steps(grid))
         # A number moves by all rows of a record; two cells or groups by the old and the new rows.
         return _largest_move(shape, grid) * (2 if shape.divided else 1)
 
@@ -90,7 +94,7 @@ class _Laplace(NoiseKind):
     def for_error(self, steps: int, confidence: float) -> Noise:
         return DiscreteLaplace(DiscreteLaplace.scale_for_error(steps, confidence))
 
-    def grid_options(self, cost: float) -> dict[str, float]:
+    def grid_options(self, cost: float) -> dict[str, Any]:
         return {"dp_epsilon": cost}
 
     def check_room(self, rows: int, sensitivity: int, cost: float) -> None:
@@ -116,7 +120,9 @@ class _Gaussian(NoiseKind):
     def for_query(self, shape: Shape) -> NoiseKind:
         return self if shape.choice is None else _Exponential(shape, shape.choice)
 
-    def sensitivity(self, shape: Shape, grid: Grid | None) -> int:
+    def sensitivity(self, shape: Shape, grid: Grid | Grids | None) -> int:
+        if shape.products and shape.cells is not None:
+            return moments_move_squared(len(shape.products), shape.rows_that_count, _steps(grid))
         # What leaves some cells or groups and what enters others: of m rows, at most g in a group,
         # the sum of squares is at most m * g, once for each.
         most, rows = _largest_move(shape, grid), shape.rows_that_count
@@ -128,7 +134,7 @@ class _Gaussian(NoiseKind):
     def for_error(self, steps: int, confidence: float) -> Noise:
         return DiscreteGaussian(DiscreteGaussian.scale_for_error(steps, confidence))
 
-    def grid_options(self, cost: float) -> dict[str, float]:
+    def grid_options(self, cost: float) -> dict[str, Any]:
         return {"dp_rho": cost}
 
     def check_room(self, rows: int, sensitivity: int, cost: float) -> None:
@@ -156,7 +162,7 @@ class _Choosing(NoiseKind):
         self.choice = choice
         self.candidates = len(choice.candidates)
 
-    def sensitivity(self, shape: Shape, grid: Grid | None) -> int:
+    def sensitivity(self, shape: Shape, grid: Grid | Grids | None) -> int:
         rows = shape.rows_that_count, shape.rows_in_group
         move, squared = self.choice.moves(*rows, divided=shape.divided)
         return move if self.power == 1 else squared
@@ -189,15 +195,20 @@ class _Exponential(_Choosing, _Gaussian):
     law = ExponentialMechanism
 
 
-def _largest_move(shape: Shape, grid: Grid | None) -> int:
+def _steps(grid: Grid | Grids | None) -> int:
+    assert isinstance(grid, Grids)
+    return grid.sensitivity
+
+
+def _largest_move(shape: Shape, grid: Grid | Grids | None) -> int:
     """The most steps that a record moves numbers by, when its rows leave, enter or are replaced.
 
-    A sum of squared deviations, whose rows are only replaced, moves by a square of the grid's steps
-    for each (theory 4, "Variances").
+    A sum of squared deviations, or of products of them, whose rows are only replaced, moves by a
+    square of the grid's steps for each (theory 4, "Variances", "Covariances").
     """
     if grid is None:
         return shape.rows_that_count
-    if shape.squares:
+    if shape.squares or isinstance(grid, Grids):
         return shape.rows_that_count * int(grid.sensitivity**2)
     return grid.move(shape.rows_that_count, shape.cap.total_bounds if shape.cap else None)
 

@@ -440,6 +440,8 @@ def describe_query(query: PlannedQuery) -> dict[str, Any]:
         "name": spec.name,
         "kind": spec.kind,
         "column": _plain_names(spec.column),
+        "on": _plain_names(spec.on),
+        "outcome": spec.outcome,
         "where": spec.where,
     }
     given |= {"by": _plain_names(spec.by), "bins": list(spec.bins) if spec.bins else None}

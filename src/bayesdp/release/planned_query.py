@@ -11,7 +11,15 @@ from bayesdp.numbers import float_above
 from bayesdp.release.noise import Noise
 from bayesdp.release.queries import Shape
 from bayesdp.tables.grid import Grid
-from bayesdp.tables.queries import CountQuery, DataQuery, DeviationQuery, HistogramQuery, SumQuery
+from bayesdp.tables.grids import Grids
+from bayesdp.tables.queries import (
+    CountQuery,
+    DataQuery,
+    DeviationQuery,
+    HistogramQuery,
+    ProductQuery,
+    SumQuery,
+)
 
 CONFIDENCE = 0.95
 """With this probability numbers are off by no more than the error that is shown beside them."""
@@ -31,7 +39,7 @@ class PlannedQuery:
     noise: Noise
     sensitivity: int
     step: Fraction
-    grid: Grid | None
+    grid: Grid | Grids | None
     spend: Spend
 
     @property
@@ -103,9 +111,13 @@ class PlannedQuery:
 
         A variance is at least 0, which can only bring it closer to the exact one.
         """
-        exact = self.grid.value(total, rows) if self.grid is not None else Fraction(total)
+        exact = self.step * total
         if self.shape.squares:
             exact = self.step * max(total, 0)
+        elif isinstance(self.grid, Grid):
+            exact = self.grid.value(total, rows)
+        elif self.grid is None:
+            exact = Fraction(total)
         divisor = self._divisor(rows)
         assert divisor is not None
         return float(exact / divisor)
@@ -130,6 +142,16 @@ class PlannedQuery:
     def table_query(self) -> DataQuery:
         """The integers that the data engine computes for it."""
         spec, predicate = self.shape.spec, self.shape.predicate
+        if isinstance(self.grid, Grids):
+            return ProductQuery(
+                spec.name,
+                spec.value_columns,
+                self.grid,
+                moments=self.shape.cells is not None,
+                where=predicate,
+                by=spec.by,
+                cap=self.shape.cap,
+            )
         if self.grid is not None:
             assert self.shape.column is not None
             of_values = DeviationQuery if self.shape.squares else SumQuery

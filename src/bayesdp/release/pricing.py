@@ -24,6 +24,7 @@ from bayesdp.release.crossed import place_text
 from bayesdp.release.labels import label
 from bayesdp.release.noise import NoiseKind
 from bayesdp.release.planned_query import PlannedQuery
+from bayesdp.release.products import moments_move, moments_move_squared
 from bayesdp.release.queries import Shape
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import BudgetSpec
@@ -31,6 +32,7 @@ from bayesdp.statements.base import exact_text
 from bayesdp.statements.queries import OF_MATCHING
 from bayesdp.statements.spends import COLLECTED
 from bayesdp.tables.grid import Grid
+from bayesdp.tables.grids import Grids
 from bayesdp.theorems.zeros import zeros_hint
 
 SMALLEST_COST = 1e-100
@@ -107,7 +109,7 @@ class Pricing:
         fixed: list[float | None] = [
             None if s.spec.error is None else self._cost_of_error(s) for s in self.shapes
         ]
-        grids: list[Grid | None] = [None] * len(self.shapes)
+        grids: list[Grid | Grids | None] = [None] * len(self.shapes)
         self.search = Deadline(MOST_LEVELS * self.seconds)
         for _ in range(2):
             before = grids
@@ -158,7 +160,7 @@ class Pricing:
         )
 
     def _weighted_total(
-        self, fixed: list[float | None], grids: list[Grid | None], weighted: float
+        self, fixed: list[float | None], grids: list[Grid | Grids | None], weighted: float
     ) -> float:
         """The DP budget that the weighted queries share."""
 
@@ -324,10 +326,10 @@ class Pricing:
 
         return total(largest_within(lambda x: level_of(total(x)), self.target, self.search))
 
-    def _spend(self, shape: Shape, cost: float, grid: Grid | None) -> Spend:
+    def _spend(self, shape: Shape, cost: float, grid: Grid | Grids | None) -> Spend:
         lipschitz = shape.kind == "lipschitz" and shape.column is not None
         column = shape.column
-        slack = grid.slack if lipschitz and grid is not None else 0.0
+        slack = grid.slack if lipschitz and isinstance(grid, Grid) else 0.0
         return Spend(
             dataset=self.study.data.dataset,
             unit=self.study.data.protected_unit,
@@ -341,7 +343,9 @@ class Pricing:
             **self.noise.spent(cost, slack),
         )
 
-    def _grid(self, shape: Shape, cost: float) -> Grid | None:
+    def _grid(self, shape: Shape, cost: float) -> Grid | Grids | None:
+        if shape.products:
+            return self._grids(shape, cost)
         if shape.integer_valued:
             noise = self.noise.for_query(shape)
             sensitivity = noise.sensitivity(shape, None)
@@ -364,7 +368,30 @@ class Pricing:
             **self.noise.grid_options(cost),
         )
 
-    def _priced(self, shape: Shape, cost: float, grid: Grid | None) -> PlannedQuery:
+    def _grids(self, shape: Shape, cost: float) -> Grids:
+        """A grid for each column that is multiplied, all with room for the products and noise."""
+        moves = 1
+        if shape.cells is not None:
+            linear = self.noise.power == 1
+            moves = (moments_move if linear else moments_move_squared)(
+                len(shape.products), 1, 1
+            ) + 1
+        grids = [
+            Grid.plan(
+                *column.interval,
+                -(-self.rows // self.per_record),
+                rows_per_record=self.per_record,
+                squares=True,
+                moves=moves,
+                key=f"data.columns.{column.name}.bounds",
+                **self.noise.grid_options(cost),
+            )
+            for column in shape.products
+            if column.interval is not None
+        ]
+        return Grids.alike(grids)
+
+    def _priced(self, shape: Shape, cost: float, grid: Grid | Grids | None) -> PlannedQuery:
         kind = self.noise.for_query(shape)
         sensitivity = kind.sensitivity(shape, grid)
         noise = kind.for_cost(sensitivity, cost)
@@ -388,7 +415,7 @@ class Pricing:
                     remedy=_size_remedy(shape),
                 )
             error *= rows
-        grid: Grid | None = None
+        grid: Grid | Grids | None = None
         if not shape.integer_valued:
             rough = self._rough_cost(shape, error)
             self._check_cost(self.shapes.index(shape), rough)
@@ -399,6 +426,9 @@ class Pricing:
 
     def _rough_cost(self, shape: Shape, error: Fraction) -> float:
         """About what it will cost: it decides how much room the grid leaves for noise."""
+        if shape.products:
+            ends = [column.interval or (0.0, 0.0) for column in shape.products]
+            return self.noise.rough_cost(math.prod(high - low for low, high in ends), float(error))
         assert shape.column is not None
         assert shape.column.interval is not None
         low, high = shape.column.interval
@@ -418,7 +448,7 @@ def _of_the_total(shape: Shape) -> str:
 def _size_remedy(shape: Shape) -> str:
     """How to say how many rows an average is over."""
     by, where = shape.spec.by, shape.spec.where
-    squares = shape.spec.kind == "variance"
+    squares = shape.spec.kind in ("variance", "covariance")
     if by is not None:
         each = ", ".join(f"{toml_key(place_text(key))} = ..." for key in shape.keys or ())
         share = shape.spec.kind == "proportion"

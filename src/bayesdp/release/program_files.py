@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bayesdp.errors import InputError, Refusal
-from bayesdp.release.spec_parts import CAPS, OF_QUANTILES, QuerySpec, refuse_keys
+from bayesdp.release.spec_parts import CAPS, OF_QUANTILES, OF_REGRESSIONS, QuerySpec, refuse_keys
 
 
 class ProgramRefusedError(Refusal):
@@ -84,7 +84,7 @@ def check_program_keys(query: QuerySpec, key: str) -> None:
         )
     refuse_keys(
         query,
-        ("column", "where", "by", "bins", "group_sizes", *OF_QUANTILES, *CAPS),
+        ("column", *OF_REGRESSIONS, "where", "by", "bins", "group_sizes", *OF_QUANTILES, *CAPS),
         key,
         expected="nothing on a program, which says itself what it reads",
         remedy="To read other columns, write columns = { field = 'column' }.",

@@ -6,6 +6,7 @@ does not speak about, a group key that is not declared, a mean over a group whos
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -25,6 +26,7 @@ from bayesdp.release.crossed import (
     quoted,
 )
 from bayesdp.release.labels import labels
+from bayesdp.release.products import named_at, products_of, regression_cells
 from bayesdp.release.quantiles import Choice, choice
 from bayesdp.release.record_rows import (
     cap_of,
@@ -32,6 +34,7 @@ from bayesdp.release.record_rows import (
     require_public_rows,
     rows_that_count,
 )
+from bayesdp.release.regressions import Design
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec, refuse_keys
 from bayesdp.statements.base import exact_text
@@ -39,12 +42,15 @@ from bayesdp.statements.columns import CellKey, Value
 from bayesdp.statements.queries import (
     AVERAGES,
     OF_MATCHING,
+    PRODUCTS,
     SUMMED,
     column_names,
+    product_unit,
     squared_unit,
 )
 from bayesdp.tables.columns import Column, group_keys
 from bayesdp.tables.grid import Grid
+from bayesdp.tables.grids import Grids
 from bayesdp.tables.predicates import Predicate
 from bayesdp.tables.queries import Cap
 from bayesdp.theorems.markov_count import count_mechanism
@@ -69,6 +75,8 @@ class Shape:
     column, those of columns with cuts as intervals; `cell_bounds` are those that values are
     clipped to before cells are told. Of a record's rows at most `rows_that_count` count, at most
     `rows_in_group` of them in a group, and `cap` says which rows are left out, if any are.
+    `products` are the columns whose values a covariance or regression multiplies; the cells of a
+    regression are its moments.
     """
 
     spec: QuerySpec
@@ -94,6 +102,7 @@ class Shape:
     cap: Cap | None = None
     rows_that_count: int = 1
     rows_in_group: int = 1
+    products: tuple[Column, ...] = ()
 
     @property
     def cells_sentence(self) -> str:
@@ -127,12 +136,17 @@ class Shape:
     @property
     def integer_valued(self) -> bool:
         """Whether the query counts rows, and does not sum values."""
+        if self.products:
+            return False
         return self.column is None or self.cells is not None or self.choice is not None
 
-    def step(self, grid: Grid | None) -> Fraction:
+    def step(self, grid: Grid | Grids | None) -> Fraction:
         """The length of an integer step in the query's unit; of a quantile's scores, in rows."""
         if self.choice is not None:
             return self.choice.step
+        if isinstance(grid, Grids):
+            steps = math.prod(part.step for part in grid.parts)
+            return Fraction(1, 4**grid.bits) if self.cells is not None else Fraction(steps)
         return grid.step ** (2 if self.squares else 1) if grid is not None else Fraction(1)
 
     @property
@@ -143,8 +157,22 @@ class Shape:
     @property
     def unit(self) -> str:
         """The unit of its numbers: the column's, or its square; none of counts and quantiles."""
+        if self.products:
+            units = [column.unit or "" for column in self.products]
+            return product_unit(*units) if self.cells is None else ""
         unit = "" if self.column is None or self.integer_valued else self.column.unit or ""
         return squared_unit(unit) if self.squares else unit
+
+    @property
+    def design(self) -> Design | None:
+        """The columns of a regression; `None` for queries of other kinds."""
+        if self.spec.kind != "regression":
+            return None
+        return Design(
+            self.spec.value_columns,
+            tuple(column.interval or (0.0, 0.0) for column in self.products),
+            tuple(column.unit or "" for column in self.products),
+        )
 
     @property
     def averaged(self) -> bool:
@@ -176,6 +204,8 @@ class Shape:
             "mean": "the mean",
             "sum": "the total",
             "variance": "the variance",
+            "covariance": "the covariance",
+            "regression": "each moment",
             "proportion": "the share",
         }
         return f"{unit}of {noun_of.get(self.spec.kind, 'the count')}"
@@ -211,18 +241,20 @@ def shape(study: StudySpec, position: int) -> Shape:
     as_many = study.data.balanced and not some
     most_rows, most_in_group = rows_that_count(study.data.rows_per_record, cap, keys)
     column, cells = _column_and_cells(study, query, key, private_where)
-    counted = column_names(query.column) if column is None else ()
+    counted = column_names(query.column) if column is None and query.kind not in PRODUCTS else ()
+    products = products_of(query, lambda name: _value_column(study, query, key, name))
+    cells = regression_cells(query, key) or cells
     check_numbers(keys, cells, key)
-    named = {name: "column" for name in column_names(query.column)}
+    named = named_at(query)
     read = set(where.columns if where is not None else ()) | named.keys()
     if query.kind in OF_MATCHING and private_where:
         raise InputError(
             f"{key}.where",
             query.where,
             expected=f"a condition on public columns only, for a {query.kind}",
-            remedy="How many rows match is private. Ask for the variance of all rows, or of those "
-            "that a public condition names."
-            if query.kind == "variance"
+            remedy=f"How many rows match is private. Ask for the {query.kind} of all rows, or of "
+            "those that a public condition names."
+            if query.kind != "mean"
             else 'How many rows match is private. Write kind = "sum" instead, and a second '
             "[[query]] with the same where = "
             f'{toml_text(query.where or "")} and kind = "count"; the mean is about their ratio.',
@@ -242,7 +274,7 @@ def shape(study: StudySpec, position: int) -> Shape:
         cells=cells,
         bins=query.bins,
         keys=keys,
-        divided=cells is not None or (several_rows and keys is not None),
+        divided=(cells is not None and not products) or (several_rows and keys is not None),
         mechanism=_mechanism(study, query, where, key),
         block=block_of(study, where),
         group_rows=_group_rows(study, query, keys, key),
@@ -254,6 +286,7 @@ def shape(study: StudySpec, position: int) -> Shape:
         cap=cap,
         rows_that_count=most_rows,
         rows_in_group=most_in_group,
+        products=products,
     )
 
 
@@ -271,7 +304,7 @@ def _cell_words(
 ) -> dict[CellKey, Words]:
     """The cells of a histogram, or the states of cuts, as they are shown; else none."""
     names = column_names(query.column)
-    if column is not None and query.bins is not None:
+    if query.kind == "regression" or (column is not None and query.bins is not None):
         return {cell: (str(cell),) for cell in cells or ()}
     return place_words(names, cells, columns)
 
@@ -287,6 +320,8 @@ def _column_and_cells(
         _require_predicate(query, key, private_where)
         return None, None
     names = column_names(query.column)
+    if query.kind in PRODUCTS:
+        return None, None
     if len(names) > 1:
         return None, contingency_cells(
             [_value_column(study, query, key, name) for name in names], key
@@ -376,7 +411,8 @@ def _group_rows(
         raise InputError(
             key,
             sizes,
-            expected="nothing but on a mean, variance or proportion with by",
+            expected="nothing but with by on an average: a mean, proportion, variance, covariance "
+            "or regression",
             remedy="Leave it out.",
         )
     names = {place_text(group): group for group in keys}
@@ -439,28 +475,29 @@ def _value_column(study: StudySpec, query: QuerySpec, key: str, named: str | Non
         raise InputError(
             f"{key}.column", expected=f"the column whose {query.kind} is wanted", shown=False
         )
+    place = f"{key}.{named_at(query).get(named, 'column')}"
     column = study.columns.get(named)
     if column is None:
         private = [name for name, known in study.columns.items() if known.is_private]
         raise InputError(
-            f"{key}.column",
+            place,
             named,
             expected="a declared private column",
             remedy=did_you_mean(named, private),
         )
     if column.is_public:
-        several = len(column_names(query.column)) > 1
+        several = query.kind == "histogram" and len(column_names(query.column)) > 1
         raise InputError(
-            f"{key}.column",
+            place,
             named,
             expected="private columns" if several else "a private column",
             remedy=f"Count its groups apart: by = {toml_text(named)}, and leave it out of column."
             if several
             else "A public column needs no noise.",
         )
-    if query.kind in (*SUMMED, "quantile") and column.interval is None:
+    if query.kind in (*SUMMED, *PRODUCTS, "quantile") and column.interval is None:
         raise InputError(
-            f"{key}.column",
+            place,
             named,
             expected="a column of numbers: one with bounds, with cuts, or with states that are "
             "numbers, at least two",

@@ -34,6 +34,7 @@ from bayesdp.populations.registry import parse_below
 from bayesdp.release.collected import check_collected_keys
 from bayesdp.release.consistency import consistent
 from bayesdp.release.crossed import crossed
+from bayesdp.release.products import check_product_keys
 from bayesdp.release.program_files import check_program_keys, named, read_programs
 from bayesdp.release.spec import FROM_DATA, MOST_RECORDS, StressSpec, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, DataSpec, QuerySpec
@@ -305,6 +306,7 @@ def _queries(raw: object) -> tuple[QuerySpec, ...]:
         require_shown(query.name, f"query[{position}].name")
         check_program_keys(query, f"query[{position}]")
         check_collected_keys(query, f"query[{position}]")
+        check_product_keys(query, f"query[{position}]")
         if query.weight is not None and query.error is not None:
             raise InputError(
                 f"query[{position}]",

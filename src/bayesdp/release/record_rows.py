@@ -7,7 +7,7 @@ from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import CAPS, QuerySpec, refuse_keys
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.columns import CellKey
-from bayesdp.statements.queries import OF_MATCHING
+from bayesdp.statements.queries import OF_MATCHING, PRODUCTS
 from bayesdp.tables.columns import Column
 from bayesdp.tables.queries import Cap
 
@@ -36,7 +36,7 @@ def require_public_rows(study: StudySpec, query: QuerySpec, key: str) -> None:
             getattr(query, narrowed),
             expected=f"a {query.kind} over all rows: records may differ in how many rows match",
             remedy=f"Leave {narrowed} out."
-            if query.kind == "variance"
+            if query.kind in ("variance", *PRODUCTS)
             else f'Write kind = "{what}", and divide by the number of rows, if that is public.',
         )
 
@@ -55,6 +55,10 @@ def average_remedy(study: StudySpec, query: QuerySpec) -> str:
     what = "sum" if query.kind == "mean" else "count"
     if query.kind == "variance":
         return f"{balanced} quantiles, or a histogram, show how far values spread."
+    if query.kind in PRODUCTS:
+        return (
+            f"{balanced} a histogram of both columns, cut into states, shows how they go together."
+        )
     if capped:
         return (
             f'{balanced} write kind = "{what}", and a second [[query]] of kind = "count" with a '

@@ -12,6 +12,7 @@ from bayesdp.accounting.rounded import up_words, value_words
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError, UnsupportedError, first_names, unknown_name
 from bayesdp.numbers import UpperBound, float_above
+from bayesdp.release.correlations import Correlation, correlation
 from bayesdp.release.derived import (
     Consistent,
     Ratio,
@@ -23,6 +24,13 @@ from bayesdp.release.derived import (
 )
 from bayesdp.release.noise import Noise, distribution_of
 from bayesdp.release.program_results import ProgramAnswer, around
+from bayesdp.release.regressions import (
+    Design,
+    Regression,
+    coefficients_of,
+    regression,
+    regressions_of,
+)
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.columns import CellKey, Value
 from bayesdp.tables.refusals import counted
@@ -45,9 +53,10 @@ class Result:
     is the declared key of `by`, `cell` the cell of a histogram, each a tuple where it is told by
     several columns; `places` has both as they are shown, those of columns with `cuts` as intervals.
     `rows` is how many rows a mean or proportion is over, which is public. `noise` is the law in
-    steps, each of length `noise_unit` in the value's unit. The cost is `dp_epsilon` with Laplace
-    noise and `dp_rho`, in zCDP, with Gaussian noise; the other one is 0. The error is that of the
-    noise alone: clipping to the bounds may add more, and how much is private. It is shown at
+    steps, each of length `noise_unit` in the value's unit. `columns` are those whose values it is
+    of, and `design` those of a regression that it is a moment of. The cost is `dp_epsilon` with
+    Laplace noise and `dp_rho`, in zCDP, with Gaussian noise; the other one is 0. The error is that
+    of the noise alone: clipping to the bounds may add more, and how much is private. It is shown at
     `confidence`, that of the query.
     """
 
@@ -66,6 +75,8 @@ class Result:
     confidence: float = 0.95
     group_words: tuple[str, ...] = ()
     cell_words: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    design: Design | None = None
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -116,6 +127,15 @@ class Result:
         Source: theory 4, "Ratios".
         """
         return ratio(self, other, confidence)
+
+    def correlation(self, first: Result, second: Result, confidence: float = 0.95) -> Correlation:
+        """The correlation that this covariance and two variances give; at no cost.
+
+        `first` and `second` are the released variances of both columns, over the same rows. That of
+        the exact numbers is in the interval with a probability of at least `confidence`. Raises
+        `InputError` for other results. Source: theory 4, "Correlations".
+        """
+        return correlation(self, first, second, confidence)
 
     def _plain_error(self) -> dict[str, Any]:
         error = self.error(self.confidence)
@@ -358,6 +378,19 @@ class Release:
             raise unknown_name("release", query, (result.query for result in self))
         return _at(results, parts)
 
+    def regression(
+        self, name: str, *group: object, confidence: float = 0.95, sampling: bool = False
+    ) -> Regression:
+        """The linear regression that the query of this name released, of a `group` if it has any.
+
+        `group` are the values of the columns of `by`. Its intervals are at `confidence`, over the
+        noise; with `sampling` also over samples of independent rows. It costs nothing. Raises
+        `InputError` where noise swamps the design, and for queries of other kinds.
+        """
+        moments = self[(name, *group)] if group else self[name]
+        some = moments if isinstance(moments, list) else [moments]
+        return regression(some, confidence, sampling=sampling)
+
     def __contains__(self, name: object) -> bool:
         """Whether a query of this name was released."""
         return any(result.query == name for result in self)
@@ -372,8 +405,15 @@ class Release:
             "level": self.level,
             "delta": self.delta,
             "results": [result.to_dict() for result in self],
+            **self._plain_regressions(),
             "certificate": self.certificate.to_dict(),
         }
+
+    def _plain_regressions(self) -> dict[str, Any]:
+        """The regressions whose noise leaves coefficients, if there are any."""
+        groups = regressions_of(self.results)
+        told = [determined for group in groups if (determined := coefficients_of(group))]
+        return {"regressions": [fit.to_dict() for fit in told]} if groups else {}
 
     def _columns(self) -> dict[str, list[Any]]:
         rows = [

@@ -6,13 +6,13 @@ What must hold between them is checked in `spec`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from bayesdp.errors import InputError
 from bayesdp.notions import Adversary, Notion, Secrets
-from bayesdp.statements.queries import RANDOMIZED_RESPONSE
+from bayesdp.statements.queries import RANDOMIZED_RESPONSE, column_names
 from bayesdp.statements.spends import protected_unit
 from bayesdp.tables.csv_dialect import USUAL, CsvDialect
 from bayesdp.tables.joins import Join
@@ -23,6 +23,8 @@ QueryKind = Literal[
     "sum",
     "mean",
     "variance",
+    "covariance",
+    "regression",
     "proportion",
     "histogram",
     "quantile",
@@ -31,6 +33,9 @@ QueryKind = Literal[
     "program",
 ]
 """A median is read as the quantile of probability 0.5 (`release.reading`)."""
+
+OF_REGRESSIONS = ("on", "outcome")
+"""The keys that no query has but regressions."""
 
 OF_QUANTILES = ("probability", "candidates", "step")
 """The keys that no query has but quantiles."""
@@ -118,6 +123,9 @@ class QuerySpec(_Part):
     `by` may name several columns, whose combinations of states are the groups; so may the `column`
     of a histogram, whose cells they are then.
 
+    A covariance is of the two columns that `column` lists; a regression is of the `outcome` `on`
+    one column or several.
+
     A quantile, of a `probability`, is one of its `candidates`, or of the grid of this `step` that
     begins at the column's lower bound; of a column with states it is one of these.
 
@@ -135,6 +143,8 @@ class QuerySpec(_Part):
     name: str = Field(min_length=1)
     kind: QueryKind
     column: ColumnNames = None
+    on: ColumnNames = None
+    outcome: str | None = None
     where: str | None = None
     by: ColumnNames = None
     group_sizes: dict[str, int] | None = None
@@ -154,6 +164,23 @@ class QuerySpec(_Part):
     program: str | None = Field(default=None, min_length=1)
     parameters: dict[str, bool | int | float | str] = Field(default_factory=dict)
     columns: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_two_columns(cls, raw: Any) -> Any:
+        """Of a covariance `columns = ["x", "y"]` says the same as `column`."""
+        columns = raw.get("columns") if isinstance(raw, dict) else None
+        if not isinstance(columns, list | tuple) or raw.get("kind") != "covariance":
+            return raw
+        if raw.get("column") is not None:
+            return raw
+        return {key: value for key, value in raw.items() if key != "columns"} | {"column": columns}
+
+    @property
+    def value_columns(self) -> tuple[str, ...]:
+        """The columns whose values it reads: of a regression the outcome last."""
+        outcome = () if self.outcome is None else (self.outcome,)
+        return (*column_names(self.column), *column_names(self.on), *outcome)
 
 
 def refuse_keys(

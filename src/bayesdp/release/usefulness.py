@@ -7,6 +7,8 @@ over, nothing is said.
 
 from __future__ import annotations
 
+import math
+
 from bayesdp.errors import first_names
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery
 
@@ -48,6 +50,12 @@ def _range(plan: Plan, query: PlannedQuery) -> tuple[float, float] | None:
         return None
     if query.grid is not None and shape.column is not None and shape.column.interval is not None:
         low, high = shape.column.interval
+    if shape.cells is not None and shape.products:  # moments of columns from -1 to 1
+        return -1.0, 1.0
+    if shape.products:
+        ends = [column.interval or (0.0, 0.0) for column in shape.products]
+        furthest = math.prod(end - start for start, end in ends) / 4.0
+        return -furthest, furthest
     if shape.squares:
         return 0.0, (high - low) * (high - low) / 4.0
     if shape.averaged:

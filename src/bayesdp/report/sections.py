@@ -114,6 +114,8 @@ _COUNTED = {
     "sum": "the sum of {column}",
     "mean": "the mean of {column}",
     "variance": "the variance of {column}, its mean squared deviation from its mean",
+    "covariance": "the covariance of {column}, the mean product of deviations from their means",
+    "regression": "the moments of a linear regression of {outcome} on {on}",
     "proportion": "the share of records",
     "histogram": "how many records have each value of {column}",
     "contingency table": "how many records have each combination of values of {column}",
@@ -127,8 +129,13 @@ def question(query: QuerySpec, spec: StudySpec) -> str:
     """What a query counts or adds up, of which records, in one sentence."""
     names = column_names(query.column)
     column = spec.columns.get(names[0]) if len(names) == 1 else None
-    asked = _COUNTED[query.kind if len(names) < 2 else "contingency table"].format(
-        column=quoted(query.column), probability=query.probability or 0.5
+    asked = _COUNTED[
+        "contingency table" if query.kind == "histogram" and len(names) > 1 else query.kind
+    ].format(
+        column=quoted(query.column),
+        probability=query.probability or 0.5,
+        outcome=quoted(query.outcome),
+        on=quoted(query.on),
     )
     if column is not None and column.bounds is not None:
         low, high = map(exact_text, column.bounds)

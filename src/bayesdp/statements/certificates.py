@@ -225,7 +225,16 @@ class _NoisyResult(Statement):
 class NumberResult(_NoisyResult):
     """A released number: of which query, group and cell, over how many rows if it is an average."""
 
-    kind: Literal["count", "sum", "mean", "variance", "proportion", "histogram"]
+    kind: Literal[
+        "count",
+        "sum",
+        "mean",
+        "variance",
+        "covariance",
+        "regression",
+        "proportion",
+        "histogram",
+    ]
     cell: CellKey | None = None
     rows: Count | None = None
     error: ErrorMargin

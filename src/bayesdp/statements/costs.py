@@ -22,7 +22,7 @@ from bayesdp.statements.base import (
 )
 from bayesdp.statements.program_documents import ExactNumber
 from bayesdp.statements.program_steps import ProgramDerivation
-from bayesdp.statements.queries import SUMMED, CollectedQuery, ProgramQuery, TableQuery
+from bayesdp.statements.queries import PRODUCTS, SUMMED, CollectedQuery, ProgramQuery, TableQuery
 from bayesdp.statements.spends import (
     COLLECTED,
     EXPONENTIAL,
@@ -89,18 +89,24 @@ class Grid(Statement):
 
 
 class Noise(Statement):
-    """A query, its noise, and the spend that the ledger keeps of it."""
+    """A query, its noise, and the spend that the ledger keeps of it.
+
+    Sums have a `grid`, sums of products `grids`: one for each of their columns, of as many steps.
+    """
 
     query: TableQuery
     scale: Positive
     step: Fraction
     spend: Spend
     grid: Grid | None = None
+    grids: Annotated[tuple[Grid, ...], Sequence, Field(min_length=2)] | None = None
 
     @model_validator(mode="after")
     def _sums_have_a_grid(self) -> Noise:
         if (self.grid is not None) != (self.query.kind in SUMMED):
             raise ValueError("a grid belongs to sums, means and variances, and to nothing else")
+        if (self.grids is not None) != (self.query.kind in PRODUCTS):
+            raise ValueError("grids belong to covariances and regressions, and to nothing else")
         return self
 
     @model_validator(mode="after")

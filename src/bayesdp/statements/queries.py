@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import collections.abc
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
@@ -32,14 +33,20 @@ def _edges(bins: tuple[float, ...]) -> tuple[float, ...]:
 MOST_COMBINATIONS = 2000
 """The most combinations of states of several columns: of the groups of a query, or of its cells."""
 
-AVERAGES = ("mean", "proportion", "variance")
+AVERAGES = ("mean", "proportion", "variance", "covariance", "regression")
 """Kinds of queries whose totals are divided by a public number of rows."""
 
 SUMMED = ("sum", "mean", "variance")
 """Kinds of queries that add up values, or squares of them, on a grid."""
 
-OF_MATCHING = ("mean", "variance")
+PRODUCTS = ("covariance", "regression")
+"""Kinds of queries that add up products of the values of several columns, on a grid for each."""
+
+OF_MATCHING = ("mean", "variance", *PRODUCTS)
 """Averages over the rows that match their condition, which is on public columns."""
+
+MOST_MOMENTS_OF = 20
+"""The most columns of a regression, its outcome among them: they have 230 moments."""
 
 Crossed = Annotated[tuple[Name, ...], Sequence, Field(min_length=2), AfterValidator(distinct)]
 """Columns whose combinations of states are groups or cells: of a table of two or more ways."""
@@ -58,6 +65,30 @@ def squared_unit(unit: str) -> str:
     ('kg^2', '(km/h)^2', '')
     """
     return f"{unit}^2" if unit.isalnum() else f"({unit})^2" if unit else ""
+
+
+def product_unit(first: str, second: str) -> str:
+    """The unit of a covariance: that of the product of two numbers in these units.
+
+    >>> product_unit("kg", "cm"), product_unit("kg", "kg"), product_unit("km/h", "")
+    ('kg*cm', 'kg^2', 'km/h')
+    """
+    if first == second:
+        return squared_unit(first)
+    both = [unit if unit.isalnum() else f"({unit})" for unit in (first, second)]
+    return "*".join(both) if first and second else first or second
+
+
+def moment_names(names: collections.abc.Sequence[str]) -> tuple[str, ...]:
+    """What a regression releases: the mean of each column, and of each product of two of them.
+
+    Of the columns in this order, the outcome last, each scaled to the range from -1 to 1.
+
+    >>> moment_names(["x", "y"])
+    ('x', 'y', 'x * x', 'x * y', 'y * y')
+    """
+    pairs = combinations_with_replacement(names, 2)
+    return (*names, *(f"{first} * {second}" for first, second in pairs))
 
 
 def column_names(named: str | tuple[str, ...] | None) -> tuple[str, ...]:
@@ -147,6 +178,9 @@ class TableQuery(Statement):
 
     A variance is the mean squared deviation from the mean, both over the same public rows.
 
+    A covariance is of two columns. A regression of the `outcome` `on` other columns is released as
+    its moments, the means of these columns and of their products (`moment_names`).
+
     A quantile is one of the `candidates`, or of the states of a column that has no bounds; its
     `probability` is the share of rows below it, 0.5 for a median. Of each record at most `max_rows`
     of the rows that match count; or in at most `max_groups` groups at most `max_rows_per_group`
@@ -154,8 +188,20 @@ class TableQuery(Statement):
     """
 
     name: Name
-    kind: Literal["count", "sum", "mean", "variance", "proportion", "histogram", "quantile"]
+    kind: Literal[
+        "count",
+        "sum",
+        "mean",
+        "variance",
+        "covariance",
+        "regression",
+        "proportion",
+        "histogram",
+        "quantile",
+    ]
     column: ColumnNames | None = None
+    on: ColumnNames | None = None
+    outcome: Name | None = None
     where: ConditionText | None = None
     by: ColumnNames | None = None
     bins: (
@@ -175,14 +221,27 @@ class TableQuery(Statement):
     @model_validator(mode="after")
     def _goes_together(self) -> TableQuery:
         counts = self.kind in ("count", "proportion")
-        if counts != (self.column is None):
+        regression = self.kind == "regression"
+        if {regression} != {self.on is not None, self.outcome is not None}:
+            raise ValueError("an outcome and what it is regressed on belong to regressions")
+        if len(set(self.value_columns)) < len(self.value_columns):
+            raise ValueError("an outcome that is regressed on itself")
+        if len(self.value_columns) > MOST_MOMENTS_OF and regression:
+            raise ValueError(f"a regression of more than {MOST_MOMENTS_OF} columns")
+        if (counts or regression) != (self.column is None):
             raise ValueError(
                 "a count or proportion is of a condition, every other query of a column"
             )
         if counts and self.where is None:
             raise ValueError("a count or proportion without a condition")
         crossed = len(column_names(self.column)) > 1
-        if crossed and (self.kind != "histogram" or self.bins is not None):
+        if self.kind == "covariance" and len(column_names(self.column)) != 2:
+            raise ValueError("a covariance of other than two columns")
+        if (
+            crossed
+            and self.kind != "covariance"
+            and (self.kind != "histogram" or self.bins is not None)
+        ):
             raise ValueError("several columns of what is not a histogram of their states")
         if self.bins is not None and self.kind != "histogram":
             raise ValueError("bins on a query that is not a histogram")
@@ -201,6 +260,12 @@ class TableQuery(Statement):
         if self.total_bounds is not None and self.total_bounds[0] >= self.total_bounds[1]:
             raise ValueError("bounds of totals that don't increase")
         return self
+
+    @property
+    def value_columns(self) -> tuple[str, ...]:
+        """The columns whose values it reads: of a regression the outcome last."""
+        outcome = () if self.outcome is None else (self.outcome,)
+        return (*column_names(self.column), *column_names(self.on), *outcome)
 
     @property
     def is_capped(self) -> bool:

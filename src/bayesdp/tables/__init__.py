@@ -21,6 +21,7 @@ nothing.
   study in the data engine), `order_keys` (the places of records in a series).
 * Persons of several rows: `record_rows` (which of the rows count), `left_out` (how many do not, for
   the curator).
-* Queries and refusals: `queries` (what is summed, as data), `supports` (what the population rules
+* Queries and refusals: `queries` (what is summed, as data), `grids` (of columns whose values are
+  multiplied), `supports` (what the population rules
   out), `refusals` (what everybody learns of a bad table, and what only the curator learns).
 """

@@ -50,6 +50,7 @@ class Grid:
         rows_per_record: int = 1,
         divided: bool = False,
         squares: bool = False,
+        moves: int = 1,
         key: str = "data.columns",
     ) -> Grid:
         """The finest grid with room for the sum of `n` records and its noise.
@@ -58,8 +59,8 @@ class Grid:
         discrete Gaussian at `dp_rho` (in zCDP). `dependents` is the number of records that move
         together (the cluster size, or `n`): each may add `slack` to the level, and more than 1 % in
         all is refused. `divided` sums have parts, and what leaves one may enter another. With
-        `squares` there is room for sums of squared steps. Raises `InputError` at `key`; no data is
-        read.
+        `squares` there is room for sums of squared steps. Several sums move `moves` times as far as
+        one in l1, or as far squared in l2. Raises `InputError` at `key`; no data is read.
         """
         if not (math.isfinite(lo) and math.isfinite(hi) and lo < hi):
             raise InputError(key, [lo, hi], expected="finite bounds with lower < upper")
@@ -79,7 +80,7 @@ class Grid:
             step = Fraction(hi0) - Fraction(lo0)
             if max(math.ulp(lo0), math.ulp(hi0)) * 2**bits > step:
                 continue
-            parts, power = 1 + divided, 1 + squares
+            parts, power = (1 + divided) * moves, 1 + squares
             if grid.sensitivity and grid._fits(
                 n, rows_per_record, cost, dp_rho is not None, parts, power
             ):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 
 from bayesdp.tables.grid import Grid
+from bayesdp.tables.grids import Grids, centred_moments, codeviation
 from bayesdp.tables.predicates import Predicate
 
 
@@ -52,6 +54,37 @@ class DeviationQuery:
 
 
 @dataclass(frozen=True)
+class ProductQuery:
+    """Sums of products of the values of several columns, over the rows where `where` holds.
+
+    In steps of the columns' `grids`, per `by` key. Of two columns the sum of products of their
+    deviations from their means, rounded down (a covariance); or `moments`: the sums of all columns
+    and of their products, about the middles of the grids (`grids.centred_moments`). The condition
+    is on public columns, so that the number of rows is public.
+    """
+
+    name: str
+    column: tuple[str, ...]
+    grids: Grids
+    moments: bool
+    where: Predicate | None = None
+    by: str | tuple[str, ...] | None = None
+    cap: Cap | None = None
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The places of the columns whose products are added up."""
+        places = range(len(self.column))
+        return list(combinations_with_replacement(places, 2)) if self.moments else [(0, 1)]
+
+    def integers(self, rows: int, sums: Sequence[int], products: Sequence[int]) -> tuple[int, ...]:
+        """What gets noise, of so many `rows`, from the `sums` of steps and those of `products`."""
+        if self.moments:
+            return centred_moments(rows, sums, products, self.grids.sensitivity)
+        return (codeviation(rows, sums, products[0]),)
+
+
+@dataclass(frozen=True)
 class CountQuery:
     """The number of rows where `where` holds, for each `by` key.
 
@@ -81,5 +114,5 @@ class HistogramQuery:
     cap: Cap | None = None
 
 
-DataQuery = SumQuery | DeviationQuery | CountQuery | HistogramQuery
+DataQuery = SumQuery | DeviationQuery | ProductQuery | CountQuery | HistogramQuery
 TableQueries = Sequence[DataQuery]

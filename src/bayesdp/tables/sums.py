@@ -26,11 +26,13 @@ from bayesdp.tables.checks import (
     structure_findings,
 )
 from bayesdp.tables.columns import Column, group_keys
+from bayesdp.tables.grid import Grid
 from bayesdp.tables.queries import (
     CountQuery,
     DataQuery,
     DeviationQuery,
     HistogramQuery,
+    ProductQuery,
     SumQuery,
     TableQueries,
 )
@@ -165,14 +167,20 @@ def _validate(query: DataQuery, columns: Mapping[str, Column]) -> None:
         if isinstance(query, HistogramQuery):
             _validate_cells(query, columns[name], key)
     if isinstance(query, SumQuery | DeviationQuery):
-        column = columns[query.column]
-        if column.interval != (query.grid.lo, query.grid.hi):
-            raise InputError(
-                f"{key}.column",
-                query.column,
-                expected="a column of numbers whose bounds are those of the grid",
-                remedy=f"Declare data.columns.{query.column} = {{ bounds = [lower, upper] }}.",
-            )
+        _validate_grid(columns[query.column], query.grid, key)
+    if isinstance(query, ProductQuery):
+        for name, grid in zip(query.column, query.grids.parts, strict=True):
+            _validate_grid(columns[name], grid, key)
+
+
+def _validate_grid(column: Column, grid: Grid, key: str) -> None:
+    if column.interval != (grid.lo, grid.hi):
+        raise InputError(
+            f"{key}.column",
+            column.name,
+            expected="a column of numbers whose bounds are those of the grid",
+            remedy=f"Declare data.columns.{column.name} = {{ bounds = [lower, upper] }}.",
+        )
 
 
 def _validate_cells(query: HistogramQuery, column: Column, key: str) -> None:
@@ -299,6 +307,9 @@ class _Scan:
             self._aggregate(query, "size", self.staged.count(where=self.staged.counts_))
         if query.where and all(self.columns[name].is_public for name in query.where.columns):
             self._aggregate(query, "size", self.staged.count(where=where))
+        if isinstance(query, ProductQuery):
+            self._add_products(query, where)
+            return
         if isinstance(query, SumQuery | DeviationQuery):
             steps = query.grid.to_ibis(self.values[query.column])
             if query.cap is not None and query.cap.total_bounds is not None:
@@ -312,6 +323,17 @@ class _Scan:
         if isinstance(query, HistogramQuery):
             self.dimensions |= self._cells(query)
         self._aggregate(query, "value", self.staged.count(where=where))
+
+    def _add_products(self, query: ProductQuery, where: Any) -> None:
+        """The sums of steps of each column, and those of their products."""
+        steps = [
+            grid.to_ibis(self.values[name])
+            for name, grid in zip(query.column, query.grids.parts, strict=True)
+        ]
+        for i, each in enumerate(steps):
+            self._aggregate(query, f"sum {i}", each.sum(where=where))
+        for i, j in query.pairs:
+            self._aggregate(query, f"product {i} {j}", (steps[i] * steps[j]).sum(where=where))
 
     def _aggregate(self, query: DataQuery, part: str, expression: Any) -> None:
         """Add an aggregate to the scan, unless another query has it: then share that."""
@@ -342,6 +364,8 @@ class _Scan:
         if query.by is not None:
             keys = group_keys(self.columns, query.by)
         group = [order.index(name) for name in column_names(query.by)]
+        if isinstance(query, ProductQuery):
+            return self._products(query, answer, keys, group)
         labels: list[tuple[Value, ...]] = [(0,)]
         cell: list[int] = []
         if isinstance(query, HistogramQuery):
@@ -365,6 +389,35 @@ class _Scan:
                 for key, (total,) in sums.items()
             }
         return Total({key: tuple(cells) for key, cells in sums.items()}, sizes)
+
+    def _products(
+        self,
+        query: ProductQuery,
+        answer: list[tuple[Any, ...]],
+        keys: tuple[CellKey | None, ...],
+        group: list[int],
+    ) -> Total:
+        """The totals of a query of products for each of the `keys`.
+
+        `answer` are the rows of the scan, the places `group` of which tell the key.
+        """
+        parts = [
+            *(f"sum {i}" for i in range(len(query.column))),
+            *(f"product {i} {j}" for i, j in query.pairs),
+        ]
+        names = ["size", *parts]
+        offset = len(self.dimensions)
+        places = [offset + self.places[query.name, name] for name in names]
+        added = {key: [0] * len(names) for key in keys}
+        for row in answer:
+            line = added[_place([row[i] for i in group])]
+            for i, place in enumerate(places):
+                line[i] += int(row[place] or 0)
+        width = 1 + len(query.column)
+        values = {
+            key: query.integers(line[0], line[1:width], line[width:]) for key, line in added.items()
+        }
+        return Total(values, {key: line[0] for key, line in added.items()})
 
 
 def squared_deviations(rows: int, total: int, squares: int) -> int:

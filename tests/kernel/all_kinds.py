@@ -115,7 +115,7 @@ TABLES: list[Document] = [
 ]
 PRODUCTS: list[Document] = [
     {"name": "both", "kind": "covariance", "column": ["x", "ill"], "by": "day"},
-    {"name": "line", "kind": "regression", "outcome": "x", "on": "ill", "where": "day != 2"},
+    {"name": "line", "kind": "regression", "outcome": "x", "on": ["ill", "old"], "by": "day"},
 ]
 QUANTILES = [
     {"name": "median", "kind": "median", "column": "x", "step": 1.25, "where": "ill == 1"},

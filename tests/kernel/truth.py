@@ -12,6 +12,7 @@ import copy
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import combinations_with_replacement, product
 from typing import Any
 
@@ -340,22 +341,31 @@ def _moved_products(
 ) -> tuple[Fraction, Fraction]:
     """How far products move in l1, and what the square in l2 is of its square.
 
-    Of a regression by replacing rows of two columns whose values are two corners or middles.
+    Of a regression by replacing rows whose scaled values are ends, or `1 / (d + 1)` from 0.
     """
     if query["kind"] == "covariance":
         widths = [Fraction(_width(columns[name])) for name in query["column"]]
         return rows * widths[0] * widths[1] / length * Fraction(999_999, 1_000_000), Fraction(1)
-    values = [Fraction(k, 3) for k in range(-3, 4)]
-    on = query["on"] if isinstance(query["on"], list) else [query["on"]]
-    points = [_moments(point) for point in product(values, repeat=len(on) + 1)]
-    pairs = [[abs(a - b) for a, b in zip(*pair, strict=True)] for pair in product(points, points)]
-    moved = max(sum(pair) for pair in pairs)
-    squared = max(sum(entry**2 for entry in pair) for pair in pairs)
+    columns_of = 1 + len(query["on"] if isinstance(query["on"], list) else [query["on"]])
+    moved, squared = _furthest_moments(columns_of)
     return rows * moved / length * Fraction(999_999, 1_000_000), squared / moved**2
 
 
-def _moments(point: tuple[Fraction, ...]) -> list[Fraction]:
-    return [*point, *(a * b for a, b in combinations_with_replacement(point, 2))]
+@cache
+def _furthest_moments(columns: int) -> tuple[Fraction, Fraction]:
+    """How far moments of so many columns are from each other, in l1 and squared in l2."""
+    part = columns + 1
+    points = [_moments(point) for point in product((-part, -1, 1, part), repeat=columns)]
+    apart = [[abs(a - b) for a, b in zip(*pair, strict=True)] for pair in product(points, points)]
+    l1, l2 = max(map(sum, apart)), max(sum(entry**2 for entry in pair) for pair in apart)
+    return Fraction(l1, part**2), Fraction(l2, part**4)
+
+
+def _moments(point: tuple[int, ...]) -> list[int]:
+    """The moments of one row, in units of `1 / (d + 1)^2`."""
+    part = len(point) + 1
+    products = (a * b for a, b in combinations_with_replacement(point, 2))
+    return [*(part * value for value in point), *products]
 
 
 def _width(column: Document) -> float:

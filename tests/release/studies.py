@@ -90,12 +90,11 @@ def query(rng: np.random.Generator, covers: str, name: str, many_rows: bool) -> 
 
 def _of_columns(rng: np.random.Generator, kind: str, readable: list[str]) -> dict[str, Any]:
     """The columns of a sum or of an average, or of products: two different ones of them."""
-    first, second, *_ = map(str, rng.permutation(readable))
+    first = str(rng.choice(readable))
+    other = next(name for name in readable if name != first)
     if kind == "covariance":
-        return {"column": [first, second]}
-    if kind == "regression":
-        return {"outcome": first, "on": [second]}
-    return {"column": first}
+        return {"column": [first, other]}
+    return {"outcome": first, "on": [other]} if kind == "regression" else {"column": first}
 
 
 def random_study(

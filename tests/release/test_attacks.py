@@ -176,6 +176,7 @@ def test_no_neighbour_moves_the_sums_by_more_than_the_plan_says(seed: int) -> No
                 cell() if bad is None else bad,
                 ["a", "b", "NA", None][rng.integers(4)],
                 bool(rng.integers(2)),
+                (-3, 1, 7)[rng.integers(3)],
                 "uvuvv"[i] if row == 0 else "uv"[rng.integers(2)],
                 float(i),
             )
@@ -184,9 +185,17 @@ def test_no_neighbour_moves_the_sums_by_more_than_the_plan_says(seed: int) -> No
 
     def totals(records: list[list[tuple]]):
         cells = list(zip(*[row for record in records for row in record], strict=True))
-        types = [pa.int64(), pa.float64(), pa.string(), pa.bool_(), pa.string(), pa.float64()]
+        types = [
+            pa.int64(),
+            pa.float64(),
+            pa.string(),
+            pa.bool_(),
+            pa.int64(),
+            pa.string(),
+            pa.float64(),
+        ]
         arrays = [pa.array(list(case), kind) for case, kind in zip(cells, types, strict=True)]
-        table = pa.table(arrays, names=["id", "x", "s", "b", "g", "h"])
+        table = pa.table(arrays, names=["id", "x", "s", "b", "y", "g", "h"])
         queries = [query.table_query() for query in plan.queries]
         expected = replace(structure_of(study.spec), n=5)
         return run(open_table(table), study.spec.columns, queries, expected)

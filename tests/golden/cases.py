@@ -276,6 +276,13 @@ CASES = (
     ),
     people("query-bins-missing", MEAN, 'name = "h"\nkind = "histogram"\ncolumn = "height"\n'),
     people("query-bins-on-a-mean", MEAN, MEAN + "bins = [120, 150, 180]\n"),
+    people("query-covariance-of-one", MEAN, MEAN.replace('"mean"', '"covariance"')),
+    people("query-outcome-of-a-mean", MEAN, MEAN + 'outcome = "height"\n'),
+    people(
+        "query-regression-on-itself",
+        MEAN,
+        MEAN.replace('"mean"', '"regression"').replace("column", "outcome") + 'on = ["height"]\n',
+    ),
     people("query-name-twice", MEAN, MEAN + "[[query]]\n" + MEAN),
     people("query-record-of-rows", "n = 6\n", 'n = 2\nunit = "family"\nrows_per_unit = 3\n'),
     people(

@@ -19,7 +19,7 @@ import pytest
 
 import bayesdp as bdp
 from bayesdp import kernel
-from bayesdp.errors import InputError, TableError, UnsupportedError
+from bayesdp.errors import InputError, TableMismatchError, UnsupportedError
 from bayesdp.mechanisms import DiscreteLaplace
 from bayesdp.release import Study
 from bayesdp.release.plan import PlannedQuery
@@ -332,7 +332,7 @@ def test_what_is_refused(name: str, tmp_path: Path) -> None:
 def test_a_group_without_rows_has_none(tmp_path: Path) -> None:
     for query in (TOGETHER, LINE):
         made = study(tmp_path, query | {"by": "g"}, table=TABLE.assign(g="a"))
-        with pytest.raises(TableError, match=f"no {query['kind']} of them"):
+        with pytest.raises(TableMismatchError, match=f"no {query['kind']} of them"):
             made.release()
 
 

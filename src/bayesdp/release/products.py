@@ -22,7 +22,7 @@ def check_product_keys(query: QuerySpec, key: str) -> None:
         )
     if query.kind == "covariance":
         expected = "nothing but on a histogram"
-        refuse_keys(query, ("bins",), key, expected, 'Leave bins out, or write kind = "histogram".')
+        refuse_keys(query, ("bins",), key, expected)
         _check_two(query, f"{key}.column")
     if query.kind == "regression":
         _check_regression(query, key)

@@ -50,10 +50,10 @@ def test_it_is_that_of_numpy(tmp_path: Path) -> None:
     x = rng.uniform(0, 1, 500)
     true = np.corrcoef(x, x + rng.uniform(0, 0.6, 500))[0, 1]
     for parts in (("vx", "vy"), ("vy", "vx")):
-        told = made["c"].correlation(*(made[name] for name in parts))
-        assert told.value == pytest.approx(true, rel=1e-3)
-        assert told.low <= true <= told.high
-        assert str(told).endswith("(95 %)")
+        result = made["c"].correlation(*(made[name] for name in parts))
+        assert result.value == pytest.approx(true, rel=1e-3)
+        assert result.low <= true <= result.high
+        assert str(result).endswith("(95 %)")
 
 
 def test_other_parts_are_refused(tmp_path: Path) -> None:
@@ -91,15 +91,15 @@ def parts(values: list[float], scales: list[float]) -> list[Number]:
 def test_by_hand() -> None:
     """Errors of 1 at 1 - 0.05 / 3: ends are (c -+ 1) / sqrt((v +- 1) (w +- 1))."""
     scale = 1.0 / np.log(60.0)
-    told = correlation(*parts([4.0, 5.0, 10.0], [scale] * 3))
-    assert told.low == pytest.approx(3 / np.sqrt(66.0))
-    assert told.high == pytest.approx(5 / 6)
-    told = correlation(*parts([-4.0, 5.0, 10.0], [scale] * 3))
-    assert (told.low, told.high) == pytest.approx((-5 / 6, -3 / np.sqrt(66.0)))
-    told = correlation(*parts([0.5, 5.0, 10.0], [scale] * 3))
-    assert (told.low, told.high) == pytest.approx((-0.5 / 6, 1.5 / 6))
-    told = correlation(*parts([9.0, 5.0, 0.5], [scale] * 3))
-    assert (told.value, told.high) == (1.0, 1.0)
+    result = correlation(*parts([4.0, 5.0, 10.0], [scale] * 3))
+    assert result.low == pytest.approx(3 / np.sqrt(66.0))
+    assert result.high == pytest.approx(5 / 6)
+    result = correlation(*parts([-4.0, 5.0, 10.0], [scale] * 3))
+    assert (result.low, result.high) == pytest.approx((-5 / 6, -3 / np.sqrt(66.0)))
+    result = correlation(*parts([0.5, 5.0, 10.0], [scale] * 3))
+    assert (result.low, result.high) == pytest.approx((-0.5 / 6, 1.5 / 6))
+    result = correlation(*parts([9.0, 5.0, 0.5], [scale] * 3))
+    assert (result.value, result.high) == (1.0, 1.0)
     with pytest.raises(InputError, match="variances above 0"):
         correlation(*parts([1.0, 0.0, 10.0], [scale] * 3))
 
@@ -112,6 +112,6 @@ def test_the_interval_holds_as_often_as_it_says() -> None:
         for _ in range(runs(10_000)):
             noise = rng.laplace(0.0, 0.4, 3)
             values = [covariance + noise[0], 4.0 + noise[1], 4.0 + noise[2]]
-            told = correlation(*parts(values, [0.4] * 3))
-            hits, shown = hits + (told.low <= true <= told.high), shown + 1
+            result = correlation(*parts(values, [0.4] * 3))
+            hits, shown = hits + (result.low <= true <= result.high), shown + 1
         assert hits >= 0.95 * shown

@@ -118,8 +118,8 @@ def test_moments_are_those_of_scaled_columns(tmp_path: Path) -> None:
 
 
 def integers(made: Study, query: PlannedQuery, table: pd.DataFrame) -> list[int]:
-    totals = run(open_table(table, Path()), made.spec.columns, [query.table_query()])
-    return [n for values in totals[query.name].values.values() for n in values]
+    answer = run(open_table(table, Path()), made.spec.columns, [query.table_query()])
+    return [n for values in answer[query.name].values.values() for n in values]
 
 
 def steps_of(query: PlannedQuery) -> int:
@@ -136,12 +136,12 @@ def test_no_neighbour_moves_a_covariance_further_than_priced(
     steps = steps_of(query)
     cells = list(product((-1.0, 2.0, 4.0), (0.0, 3.0, 8.0)))
     tables = list(combinations_with_replacement(cells, 3))
-    found = {}
+    totals = {}
     for rows in tables:
         frame = pd.DataFrame(rows, columns=["x", "y"]).assign(s=1, g="a")
-        (found[rows],) = integers(made, query, frame)
+        (totals[rows],) = integers(made, query, frame)
     furthest = max(
-        abs(found[rows] - found[tuple(sorted((*kept, new)))])
+        abs(totals[rows] - totals[tuple(sorted((*kept, new)))])
         for rows in tables
         for kept in (rows[1:], rows[:1] + rows[2:], rows[:2])
         for new in cells
@@ -169,8 +169,8 @@ def test_no_neighbour_moves_moments_further_than_priced(
         x, *s, y = point
         cells = {"x": 1.5 + 2.5 * x, "y": 4.0 + 4.0 * y, "s": s[0] if s else 0.0, "g": "a"}
         rows.append(integers(made, query, pd.DataFrame([cells])))
-    found = np.array(rows, dtype=float)
-    apart = found[:, None] - found[None]
+    totals = np.array(rows, dtype=float)
+    apart = totals[:, None] - totals[None]
     if budget:
         assert query.sensitivity == ((d + 1) * steps**2) ** 2
         furthest = (apart**2).sum(axis=2).max()

@@ -10,7 +10,7 @@ from bayesdp.errors import InputError, inner_probability
 from bayesdp.statements.columns import CellKey
 
 
-class Spread(Protocol):
+class SpreadResult(Protocol):
     """A released covariance or variance."""
 
     @property
@@ -60,7 +60,7 @@ class Correlation:
 
 
 def correlation(
-    covariance: Spread, first: Spread, second: Spread, confidence: float = 0.95
+    covariance: SpreadResult, first: SpreadResult, second: SpreadResult, confidence: float = 0.95
 ) -> Correlation:
     """The `covariance` over the root of both variances, `first` and `second`, with an interval.
 
@@ -104,7 +104,7 @@ def _largest(end: float, least: float, most: float) -> float:
     return min(end / least * _OUTWARD, 1.0) if end < least else 1.0
 
 
-def _check(covariance: Spread, first: Spread, second: Spread) -> None:
+def _check(covariance: SpreadResult, first: SpreadResult, second: SpreadResult) -> None:
     for name, part, kind in (
         ("covariance", covariance, "covariance"),
         ("first", first, "variance"),

@@ -337,7 +337,10 @@ def regressions_of(moments: Sequence[Moment]) -> list[list[Moment]]:
 
 
 def coefficients_of(moments: Sequence[Moment], confidence: float = 0.95) -> Regression | None:
-    """The regression of a group's `moments`; `None` where noise swamps the design."""
+    """The regression of a group's `moments`; `None` where noise swamps the design.
+
+    Its intervals are at the `confidence`. Raises `InputError` for other results.
+    """
     design, _ = _design_of(moments)
     return regression(moments, confidence) if _Solved(moments, design).is_determined else None
 

@@ -412,8 +412,8 @@ class Release:
     def _plain_regressions(self) -> dict[str, Any]:
         """The regressions whose noise leaves coefficients, if there are any."""
         groups = regressions_of(self.results)
-        told = [determined for group in groups if (determined := coefficients_of(group))]
-        return {"regressions": [fit.to_dict() for fit in told]} if groups else {}
+        fits = [fit for group in groups if (fit := coefficients_of(group)) is not None]
+        return {"regressions": [fit.to_dict() for fit in fits]} if groups else {}
 
     def _columns(self) -> dict[str, list[Any]]:
         rows = [

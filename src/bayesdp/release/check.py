@@ -52,7 +52,7 @@ class Check:
         return prices + "".join(map(notebook.paragraph, said))
 
     def groups_and_cells(self) -> list[str]:
-        """Sentences about queries: groups of known size, intervals for cells, how ranks count."""
+        """Sentences about queries: sizes of groups, cells, ranks, and what is derived from them."""
         queries = self.plan.queries
         errors = [
             sentence
@@ -60,7 +60,11 @@ class Check:
             for sentence in (_by_group(query), _as_share(query, self.plan.n))
             if sentence
         ]
-        return [*errors, *cells_sentences(query.shape for query in queries)]
+        derived = [
+            f"{spec.name}: {spec.words()}, at no cost ({spec.kind})."
+            for spec in self.plan.study.derived
+        ]
+        return [*errors, *cells_sentences(query.shape for query in queries), *derived]
 
     @property
     def repeat(self) -> str:

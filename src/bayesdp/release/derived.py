@@ -1,4 +1,4 @@
-"""What follows from released numbers: ratios, the largest ones, numbers that add up.
+"""What follows from released numbers: ratios, the largest ones, numbers that add up, running sums.
 
 All of it is computed from what was released, so it costs nothing, changes no guarantee, and stands
 on no certificate (post-processing). Each states an error that holds for what it is.
@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
+from itertools import accumulate
 from typing import Protocol, TypeVar
 
 from bayesdp.errors import InputError, finite_number, inner_probability, whole_number
@@ -50,7 +51,7 @@ class NoisyNumber(Protocol):
 
 Number = TypeVar("Number", bound=NoisyNumber)
 
-_EXACT = ("count", "sum", "mean", "proportion", "histogram")
+EXACT = ("count", "sum", "mean", "proportion", "histogram")
 """Kinds whose noise is added to the number, and nothing is done to it afterwards."""
 
 _SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -76,11 +77,11 @@ class Ratio:
     confidence: float
 
     def __str__(self) -> str:
-        low, high = _shown(self.low, ROUND_FLOOR), _shown(self.high, ROUND_CEILING)
+        low, high = outward(self.low, ROUND_FLOOR), outward(self.high, ROUND_CEILING)
         return f"{self.value:.6g} in [{low}, {high}] ({100.0 * self.confidence:g} %)"
 
 
-def _shown(number: float, rounding: str) -> str:
+def outward(number: float, rounding: str) -> str:
     """A number with six digits, rounded outward."""
     return exact_text(float(Context(prec=6, rounding=rounding).create_decimal_from_float(number)))
 
@@ -114,11 +115,11 @@ def ratio(numerator: NoisyNumber, denominator: NoisyNumber, confidence: float) -
 
 def _check_parts(numerator: NoisyNumber, denominator: NoisyNumber) -> None:
     for name, part in (("numerator", numerator), ("denominator", denominator)):
-        if part.kind not in _EXACT:
+        if part.kind not in EXACT:
             raise InputError(
                 name,
                 part.kind,
-                expected=f"a result of kind {', '.join(_EXACT)}",
+                expected=f"a result of kind {', '.join(EXACT)}",
                 remedy="The noise of others is not added to their value.",
             )
     if numerator is denominator or numerator == denominator:
@@ -247,10 +248,10 @@ def separation(results: Sequence[NoisyNumber], confidence: float) -> float:
     that. In the results' unit, rounded up. Raises `InputError` for averages over groups of
     different sizes, whose noises differ.
     """
-    return 2.0 * _largest_noise(results, confidence)
+    return 2.0 * all_noise(results, confidence)
 
 
-def _largest_noise(results: Sequence[NoisyNumber], confidence: float) -> float:
+def all_noise(results: Sequence[NoisyNumber], confidence: float) -> float:
     """At most so far off are all of the numbers at once, with this probability."""
     _check_alike(results)
     each = 1.0 - _failure(inner_probability("confidence", confidence)) / len(results)
@@ -300,7 +301,7 @@ def consistent(
             remedy="Other numbers may be below 0.",
         )
     total = finite_number("total", total, expected="a number of rows", zero=True)
-    noise = _largest_noise(results, confidence)
+    noise = all_noise(results, confidence)
     values = _projected([result.value for result in results], total)
     return Consistent(dict(zip(words, values, strict=True)), total, noise, confidence)
 
@@ -341,9 +342,98 @@ def _projected(values: Sequence[float], total: float) -> list[float]:
     return [float(max(value - lowered, Fraction(0))) for value in exact]
 
 
+# -- running sums ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Cumulative:
+    """Running sums of the cells of a histogram, from 0 to a total, that never fall.
+
+    `values` go by the cells as they are shown: the sum of the cells up to this one. With a
+    probability of at least `confidence` all of them are off by at most `error`, at once.
+    """
+
+    values: dict[str, float]
+    total: float
+    error: float
+    confidence: float
+
+
+def cumulative(
+    results: Sequence[NoisyNumber], words: Sequence[str], total: float, confidence: float
+) -> Cumulative:
+    """The running sums of a histogram's cells, closest to those of the released numbers.
+
+    `results` are the cells in their order, `words` as they are shown, and `total` is what they add
+    up to, which is public: the last sum is that, and its error is not counted. The sums are the
+    non-decreasing ones that are closest to those of the released numbers in least squares, moved
+    into the interval from 0 to `total`. Each of the two steps moves no sum further from the exact
+    one than the worst released sum was (theory 4, "Running sums").
+
+    Raises `InputError` for a total below 0 and for what is no histogram.
+    """
+    _check_alike(results)
+    if any(result.kind != "histogram" for result in results):
+        raise InputError("results", results[0].kind, expected="the cells of a histogram")
+    total = finite_number("total", total, expected="a number of rows", zero=True)
+    allowed = _failure(inner_probability("confidence", confidence))
+    sums = list(accumulate(Fraction(result.value) for result in results))[:-1]
+    inside = [min(max(level, Fraction(0)), Fraction(total)) for level in _never_falling(sums)]
+    values = [*map(float, inside), total]
+    error = _running_error(results[0], len(sums), allowed)
+    return Cumulative(dict(zip(words, values, strict=True)), total, error, confidence)
+
+
+def _never_falling(values: Sequence[Fraction]) -> list[Fraction]:
+    """The closest non-decreasing numbers in least squares: neighbours that fall are averaged."""
+    pools: list[tuple[Fraction, int]] = []
+    for value in values:
+        total, many = value, 1
+        while pools and pools[-1][0] * many >= total * pools[-1][1]:
+            earlier, count = pools.pop()
+            total, many = total + earlier, many + count
+        pools.append((total, many))
+    return [total / many for total, many in pools for _ in range(many)]
+
+
+def _running_error(cell: NoisyNumber, sums: int, allowed: float) -> float:
+    """No running sum of so many noises as `cell` has is beyond this, unless with `allowed`.
+
+    The least of: all noises within their errors; and Levy's inequality, by which the largest of the
+    sums is beyond a bound at most twice as often as the last one, with Chernoff's bound for that.
+    """
+    if sums == 0:
+        return 0.0
+    noise, step = cell.noise, Fraction(cell.noise_unit)
+    single = Fraction(noise.quantile(1.0 - allowed / sums)) * sums
+    together = math.inf
+    chance = math.log(4.0 / allowed)
+    if isinstance(noise, DiscreteGaussian):
+        together = noise.scale * math.sqrt(2.0 * sums * chance)
+    elif isinstance(noise, DiscreteLaplace):
+        shares = (i / 64.0 for i in range(1, 64))
+        together = min(
+            (sums * _log_moment(noise.scale, share) + chance) * noise.scale / share
+            for share in shares
+        )
+    bound = min(float(single), together) * _OUTWARD
+    return float_above(Fraction(bound) * step)
+
+
+def _log_moment(scale: float, share: float) -> float:
+    """The logarithm of `E e^(u X)` for discrete Laplace noise of this scale, at u = share / scale.
+
+    With `a = e^(-1/scale)` it is `(1 - a)^2 / ((1 - a e^u) (1 - a e^-u))`.
+    """
+    stay = math.log(-math.expm1(-1.0 / scale))
+    up = math.log(-math.expm1(-(1.0 - share) / scale))
+    down = math.log(-math.expm1(-(1.0 + share) / scale))
+    return 2.0 * stay - up - down
+
+
 def _check_alike(results: Sequence[NoisyNumber]) -> None:
     for result in results:
-        if result.kind not in (*_EXACT, "variance"):
+        if result.kind not in (*EXACT, "variance"):
             raise InputError(
                 "results", result.kind, expected="numbers with noise, and not quantiles"
             )
@@ -361,4 +451,17 @@ def _failure(confidence: float) -> float:
     return (1.0 - confidence) / _OUTWARD
 
 
-__all__ = ["Consistent", "Ratio", "consistent", "largest", "projected", "ratio", "separation"]
+__all__ = [
+    "EXACT",
+    "Consistent",
+    "Cumulative",
+    "Ratio",
+    "all_noise",
+    "consistent",
+    "cumulative",
+    "largest",
+    "outward",
+    "projected",
+    "ratio",
+    "separation",
+]

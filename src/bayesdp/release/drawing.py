@@ -22,6 +22,7 @@ from bayesdp.numbers import UpperBound
 from bayesdp.release.certify import certify
 from bayesdp.release.check import plan_warnings
 from bayesdp.release.collected_results import estimates
+from bayesdp.release.derived_results import derived_from
 from bayesdp.release.plan import Plan, PlannedQuery
 from bayesdp.release.program_results import ProgramAnswer
 from bayesdp.release.program_runs import ProgramRun, run_program
@@ -117,6 +118,7 @@ class StudyDrawing:
                 *cells_sentences(query.shape for query in plan.queries),
                 *regression_sentences(self._results),
             ),
+            derived_from(plan.study.derived, self._results, certificate.body["n"]),
         )
 
 

@@ -34,6 +34,7 @@ from bayesdp.populations.registry import parse_below
 from bayesdp.release.collected import check_collected_keys
 from bayesdp.release.consistency import consistent
 from bayesdp.release.crossed import crossed
+from bayesdp.release.derived_spec import parse_derived
 from bayesdp.release.products import check_product_keys
 from bayesdp.release.program_files import check_program_keys, named, read_programs
 from bayesdp.release.spec import FROM_DATA, MOST_RECORDS, StressSpec, StudySpec
@@ -73,7 +74,7 @@ def parse_study(raw: Mapping[str, Any], folder: Path | None = None) -> StudySpec
     Program files are looked for relative to `folder`, and read now. Raises `InputError` naming the
     first key that is wrong.
     """
-    known = {"data", "population", "budget", "query", "stress"}
+    known = {"data", "population", "budget", "query", "stress", "derived"}
     for key in raw:
         if key not in known:
             raise InputError(
@@ -104,6 +105,7 @@ def parse_study(raw: Mapping[str, Any], folder: Path | None = None) -> StudySpec
             ),
             programs=read_programs(queries, folder or Path()),
             stress=_stress(raw.get("stress", ()), population, budget),
+            derived=parse_derived(raw.get("derived", ()), queries),
         )
     )
 

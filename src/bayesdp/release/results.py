@@ -15,13 +15,16 @@ from bayesdp.numbers import UpperBound, float_above
 from bayesdp.release.correlations import Correlation, correlation
 from bayesdp.release.derived import (
     Consistent,
+    Cumulative,
     Ratio,
     consistent,
+    cumulative,
     largest,
     projected,
     ratio,
     separation,
 )
+from bayesdp.release.derived_results import Derived
 from bayesdp.release.noise import Noise, distribution_of
 from bayesdp.release.program_results import ProgramAnswer, around
 from bayesdp.release.regressions import (
@@ -297,6 +300,15 @@ class ResultList(list[Result]):
         """
         return projected(list(self), [_place_words(result) for result in self])
 
+    def cumulative(self, total: float, confidence: float = 0.95) -> Cumulative:
+        """Running sums of a histogram's cells, from 0 to the `total`, that never fall; at no cost.
+
+        The cells are taken in their order, and the total is public, as for `consistent`. Raises
+        `InputError` for what is no histogram.
+        """
+        words = [_place_words(result) for result in self]
+        return cumulative(list(self), words, total, confidence)
+
     def _repr_html_(self) -> str:
         """The table that a notebook shows."""
         title = next(iter(self)).query if self else ""
@@ -312,7 +324,7 @@ class Release:
     `dp_rho` that of the costs in zCDP: Gaussian noise has no pure cost. `remarks` say which
     theorems were left out for time, so that with more of it there may have been less noise, and
     which numbers have noise that is larger than everything they could be. `cells` says for each
-    histogram of intervals which they are.
+    histogram of intervals which they are. `derived` was computed from the numbers, at no cost.
     """
 
     id: str
@@ -326,6 +338,7 @@ class Release:
     programs: tuple[ProgramAnswer, ...] = ()
     remarks: tuple[str, ...] = ()
     cells: tuple[str, ...] = ()
+    derived: tuple[Derived, ...] = ()
 
     def __repr__(self) -> str:
         numbers = counted(len(self.results), "number", "numbers")
@@ -334,7 +347,9 @@ class Release:
         return f"Release({self.id[:8]}: {numbers}, {self._cost()})"
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self), *self.cells, self._cost(), *self.remarks])
+        return "\n".join(
+            [*map(str, (*self, *self.derived)), *self.cells, self._cost(), *self.remarks]
+        )
 
     def _cost(self) -> str:
         notion = str(self.certificate.body["claim"]["notion"]).upper()
@@ -350,6 +365,8 @@ class Release:
                 value, spread = output.shown()
                 spread = f"{spread} (95 %)" if spread else ""
                 rows.append((output.name, "", value, spread, output.unit))
+        for made in self.derived:
+            rows += made.rows()
         said = map(notebook.paragraph, [*self.cells, self._cost(), *self.remarks])
         return notebook.table("Released", _SHOWN, rows) + "".join(said)
 
@@ -363,6 +380,8 @@ class Release:
     def __getitem__(self, name: object) -> Any:
         """What the query of this name released: a `Result`, or the answer of a program.
 
+        Or what is derived under this name.
+
         A query with groups (`by`) and a histogram have a `ResultList`. One of its results is
         `release[name, group]`, `release[name, cell]` or `release[name, group, cell]`, and
         `release[name, group]` the cells of one group. Where they are combinations of several
@@ -374,8 +393,11 @@ class Release:
             raise InputError("release[()]", expected="the name of a query", shown=False)
         query, *parts = name if isinstance(name, tuple) else (name,)
         results = [result for result in self if result.query == query]
+        made = {derived.name: derived for derived in self.derived}
+        if query in made and not parts:
+            return made[query]
         if not results:
-            raise unknown_name("release", query, (result.query for result in self))
+            raise unknown_name("release", query, [*(result.query for result in self), *made])
         return _at(results, parts)
 
     def regression(
@@ -393,7 +415,8 @@ class Release:
 
     def __contains__(self, name: object) -> bool:
         """Whether a query of this name was released."""
-        return any(result.query == name for result in self)
+        known = [*(result.query for result in self), *(made.name for made in self.derived)]
+        return name in known
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `bayesdp release --json` prints it."""
@@ -406,6 +429,7 @@ class Release:
             "delta": self.delta,
             "results": [result.to_dict() for result in self],
             **self._plain_regressions(),
+            **({"derived": [made.to_dict() for made in self.derived]} if self.derived else {}),
             "certificate": self.certificate.to_dict(),
         }
 
@@ -416,7 +440,7 @@ class Release:
         return {"regressions": [fit.to_dict() for fit in fits]} if groups else {}
 
     def _columns(self) -> dict[str, list[Any]]:
-        rows = [
+        rows: list[tuple[Any, ...]] = [
             (
                 result.query,
                 _text(result.group, result.group_words),
@@ -437,6 +461,12 @@ class Release:
                      output.unit)
                     for row in output.rows()
                 ]  # fmt: skip
+        for made in self.derived:
+            rows += [
+                (made.name, each.place or None, None, each.value, None, each.low, each.high,
+                 made.unit)
+                for each in made.at(0.95)
+            ]  # fmt: skip
         return {name: [row[i] for row in rows] for i, name in enumerate(COLUMNS)}
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -446,6 +476,7 @@ class Release:
         the noise's error `error_95`. A quantile has neither, since they are private: see
         `QuantileResult`. What programs returned is among the rows. A distribution has its mean as
         its value, its central 95 % interval, and no `error_95`; a vector has a row for each entry.
+        What is `derived` comes last, with intervals and no `error_95`.
         """
         import pandas
 

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from bayesdp.populations import Population
+from bayesdp.release.derived_spec import DerivedSpec
 from bayesdp.release.program_files import ProgramFile
 from bayesdp.release.spec_parts import BudgetSpec, DataSpec, QuerySpec
 from bayesdp.tables.columns import Column
@@ -47,6 +48,7 @@ class StudySpec(BaseModel):
     queries: tuple[QuerySpec, ...]
     programs: dict[str, ProgramFile] = Field(default_factory=dict)
     stress: tuple[StressSpec, ...] = ()
+    derived: tuple[DerivedSpec, ...] = ()
 
 
 def describe_column(column: Column) -> dict[str, Any]:

@@ -31,6 +31,8 @@ from bayesdp.populations import Population
 from bayesdp.release.check import Check, plan_warnings
 from bayesdp.release.collected import plan_collected
 from bayesdp.release.derivation import derive, fits_total, provable_plan, within_total
+from bayesdp.release.derived_check import check_derived
+from bayesdp.release.derived_spec import DerivedSpec
 from bayesdp.release.drawing import ExactValues, StudyDrawing
 from bayesdp.release.fit_plan import FitPlan, plan_fit
 from bayesdp.release.plan import (
@@ -73,6 +75,7 @@ class Study:
     does, and `join` adds columns of public tables as `[[data.join]]` does, whose paths are relative
     to the current folder. `ledger` is a path or URL, by default `ledger.db` in the current folder.
     `stress` are further populations for the method `stress`, as `[[stress]]` in the study file.
+    `derived` is what is computed from released numbers at no cost, as `[[derived]]`.
     Raises `InputError` naming the key, as for files.
 
     >>> study = Study(
@@ -103,6 +106,7 @@ class Study:
         join: Mapping[str, Any] | Sequence[Mapping[str, Any]] = (),
         ledger: str | None = None,
         stress: Sequence[StressSpec | Mapping[str, Any]] = (),
+        derived: Sequence[DerivedSpec | Mapping[str, Any]] = (),
     ) -> None:
         data: dict[str, Any] = {"dataset": dataset, "n": n, "unit": unit, "columns": columns}
         if rows_per_unit is not None:
@@ -124,6 +128,7 @@ class Study:
             "budget": plain_budget | ({"ledger": ledger} if ledger is not None else {}),
             "query": list(queries),
             "stress": list(stress),
+            "derived": list(derived),
         }
         if population is None:
             del raw["population"]
@@ -163,6 +168,9 @@ class Study:
             if query.kind not in NO_NOISE:
                 shape(spec, position)
         plan_collected(spec, None)
+        asked = enumerate(spec.queries)
+        shapes = [shape(spec, position) for position, query in asked if query.kind != "program"]
+        check_derived(spec.derived, spec.queries, shapes, spec.data.unit)
 
     def __repr__(self) -> str:
         data, budget = self.spec.data, self.spec.budget

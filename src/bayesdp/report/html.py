@@ -72,6 +72,17 @@ class ResultRow:
 
 
 @dataclass(frozen=True, slots=True)
+class DerivedRow:
+    """A number that was computed from released ones, as texts; `group` may be empty."""
+
+    name: str
+    group: str
+    value: str
+    interval: str
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class StudySection:
     """Everything that the report says about one study.
 
@@ -84,6 +95,7 @@ class StudySection:
     release was made (ISO 8601), `n` its number of records. `record` says what one record is, `rows`
     what that means for a person who is several, where they are; `relations` are sentences with the
     numbers of the declared population. `questions` say what each query counts or adds up.
+    `derived` was computed from the results.
     `explained` are sections of `explain`, for readers who are no experts; what experts want comes
     after them.
     """
@@ -116,6 +128,7 @@ class StudySection:
     relations: Sequence[str] = ()
     questions: Sequence[str] = ()
     explained: Sequence[Section] = ()
+    derived: Sequence[DerivedRow] = ()
 
     @property
     def level_so_far(self) -> float:
@@ -142,7 +155,12 @@ class StudySection:
         unknown = sorted(set(plain) - known)
         if unknown:
             raise ValueError(f"unknown keys in a report section: {', '.join(unknown)}")
-        rows = {"bounds": BoundRow, "refused": RefusedRow, "results": ResultRow}
+        rows = {
+            "bounds": BoundRow,
+            "refused": RefusedRow,
+            "results": ResultRow,
+            "derived": DerivedRow,
+        }
         plain = dict(plain)
         if "programs" in plain:
             plain["programs"] = [ProgramRow.from_dict(row) for row in plain["programs"]]
@@ -319,7 +337,26 @@ def _results(study: StudySection, name: str) -> str:
         '<thead><tr><th scope="col">Query</th><th scope="col">Group</th>'
         f'<th scope="col" class="n">Released</th><th scope="col" class="n">Error, {each}</th>'
         f'<th scope="col">Unit</th></tr></thead><tbody>{rows}</tbody></table></div>'
+        f"{_derived(study)}"
         f"{results_html(study.programs)}"
+    )
+
+
+def _derived(study: StudySection) -> str:
+    """What was computed from the released numbers."""
+    if not study.derived:
+        return ""
+    rows = "".join(
+        f'<tr><th scope="row">{escape(row.name)}</th><td>{escape(row.group or "all")}</td>'
+        f'<td class="n">{escape(row.value)}</td><td class="n">{escape(row.interval)}</td>'
+        f"<td>{escape(row.unit)}</td></tr>"
+        for row in study.derived
+    )
+    return (
+        '<div class="scroll"><table><caption>Computed from the released numbers, at no cost'
+        '</caption><thead><tr><th scope="col">Name</th><th scope="col">Group</th>'
+        '<th scope="col" class="n">Value</th><th scope="col" class="n">Interval</th>'
+        f'<th scope="col">Unit</th></tr></thead><tbody>{rows}</tbody></table></div>'
     )
 
 

@@ -34,6 +34,7 @@ def check_document(check: Check) -> dict[str, Any]:
             if plan.programs
             else {}
         ),
+        **({"derived": _derived(plan)} if plan.study.derived else {}),
         "leakage": plan.report.to_dict() if plan.report is not None else None,
         "refused": [refusal.to_dict() for refusal in plan.left_out],
         "noise": _noise(plan),
@@ -47,6 +48,14 @@ def check_document(check: Check) -> dict[str, Any]:
         "released": [release.to_dict() for release in check.released],
         "assumptions": assumptions(plan),
     }
+
+
+def _derived(plan: Plan) -> list[dict[str, Any]]:
+    """What will be computed from released numbers, at no cost."""
+    return [
+        {"name": spec.name, "kind": spec.kind, "from": list(spec.sources), "dp_epsilon": 0.0}
+        for spec in plan.study.derived
+    ]
 
 
 def proposals_document(proposals: Proposals) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from bayesdp.release.spec_parts import QuerySpec
 from bayesdp.release.study import Study
 from bayesdp.report import dependence
 from bayesdp.report.circumstances import secrets
-from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection
+from bayesdp.report.html import BoundRow, DerivedRow, RefusedRow, ResultRow, StudySection
 from bayesdp.report.levels import best_by_theorem
 from bayesdp.report.passages import all_sections
 from bayesdp.report.phrases import Section, one_record, several_rows
@@ -69,6 +69,7 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
             *plan_warnings(plan),
         ],
         explained=_explained(promise),
+        derived=derived_rows(release),
     )
 
 
@@ -107,6 +108,11 @@ def result_rows(release: Release) -> list[ResultRow]:
         )
         for result in release.results
     ]
+
+
+def derived_rows(release: Release) -> list[DerivedRow]:
+    """What was computed from released numbers, with its intervals."""
+    return [DerivedRow(*row) for made in release.derived for row in made.rows()]
 
 
 _COUNTED = {

@@ -318,6 +318,8 @@ def show_release(
     show_answers(console, release.programs)
     if release.results:
         _show_numbers(console, release)
+    if release.derived:
+        _show_derived(console, release)
     for sentence in release.cells:
         say(console, sentence)
     cost = cost_words(release.dp_epsilon, release.dp_rho)
@@ -374,6 +376,16 @@ def _show_numbers(console: Console, release: Release) -> None:
             )
             for result in release.results
         ],
+    )
+
+
+def _show_derived(console: Console, release: Release) -> None:
+    """What was computed from the numbers, with intervals."""
+    show_table(
+        console,
+        "Computed from these numbers, at no cost",
+        ("name", "group", "value", "interval", "unit"),
+        [row for made in release.derived for row in made.rows()],
     )
 
 

@@ -1,0 +1,162 @@
+"""Whether what `[[derived]]` asks can be computed from the numbers of the study's queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from bayesdp.errors import InputError, did_you_mean, first_names
+from bayesdp.release.derived import EXACT
+from bayesdp.release.derived_spec import DerivedSpec
+from bayesdp.release.queries import Shape
+from bayesdp.release.spec_parts import QuerySpec
+
+_COUNTS = ("count", "histogram")
+
+
+def check_derived(
+    derived: Sequence[DerivedSpec],
+    queries: Sequence[QuerySpec],
+    shapes: Sequence[Shape],
+    unit: str,
+) -> None:
+    """`InputError` for what can't be computed from the study's queries.
+
+    `queries` are all of them, `shapes` are those that are no programs, and `unit` says what a
+    record of the study is: a row, or a column.
+    """
+    known = {shape.spec.name: shape for shape in shapes}
+    for position, spec in enumerate(derived):
+        key = f"derived[{position}]"
+        for name in ("numerator", "denominator", "query"):
+            if getattr(spec, name) is not None:
+                _require_numbers(f"{key}.{name}", getattr(spec, name), queries, known)
+        if spec.kind == "ratio":
+            _require_ratio(spec, key, known)
+        elif spec.kind == "largest":
+            _require_alike(spec, key, known[spec.sources[0]])
+        else:
+            _require_counts(spec, key, known[spec.sources[0]], unit)
+
+
+def _require_numbers(
+    key: str, name: str, queries: Sequence[QuerySpec], known: Mapping[str, Shape]
+) -> None:
+    """A query of the study that releases numbers with noise of their own."""
+    if name not in {query.name for query in queries}:
+        raise InputError(
+            key,
+            name,
+            expected="the name of a query of this study",
+            remedy=did_you_mean(name, known),
+        )
+    if name not in known or known[name].choice is not None:
+        what = "a program" if name not in known else "a quantile"
+        able = [other for other, shape in known.items() if shape.choice is None]
+        raise InputError(
+            key,
+            name,
+            expected="a query whose numbers have noise added to them",
+            remedy=f"'{name}' is {what}. "
+            + (f"Queries that have: {first_names(able)}." if able else "This study has none."),
+        )
+
+
+def _require_ratio(spec: DerivedSpec, key: str, known: Mapping[str, Shape]) -> None:
+    assert spec.numerator is not None
+    assert spec.denominator is not None
+    for name, query in (("numerator", spec.numerator), ("denominator", spec.denominator)):
+        if known[query].spec.kind not in EXACT:
+            raise InputError(
+                f"{key}.{name}",
+                query,
+                expected=f"a query of kind {', '.join(EXACT)}",
+                remedy="A variance is at least 0, so that its noise is not added to it.",
+            )
+    if spec.numerator == spec.denominator:
+        raise InputError(
+            f"{key}.denominator",
+            spec.denominator,
+            expected="another query than the numerator",
+            remedy="Shares of a histogram are of its total: ask for a count, or a proportion.",
+        )
+    over, under = known[spec.numerator], known[spec.denominator]
+    if len(places(under)) > 1 and places(over) != places(under):
+        raise InputError(
+            f"{key}.denominator",
+            spec.denominator,
+            expected=f"one number, or one for each group and cell of '{spec.numerator}'",
+            remedy="Write the same by and the same cells in both queries.",
+        )
+
+
+def places(shape: Shape) -> list[tuple[object, object, object]]:
+    """The groups and cells of a query's numbers, with the columns of its groups."""
+    by = shape.spec.by if shape.keys is not None else None
+    cells = (shape.spec.column, shape.cells) if shape.cells is not None else None
+    return [
+        (by, group, (cells, cell))
+        for group in (shape.keys or (None,))
+        for cell in (shape.cells or (None,))
+    ]
+
+
+def _require_alike(spec: DerivedSpec, key: str, shape: Shape) -> None:
+    """Several numbers with the same noise, and at least so many as are wanted."""
+    numbers = len(places(shape))
+    if numbers < 2:
+        raise InputError(
+            f"{key}.query",
+            spec.query,
+            expected="a query of several numbers: one with by, or a histogram",
+            remedy="The largest of one number is that number.",
+        )
+    if spec.count is not None and spec.count > numbers:
+        raise InputError(
+            f"{key}.count",
+            spec.count,
+            expected=f"at most {numbers}, the numbers of '{spec.query}'",
+            remedy="Ask for fewer.",
+        )
+    sizes = set((shape.group_rows or {}).values())
+    if shape.averaged and shape.keys is not None and len(sizes) != 1:
+        raise InputError(
+            f"{key}.query",
+            spec.query,
+            expected="numbers that have the same noise",
+            remedy="Averages over groups of different sizes have not: ask for counts or sums, or "
+            "state group_sizes that are all the same.",
+        )
+
+
+def _require_counts(spec: DerivedSpec, key: str, shape: Shape, unit: str) -> None:
+    """Counts that have a public total; for running sums, cells in an order."""
+    if shape.spec.kind not in _COUNTS or (spec.kind == "cumulative" and not _ordered(shape)):
+        wanted = (
+            "a histogram of one column in an order (bins, cuts, or states that are increasing "
+            "numbers), without by"
+            if spec.kind == "cumulative"
+            else "a query of kind count or histogram"
+        )
+        raise InputError(f"{key}.query", spec.query, expected=wanted)
+    every_row = shape.spec.kind == "histogram" and shape.spec.where is None and unit == "row"
+    if spec.total is None and not every_row:
+        raise InputError(
+            f"{key}.total",
+            expected=f"what the numbers of '{spec.query}' add up to, if that is public",
+            remedy="It is the number of records for a histogram of all of them only, where a "
+            "record is a row.",
+            shown=False,
+        )
+
+
+def _ordered(shape: Shape) -> bool:
+    if shape.keys is not None or shape.cells is None or shape.column is None:
+        return False
+    return shape.bins is not None or shape.column.cuts is not None or _increasing(shape.cells)
+
+
+def _increasing(cells: Sequence[object]) -> bool:
+    """Whether the cells are numbers, each above the one before."""
+    numbers = [c for c in cells if isinstance(c, int | float) and not isinstance(c, bool)]
+    return len(numbers) == len(cells) and all(a < b for a, b in pairwise(numbers))

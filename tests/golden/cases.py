@@ -239,6 +239,22 @@ CASES = (
     people("query-answers-taken-for-true", MEAN, ANSWERS + COUNTED),
     people("query-answers-beyond-budget", MEAN, ANSWERS.replace("0.5", "5.0"), status=1),
     people("query-epsilon", MEAN, MEAN + "epsilon = 1.0\n"),
+    people(
+        "query-quantiles-not-increasing",
+        'kind = "mean"',
+        'kind = "quantile"\nprobabilities = [0.5, 0.25]\nstep = 1',
+    ),
+    people("derived-kind", MEAN, MEAN + '[[derived]]\nname = "d"\nkind = "share"\n'),
+    people(
+        "derived-query",
+        MEAN,
+        MEAN + '[[derived]]\nname = "d"\nkind = "largest"\nquery = "mean hieght"\ncount = 1\n',
+    ),
+    people(
+        "derived-not-counts",
+        MEAN,
+        MEAN + '[[derived]]\nname = "d"\nkind = "consistent"\nquery = "mean height"\n',
+    ),
     people("query-unknown-key", MEAN, MEAN + "wieght = 2\n"),
     people("query-weight-and-error", MEAN, MEAN + "weight = 1\nerror = 2.0\n"),
     people("query-weight-zero", MEAN, MEAN + "weight = 0\n"),

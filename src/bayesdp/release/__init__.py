@@ -4,10 +4,10 @@
   holds its parts against each other, `sources` the columns against how tables are made long or
   joined; `wide` warns of tables of another shape.
 * Its queries: `queries` (what one reads), `labels` (the columns, as spends name them), `cells` (of
-  histograms), `crossed` (groups and cells of several columns), `quantiles` (what is chosen among),
-  `collected` with `collected_results` (answers perturbed at collection),
-  `products` (of columns: covariances, regressions),
-  `record_rows` (how many rows of a record count), `blocks` (of public columns),
+  histograms), `crossed` (groups and cells of several columns), `quantiles` (what is chosen among)
+  with `quantile_lists` (several at once), `collected` with `collected_results` (answers perturbed
+  at collection), `products` (of columns: covariances, regressions), `record_rows` (how many rows of
+  a record count), `blocks` (of public columns),
   `public_sizes` (of groups, and averages of no rows), `programs` with `program_files` and
   `program_fields`.
 * Its price, before any data: `pricing` and `noise` make each query a `planned_query`, and all a
@@ -17,9 +17,9 @@
   anything, `proposals` what would help.
 * The release: `study` goes the whole way, `study_table` opens the table, `drawing` draws the noise
   and `program_runs` runs programs; `results`, `program_results` and `program_outputs` are what they
-  give, `derived`, `correlations` and `regressions` what follows from it, which `derived_spec` reads,
-  `derived_check` holds against the queries and `derived_results` shows; `repeats` asks before the
-  same again.
+  give, `derived`, `correlations` and `regressions` what follows from it, which `derived_spec`
+  reads, `derived_check` holds against the queries and `derived_results` shows; `repeats` asks
+  before the same again.
 * A population from the private table: `fit_plan` prices it, `private_fit` makes it.
 * Certificates: `certify`, `assumptions`, `implications` (of what follows from given levels).
 """

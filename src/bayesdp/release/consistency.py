@@ -58,7 +58,7 @@ def _with_delta(study: StudySpec) -> None:
     for position, query in enumerate(study.queries):
         if query.tightness != "dp":
             raise UnsupportedError(
-                f"query[{position}].tightness",
+                f"{study.query_key(position)}.tightness",
                 query.tightness,
                 expected='"dp" in a study with a delta: what one mechanism leaks is known without '
                 "one only",

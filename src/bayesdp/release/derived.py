@@ -252,7 +252,10 @@ def separation(results: Sequence[NoisyNumber], confidence: float) -> float:
 
 
 def all_noise(results: Sequence[NoisyNumber], confidence: float) -> float:
-    """At most so far off are all of the numbers at once, with this probability."""
+    """At most so far off are all of the numbers at once, with this probability.
+
+    In the results' unit. Raises `InputError` for numbers whose noises differ, and for quantiles.
+    """
     _check_alike(results)
     each = 1.0 - _failure(inner_probability("confidence", confidence)) / len(results)
     noise, step = results[0].noise, results[0].noise_unit

@@ -8,6 +8,7 @@ from itertools import pairwise
 from bayesdp.errors import InputError, did_you_mean, first_names
 from bayesdp.release.derived import EXACT
 from bayesdp.release.derived_spec import DerivedSpec
+from bayesdp.release.quantile_lists import is_declared
 from bayesdp.release.queries import Shape
 from bayesdp.release.spec_parts import QuerySpec
 
@@ -26,11 +27,16 @@ def check_derived(
     record of the study is: a row, or a column.
     """
     known = {shape.spec.name: shape for shape in shapes}
+    made = [spec.name for spec in derived]
+    lists = sum(1 for query in queries if query.probabilities is not None and is_declared(query))
     for position, spec in enumerate(derived):
-        key = f"derived[{position}]"
+        key = f"derived[{position - lists}]"
+        if spec.kind == "quantiles":
+            _require_quantiles(spec, key, known)
+            continue
         for name in ("numerator", "denominator", "query"):
             if getattr(spec, name) is not None:
-                _require_numbers(f"{key}.{name}", getattr(spec, name), queries, known)
+                _require_numbers(f"{key}.{name}", getattr(spec, name), queries, known, made)
         if spec.kind == "ratio":
             _require_ratio(spec, key, known)
         elif spec.kind == "largest":
@@ -40,9 +46,23 @@ def check_derived(
 
 
 def _require_numbers(
-    key: str, name: str, queries: Sequence[QuerySpec], known: Mapping[str, Shape]
+    key: str,
+    name: str,
+    queries: Sequence[QuerySpec],
+    known: Mapping[str, Shape],
+    made: Sequence[str],
 ) -> None:
-    """A query of the study that releases numbers with noise of their own."""
+    """A query of the study that releases numbers with noise of their own.
+
+    `key` is where it is named, `made` are the names of what is derived.
+    """
+    if name in made:
+        raise InputError(
+            key,
+            name,
+            expected="the name of a query of this study",
+            remedy="That is derived itself, and its numbers have no noise of their own.",
+        )
     if name not in {query.name for query in queries}:
         raise InputError(
             key,
@@ -60,6 +80,41 @@ def _require_numbers(
             remedy=f"'{name}' is {what}. "
             + (f"Queries that have: {first_names(able)}." if able else "This study has none."),
         )
+
+
+def _require_quantiles(spec: DerivedSpec, key: str, known: Mapping[str, Shape]) -> None:
+    """Quantiles that differ in nothing but their probability, the lowest first."""
+    shapes = []
+    for name in spec.sources:
+        shape = known.get(name)
+        if shape is None or shape.choice is None:
+            quantiles = [other for other, shape in known.items() if shape.choice is not None]
+            raise InputError(
+                f"{key}.queries",
+                name,
+                expected="the name of a quantile of this study",
+                remedy=did_you_mean(name, quantiles) if quantiles else "It has none.",
+            )
+        shapes.append(shape)
+    first = _all_but_probability(shapes[0])
+    for shape, after in pairwise(shapes):
+        assert shape.choice is not None
+        assert after.choice is not None
+        same = _all_but_probability(after) == first
+        if not same or after.choice.probability <= shape.choice.probability:
+            raise InputError(
+                f"{key}.queries",
+                after.spec.name,
+                expected="quantiles of the same values, candidates and groups, of increasing "
+                "probability",
+                remedy="Others may well be in another order.",
+            )
+
+
+def _all_but_probability(shape: Shape) -> tuple[object, ...]:
+    assert shape.choice is not None
+    spec = shape.spec
+    return spec.column, spec.where, spec.by, shape.choice.candidates, shape.cap
 
 
 def _require_ratio(spec: DerivedSpec, key: str, known: Mapping[str, Shape]) -> None:

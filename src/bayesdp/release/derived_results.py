@@ -9,10 +9,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
-from bayesdp.accounting.rounded import value_words
-from bayesdp.errors import InputError
+from bayesdp.accounting.rounded import up_words, value_words
+from bayesdp.errors import InputError, inner_probability
 from bayesdp.release.derived import (
     NoisyNumber,
     all_noise,
@@ -41,9 +41,19 @@ class PlacedNumber(NoisyNumber, Protocol):
     def places(self) -> tuple[str, ...]:
         """Its group and cell as they are shown."""
 
+    def value_text(self) -> str:
+        """Its value as it is shown."""
+
     @property
     def unit(self) -> str:
         """Its unit."""
+
+
+class RankedNumber(PlacedNumber, Protocol):
+    """A released quantile: see `QuantileResult`."""
+
+    def rank_error(self, confidence: float) -> float:
+        """How many rows its rank is off at most, with this probability."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +61,8 @@ class DerivedNumber:
     """A number that was computed from released ones. The exact one lies from `low` to `high`.
 
     `place` is its group and cell as they are shown, empty where it has none. All three numbers are
-    `None`, and `reason` says why, where no interval holds: a ratio whose denominator may be 0.
+    `None`, and `reason` says why, where no interval holds: a ratio whose denominator may be 0. A
+    quantile is shown as `text`, and has the error of its rank in rows, `ranks`, and no interval.
     """
 
     place: str
@@ -59,9 +70,13 @@ class DerivedNumber:
     low: float | None
     high: float | None
     reason: str = ""
+    text: str = ""
+    ranks: float | None = None
 
     def words(self) -> tuple[str, str]:
         """The value, and its interval, with the digits that this leaves; or why there are none."""
+        if self.ranks is not None:
+            return self.text, f"+- {up_words(self.ranks)} ranks"
         if self.value is None or self.low is None or self.high is None:
             return "not known", self.reason
         error = max(self.high - self.value, self.value - self.low)
@@ -142,6 +157,7 @@ class Derived:
                     "value": number.value,
                     "low": number.low,
                     "high": number.high,
+                    **({} if number.ranks is None else {"rank_error": number.ranks}),
                     **({"reason": number.reason} if number.reason else {}),
                 }
                 for number in self.numbers
@@ -168,7 +184,7 @@ def derived_from(
 def _unit(sources: Sequence[Sequence[PlacedNumber]]) -> str:
     """The unit of what is computed: that of the numbers, or of their ratio."""
     units = [numbers[0].unit for numbers in sources]
-    if len(units) == 1 or not units[1]:
+    if len(units) != 2 or not units[1]:
         return units[0]
     return "" if units[0] == units[1] else f"{units[0] or '1'}/{units[1]}"
 
@@ -219,6 +235,27 @@ def _cumulative(derived: Derived, confidence: float) -> list[DerivedNumber]:
     return [*before, DerivedNumber(last.place, total, total, total)]
 
 
+def _quantiles(derived: Derived, confidence: float) -> list[DerivedNumber]:
+    """The quantiles of each group, put in order.
+
+    If each rank is off by at most e, then so it is in order: the candidates that a quantile may be
+    then go from one to another, both of which only rise with the probability (theory 4).
+    """
+    ranked = [[cast(RankedNumber, number) for number in numbers] for numbers in derived.sources]
+    each = math.nextafter(
+        1.0 - (1.0 - inner_probability("confidence", confidence)) / sum(map(len, ranked)), 1.0
+    )
+    error = max(number.rank_error(each) for numbers in ranked for number in numbers)
+    made = []
+    for group in zip(*ranked, strict=True):
+        rising = sorted(group, key=lambda number: number.value)
+        for name, number in zip(derived.spec.sources, rising, strict=True):
+            place = ", ".join([name, *number.places])
+            text = number.value_text()
+            made.append(DerivedNumber(place, number.value, None, None, "", text, error))
+    return made
+
+
 def _within(values: Mapping[str, float], error: float, total: float) -> list[DerivedNumber]:
     """Counts give or take their error, which are never below 0 and never above the total."""
     made = []
@@ -238,4 +275,5 @@ _COMPUTED: Mapping[str, Callable[[Derived, float], list[DerivedNumber]]] = {
     "largest": _largest,
     "consistent": _consistent,
     "cumulative": _cumulative,
+    "quantiles": _quantiles,
 }

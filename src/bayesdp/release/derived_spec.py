@@ -15,13 +15,14 @@ from bayesdp.errors import InputError, require_shown
 from bayesdp.populations.base import explain_validation
 from bayesdp.release.spec_parts import QuerySpec
 
-DerivedKind = Literal["ratio", "largest", "consistent", "cumulative"]
+DerivedKind = Literal["ratio", "largest", "consistent", "cumulative", "quantiles"]
 
 _KEYS = {
     "ratio": ("numerator", "denominator"),
     "largest": ("query", "count"),
     "consistent": ("query", "total"),
     "cumulative": ("query", "total"),
+    "quantiles": ("queries",),
 }
 """The keys of each kind, beside `name`, `kind` and `confidence`."""
 
@@ -32,7 +33,8 @@ class DerivedSpec(BaseModel):
     A `ratio` is of `numerator` and `denominator`; `largest` are the `count` largest numbers of
     `query`; `consistent` are its counts, none below 0, that add up to the public `total`;
     `cumulative` are the running sums of its cells, from 0 to `total`, that never fall. `total` is
-    the number of all records where it is left out. Intervals hold with `confidence`.
+    the number of all records where it is left out. `quantiles` are those of `queries`, in order.
+    Intervals hold with `confidence`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=True)
@@ -42,6 +44,7 @@ class DerivedSpec(BaseModel):
     numerator: str | None = None
     denominator: str | None = None
     query: str | None = None
+    queries: tuple[str, ...] | None = Field(default=None, strict=False, min_length=2)
     count: int | None = Field(default=None, ge=1)
     total: int | None = Field(default=None, ge=0)
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
@@ -50,7 +53,7 @@ class DerivedSpec(BaseModel):
     def sources(self) -> tuple[str, ...]:
         """The queries whose numbers it is computed from."""
         names = (self.numerator, self.denominator, self.query)
-        return tuple(name for name in names if name is not None)
+        return (*(name for name in names if name is not None), *(self.queries or ()))
 
     def words(self) -> str:
         """What is computed from which queries, as the rest of a sentence."""
@@ -59,6 +62,7 @@ class DerivedSpec(BaseModel):
             "ratio": f"the ratio of '{first}' to '{last}'",
             "largest": f"the {self.count} largest of '{first}'",
             "consistent": f"the counts of '{first}' that add up and are not below 0",
+            "quantiles": f"{', '.join(self.sources)}, in order: none is below the one before",
             "cumulative": f"the running sums of '{first}', which never fall",
         }[self.kind]
 
@@ -98,7 +102,7 @@ def _read(raw: object, key: str) -> DerivedSpec:
 def _require_keys(spec: DerivedSpec, key: str) -> None:
     """Exactly the keys of its kind, of which the total may be left out."""
     keys = _KEYS[spec.kind]
-    for name in ("numerator", "denominator", "query", "count", "total"):
+    for name in ("numerator", "denominator", "query", "queries", "count", "total"):
         value: Any = getattr(spec, name)
         if value is not None and name not in keys:
             raise InputError(
@@ -108,5 +112,8 @@ def _require_keys(spec: DerivedSpec, key: str) -> None:
                 remedy=f"Leave {name} out.",
             )
         if value is None and name in keys and name != "total":
-            expected = "how many of them, at least 1" if name == "count" else "the name of a query"
+            expected = {
+                "count": "how many of them, at least 1",
+                "queries": "the names of quantiles, the lowest first",
+            }.get(name, "the name of a query")
             raise InputError(f"{key}.{name}", expected=expected, shown=False)

@@ -177,7 +177,7 @@ class _Choosing(NoiseKind):
     def check_room(self, rows: int, sensitivity: int, cost: float) -> None:
         if rows * self.choice.probability.denominator >= 2**62:
             raise InputError(
-                f"query[{self.shape.position}].probability",
+                f"{self.shape.key}.probability",
                 self.shape.spec.probability,
                 expected="fewer decimals: ranks of so many rows don't fit 64-bit integers",
                 remedy="Round it.",

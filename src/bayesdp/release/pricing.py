@@ -139,7 +139,7 @@ class Pricing:
         value = spec.weight if spec.error is None else spec.error
         part = "" if value is None else ".weight" if spec.error is None else ".error"
         raise InputError(
-            f"query[{self.shapes[position].position}]{part}",
+            f"{self.shapes[position].key}{part}",
             value,
             shown=value is not None,
             expected=f"a DP cost of at least {SMALLEST_COST:g} nats for the query '{spec.name}', "
@@ -402,7 +402,7 @@ class Pricing:
         """The DP cost of the wanted error: the noise with the largest scale that keeps to it."""
         spec = shape.spec
         assert spec.error is not None
-        key = f"query[{shape.position}].error"
+        key = f"{shape.key}.error"
         error = Fraction(spec.error)
         if shape.averaged:
             rows = shape.rows(self.n)

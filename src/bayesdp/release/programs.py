@@ -111,7 +111,7 @@ def planned(study: StudySpec, position: int, n: int | None) -> PlannedProgram:
     """
     query = study.queries[position]
     assert query.program is not None
-    key = f"query[{position}]"
+    key = study.query_key(position)
     stated, name = file_and_name(query.program)
     file = study.programs[stated]
     if study.data.unit != "row":

@@ -77,6 +77,7 @@ class Shape:
     `rows_in_group` of them in a group, and `cap` says which rows are left out, if any are.
     `products` are the columns whose values a covariance or regression multiplies; the cells of a
     regression are its moments.
+    `key` is where the study declares it.
     """
 
     spec: QuerySpec
@@ -103,6 +104,7 @@ class Shape:
     rows_that_count: int = 1
     rows_in_group: int = 1
     products: tuple[Column, ...] = ()
+    key: str = ""
 
     @property
     def cells_sentence(self) -> str:
@@ -225,7 +227,7 @@ def shape(study: StudySpec, position: int) -> Shape:
     """
     query = study.queries[position]
     assert query.kind != "program"
-    key = f"query[{position}]"
+    key = study.query_key(position)
     where = _predicate(study, query, key)
     keys = _groups(study, query, key)
     private_where = where is not None and any(
@@ -287,6 +289,7 @@ def shape(study: StudySpec, position: int) -> Shape:
         rows_that_count=most_rows,
         rows_in_group=most_in_group,
         products=products,
+        key=key,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import tomllib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ from bayesdp.release.crossed import crossed
 from bayesdp.release.derived_spec import parse_derived
 from bayesdp.release.products import check_product_keys
 from bayesdp.release.program_files import check_program_keys, named, read_programs
+from bayesdp.release.quantile_lists import in_order, one_each
 from bayesdp.release.spec import FROM_DATA, MOST_RECORDS, StressSpec, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, DataSpec, QuerySpec
 from bayesdp.statements.conditions import Comparison, text_of
@@ -99,15 +100,31 @@ def parse_study(raw: Mapping[str, Any], folder: Path | None = None) -> StudySpec
             columns=columns,
             population=population,
             budget=budget,
-            queries=tuple(
-                _in_numbers(crossed(_median(query, i), i), i, columns)
+            queries=_names_once(
+                part
                 for i, query in enumerate(queries)
+                for part in one_each(_in_numbers(crossed(_median(query, i), i), i, columns), i)
             ),
             programs=read_programs(queries, folder or Path()),
             stress=_stress(raw.get("stress", ()), population, budget),
-            derived=parse_derived(raw.get("derived", ()), queries),
+            derived=(*in_order(queries), *parse_derived(raw.get("derived", ()), queries)),
         )
     )
+
+
+def _names_once(queries: Iterable[QuerySpec]) -> tuple[QuerySpec, ...]:
+    """The queries; `InputError` where a quantile of several has the name of another query."""
+    read = tuple(queries)
+    names = [query.name for query in read]
+    for query in read:
+        if names.count(query.name) > 1:
+            raise InputError(
+                "query.name",
+                query.name,
+                expected="names that no quantile of several has, as this one",
+                remedy="Give the other query another name.",
+            )
+    return read
 
 
 def _in_numbers(query: QuerySpec, position: int, columns: Mapping[str, Column]) -> QuerySpec:

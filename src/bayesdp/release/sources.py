@@ -136,7 +136,7 @@ def _check_row(study: StudySpec, wide: Wide) -> None:
         where = query.where and Predicate.parse(query.where, study.columns)
         if where and wide.row in where.columns:
             raise InputError(
-                f"query[{position}].where",
+                f"{study.query_key(position)}.where",
                 query.where,
                 expected=f"a condition without '{wide.row}', which numbers the rows of a table in "
                 "whatever order these stand",

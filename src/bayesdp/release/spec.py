@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from bayesdp.populations import Population
 from bayesdp.release.derived_spec import DerivedSpec
 from bayesdp.release.program_files import ProgramFile
+from bayesdp.release.quantile_lists import is_declared
 from bayesdp.release.spec_parts import BudgetSpec, DataSpec, QuerySpec
 from bayesdp.tables.columns import Column
 
@@ -49,6 +50,13 @@ class StudySpec(BaseModel):
     programs: dict[str, ProgramFile] = Field(default_factory=dict)
     stress: tuple[StressSpec, ...] = ()
     derived: tuple[DerivedSpec, ...] = ()
+
+    def query_key(self, position: int) -> str:
+        """The key of the `[[query]]` that declares the query at this position.
+
+        A query of several quantiles is one of the file, and several here.
+        """
+        return f"query[{sum(map(is_declared, self.queries[: position + 1])) - 1}]"
 
 
 def describe_column(column: Column) -> dict[str, Any]:

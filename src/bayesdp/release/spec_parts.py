@@ -37,7 +37,7 @@ QueryKind = Literal[
 OF_REGRESSIONS = ("on", "outcome")
 """The keys that no query has but regressions."""
 
-OF_QUANTILES = ("probability", "candidates", "step")
+OF_QUANTILES = ("probability", "probabilities", "candidates", "step")
 """The keys that no query has but quantiles."""
 
 NO_NOISE = ("program", RANDOMIZED_RESPONSE)
@@ -127,7 +127,8 @@ class QuerySpec(_Part):
     one column or several.
 
     A quantile, of a `probability`, is one of its `candidates`, or of the grid of this `step` that
-    begins at the column's lower bound; of a column with states it is one of these.
+    begins at the column's lower bound; of a column with states it is one of these. With several
+    `probabilities` it is read as a query for each (`quantile_lists`), which has its own too.
 
     Answers in `column` that were perturbed at collection have the `epsilon` of collection.
 
@@ -150,6 +151,7 @@ class QuerySpec(_Part):
     group_sizes: dict[str, int] | None = None
     bins: tuple[float, ...] | None = Field(default=None, strict=False)
     probability: float | None = Field(default=None, gt=0, lt=1)
+    probabilities: tuple[float, ...] | None = Field(default=None, strict=False)
     candidates: tuple[float, ...] | None = Field(default=None, strict=False)
     step: float | None = Field(default=None, gt=0)
     weight: float | None = Field(default=None, gt=0)

@@ -294,6 +294,7 @@ def test_a_line_of_a_remedy_works_when_it_is_pasted(case: Case, tmp_path: Path) 
 
 
 OTHERWISE = {
+    "quantile_lists.one_each": "tests/release/test_quantile_lists.py asks for other lists",
     "reading._median": "tests/release/test_quantile.py asks for another probability",
     "collected._column": "an example of a declaration, with a name of one's own",
     "collected._check_others": "names the kind: its epsilon is that of a collection",

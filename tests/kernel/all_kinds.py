@@ -170,6 +170,21 @@ RELEASES: dict[str, Document] = {
     "table release": {"columns": WIDE, "queries": TABLES},
     "product release": {"columns": WIDE, "queries": PRODUCTS},
     "gaussian product release": {"budget": DELTA, "columns": WIDE, "queries": PRODUCTS[1:]},
+    "weighted release": {
+        "columns": COLUMNS | {"w": {"bounds": [0.5, 2.0]}},
+        "population": {"model": "clusters", "size": 2, "covers": ["ill", "x", "w"]},
+        "queries": [
+            {"name": "weighted", "kind": "sum", "column": "x", "weighted_by": "w"},
+            {"name": "part", "kind": "count", "where": "ill == 1", "weighted_by": "w"},
+            {
+                "name": "of those",
+                "kind": "sum",
+                "column": "x",
+                "weighted_by": "w",
+                "where": "ill == 1",
+            },
+        ],
+    },
     "quantile release": {"columns": WIDE, "queries": QUANTILES},
     "gaussian quantile release": {"budget": DELTA, "queries": QUANTILES[:1]},
     "answered release": ANSWERED,

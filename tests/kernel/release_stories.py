@@ -176,6 +176,13 @@ def _where(text: str) -> Change:
     return change
 
 
+def _weighted_by(name: str) -> Change:
+    def change(document: Document) -> None:
+        queries_of(document)[0]["evidence"]["query"]["weighted_by"] = name
+
+    return change
+
+
 BOUNDED = {"kind": "bounded", "interval": [0.0, 5.0]}
 FORGED: tuple[tuple[str, Change], ...] = (
     ("laplace release", _narrower),
@@ -196,6 +203,10 @@ FORGED: tuple[tuple[str, Change], ...] = (
     ("laplace release", _last_informed),
     ("laplace release", _above_the_total),
     ("laplace alone", _own_step_twice),
+    ("weighted release", _weighted_by("ill")),
+    ("weighted release", _weighted_by("x")),
+    ("weighted release", _weighted_by("pair")),
+    ("weighted release", lambda d: queries_of(d)[0]["evidence"]["spend"].update(reads=["x"])),
     ("gaussian release", _more_delta),
     ("vectors", _less_slack_of_a_column),
     ("dp delta twice", lambda d: _concluded(0.9)(d["derivation"]["premises"][0])),

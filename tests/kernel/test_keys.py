@@ -29,6 +29,7 @@ TABLE = pd.DataFrame(
         "day": [1, 2, 3, 4],
         "who": [1, 2] * 2,
         "smokes": ["no", "yes", "no", "no"],
+        "w": [1.0, 0.5, 2.0, 1.5],
     }
 )
 COLUMNS: Document = {

@@ -298,6 +298,7 @@ def _item(document: Document, step: Document) -> list[Item] | str:
     result = next(item for item in document["results"] if item["query"] == query["name"])
     length = Fraction(result["noise"]["step"]) * result.get("rows", 1)
     scale, squared_times = Fraction(result["noise"]["scale"]), Fraction(1)
+    private = any(_is_private(columns[name]) for name in _names(where))
     smooth, parts = query["kind"] in ("sum", "mean"), 2 if query["kind"] == "histogram" else 1
     if query["kind"] == "variance":
         low, high = columns[query["column"]]["bounds"]
@@ -306,6 +307,12 @@ def _item(document: Document, step: Document) -> list[Item] | str:
         moved, squared_times = _moved_products(query, columns, rows, length)
     elif smooth:
         low, high = columns[query["column"]]["bounds"]
+        if "weighted_by" in query:
+            least, most = columns[query["weighted_by"]]["bounds"]
+            ends = [Fraction(x) * Fraction(w) for x in (low, high) for w in (least, most)]
+            low, high = min(ends), max(ends)
+        if private:  # a row may count as 0
+            low, high = min(low, 0), max(high, 0)
         width = rows * (Fraction(high) - Fraction(low))
         if "total_bounds" in query:
             width = min(
@@ -314,8 +321,8 @@ def _item(document: Document, step: Document) -> list[Item] | str:
         moved = width / length * Fraction(999_999, 1_000_000)
     else:
         moved = Fraction(rows * parts)
-    private = any(_is_private(columns[name]) for name in _names(where))
     lipschitz = smooth and not private and document["unit"] == "row"
+    lipschitz = lipschitz and "weighted_by" not in query
     block = step["evidence"]["spend"].get("block")
     if block and _reads_others(where, block, columns):
         return f"{query['name']} reads records outside of its block"

@@ -295,6 +295,9 @@ def test_a_line_of_a_remedy_works_when_it_is_pasted(case: Case, tmp_path: Path) 
 
 OTHERWISE = {
     "quantile_lists.one_each": "tests/release/test_quantile_lists.py asks for other lists",
+    "weighted._require_weights": "an example of a declaration, in the place of another one",
+    "reading._one_error": "a key in the place of another one, with a column of one's own",
+    "weighted.by_weights": "tests/release/test_weighted.py asks for what it says",
     "reading._median": "tests/release/test_quantile.py asks for another probability",
     "collected._column": "an example of a declaration, with a name of one's own",
     "collected._check_others": "names the kind: its epsilon is that of a collection",

@@ -122,6 +122,8 @@ def query(rng: Rng, record: str, name: str) -> Spec:
         made["where"] = some(rng, PRIVATE)
     elif not (average and several) and rng.random() < 0.5:
         made["where"] = some(rng, PUBLIC if average else PRIVATE + PUBLIC)
+    if kind == "sum" and rng.random() < 0.3:
+        made["weighted_by"] = "y"
     # A part of the table without rows has no average or quantile.
     may_be_empty = kind in (*averages, "quantile") and made.get("where") in PUBLIC
     if not (average and several) and not may_be_empty and rng.random() < 0.5:
@@ -138,7 +140,8 @@ def caps(rng: Rng, asked: Spec) -> Spec:
         return groups | {"max_rows_per_group": some(rng, [1, 2])}
     totals = {"x": [-0.5, 1.75], "y": [1.0, 2.5], "ill": [0.0, 1.0], "dose": [-3.5, -0.5]}
     made = {"max_rows": some(rng, [1, 2])} if rng.random() < 0.6 else {}
-    if asked["kind"] == "sum" and "by" not in asked and asked["column"] in totals:
+    plain = asked["kind"] == "sum" and "weighted_by" not in asked
+    if plain and "by" not in asked and asked["column"] in totals:
         made["total_bounds"] = totals[asked["column"]]
     return made
 

@@ -105,6 +105,14 @@ def shape(
             "a mean is over rows whose number is private",
         )
         interval = summed.interval
+        if query.weighted_by is not None:
+            weights = columns[query.weighted_by]
+            bounded = isinstance(weights, Numeric)
+            require(bounded, "weights that are not a column with bounds")
+            assert isinstance(weights, Numeric)
+            assert interval is not None
+            interval = interval_of_products(interval, weights.bounds)
+            names = (*names, query.weighted_by)
     elif query.kind == "quantile":
         require(summed.is_private, "a quantile is of a public column")
         candidates = _candidates(query.candidates, summed)
@@ -126,7 +134,8 @@ def shape(
         keys = _combinations(grouped)
     masked = private or (several and not as_many)
     clipped = sums and isinstance(summed, Numeric) and not isinstance(summed.missing, Impute)
-    lipschitz = clipped and query.kind != "variance" and not masked and not several
+    smooth = query.kind != "variance" and query.weighted_by is None
+    lipschitz = clipped and smooth and not masked and not several
     return Shape(
         kind="lipschitz" if lipschitz else "any",
         masked=masked,

@@ -165,7 +165,8 @@ def check_query(query: Query, declared: Columns) -> None:
     if isinstance(query, queries.CollectedQuery):
         require(query.column in declared, f"column {query.column!r} is not declared", query.name)
     if isinstance(query, queries.TableQuery):
-        for name in (*queries.column_names(query.column), *queries.column_names(query.by)):
+        named = (query.column, query.by, query.weighted_by)
+        for name in (name for names in named for name in queries.column_names(names)):
             require(name in declared, f"column {name!r} is not declared", query.name)
         if query.where is not None:
             operands = {name: columns.operand(column) for name, column in declared.items()}

@@ -6,10 +6,9 @@
 * Its queries: `queries` (what one reads), `labels` (the columns, as spends name them), `cells` (of
   histograms), `crossed` (groups and cells of several columns), `quantiles` (what is chosen among)
   with `quantile_lists` (several at once), `collected` with `collected_results` (answers perturbed
-  at collection), `products` (of columns: covariances, regressions), `record_rows` (how many rows of
-  a record count), `blocks` (of public columns),
-  `public_sizes` (of groups, and averages of no rows), `programs` with `program_files` and
-  `program_fields`.
+  at collection), `products` (of columns: covariances, regressions), `weighted` (survey weights),
+  `record_rows` (how many rows of a record count), `blocks` (of public columns), `public_sizes` (of
+  groups, and averages of no rows), `programs` with `program_files` and `program_fields`.
 * Its price, before any data: `pricing` and `noise` make each query a `planned_query`, and all a
   `plan`; `derivation` asks the kernel to prove it over the `dp_steps` of its queries; `check` and
   `sweep` show it, and `spend_instead` finds a smaller one that the budget allows. `stress` asks

@@ -7,8 +7,7 @@ from itertools import pairwise
 
 from bayesdp.errors import InputError, did_you_mean, first_names
 from bayesdp.release.derived import EXACT
-from bayesdp.release.derived_spec import DerivedSpec
-from bayesdp.release.quantile_lists import is_declared
+from bayesdp.release.derived_spec import DerivedSpec, OwnDerivedSpec
 from bayesdp.release.queries import Shape
 from bayesdp.release.spec_parts import QuerySpec
 
@@ -28,9 +27,9 @@ def check_derived(
     """
     known = {shape.spec.name: shape for shape in shapes}
     made = [spec.name for spec in derived]
-    lists = sum(1 for query in queries if query.probabilities is not None and is_declared(query))
+    own = sum(isinstance(spec, OwnDerivedSpec) for spec in derived)
     for position, spec in enumerate(derived):
-        key = f"derived[{position - lists}]"
+        key = f"derived[{position - own}]"
         if spec.kind == "quantiles":
             _require_quantiles(spec, key, known)
             continue

@@ -67,6 +67,10 @@ class DerivedSpec(BaseModel):
         }[self.kind]
 
 
+class OwnDerivedSpec(DerivedSpec):
+    """What a `[[query]]` asks for itself, under its own name: it stands before `[[derived]]`."""
+
+
 def parse_derived(raw: object, queries: Sequence[QuerySpec]) -> tuple[DerivedSpec, ...]:
     """The tables of `[[derived]]`. Raises `InputError` naming the key that is wrong."""
     if not isinstance(raw, list | tuple):

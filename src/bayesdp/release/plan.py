@@ -451,6 +451,7 @@ def describe_query(query: PlannedQuery) -> dict[str, Any]:
         given["candidates"] = list(query.shape.choice.candidates) if with_bounds else None
     given["tightness"] = spec.tightness if spec.tightness != "dp" else None
     given |= {key: getattr(spec, key) for key in CAPS if key != "total_bounds"}
+    given["weighted_by"] = spec.weighted_by
     given["total_bounds"] = list(spec.total_bounds) if spec.total_bounds else None
     return {key: value for key, value in given.items() if value is not None}
 

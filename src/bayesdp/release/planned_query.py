@@ -154,6 +154,16 @@ class PlannedQuery:
             )
         if self.grid is not None:
             assert self.shape.column is not None
+            if self.shape.weights is not None:
+                return SumQuery(
+                    spec.name,
+                    self.shape.column.name,
+                    self.grid,
+                    where=predicate,
+                    by=spec.by,
+                    cap=self.shape.cap,
+                    weighted_by=self.shape.weights.name,
+                )
             of_values = DeviationQuery if self.shape.squares else SumQuery
             return of_values(
                 spec.name,

@@ -352,8 +352,8 @@ class Pricing:
             noise.check_room(self.rows, sensitivity, cost)
             return None
         assert shape.column is not None
-        assert shape.column.interval is not None
-        low, high = shape.column.interval
+        assert shape.interval is not None
+        low, high = shape.interval
         population = self.study.population
         return Grid.plan(
             low,
@@ -430,8 +430,8 @@ class Pricing:
             ends = [column.interval or (0.0, 0.0) for column in shape.products]
             return self.noise.rough_cost(math.prod(high - low for low, high in ends), float(error))
         assert shape.column is not None
-        assert shape.column.interval is not None
-        low, high = shape.column.interval
+        assert shape.interval is not None
+        low, high = shape.interval
         width = max(high - low, abs(low), abs(high)) if shape.masked else high - low
         return self.noise.rough_cost(width * width if shape.squares else width, float(error))
 

@@ -91,7 +91,7 @@ def check_program_keys(query: QuerySpec, key: str) -> None:
     )
     refuse_keys(
         query,
-        ("weight", "error"),
+        ("weight", "weighted_by", "error"),
         key,
         expected="nothing on a program, whose cost is what its text says",
         remedy="The other queries share what it leaves of the budget.",

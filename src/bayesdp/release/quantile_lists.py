@@ -9,17 +9,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 from bayesdp.errors import InputError
-from bayesdp.release.derived_spec import DerivedSpec
-from bayesdp.release.spec_parts import QuerySpec
+from bayesdp.release.derived_spec import OwnDerivedSpec
+from bayesdp.release.spec_parts import LaterPart, QuerySpec
 from bayesdp.statements.base import exact_text
 
 MOST_PROBABILITIES = 100
 """The most quantiles of one query: each is paid for."""
-
-
-def is_declared(query: QuerySpec) -> bool:
-    """Whether a query is the first, or the only one, that its `[[query]]` is read as."""
-    return query.probabilities is None or query.probability in (None, query.probabilities[0])
 
 
 def part_name(name: str, probability: float) -> str:
@@ -63,18 +58,19 @@ def one_each(query: QuerySpec, position: int) -> tuple[QuerySpec, ...]:
             remedy="Each is paid for: leave some out, or release a histogram.",
         )
     share = None if query.error is not None else (query.weight or 1.0) / len(listed)
-    return tuple(
+    first, *later = (
         query.model_copy(
             update={"name": part_name(query.name, each), "probability": each, "weight": share}
         )
         for each in listed
     )
+    return (first, *map(LaterPart.of, later))
 
 
-def in_order(queries: tuple[QuerySpec, ...]) -> tuple[DerivedSpec, ...]:
+def in_order(queries: tuple[QuerySpec, ...]) -> tuple[OwnDerivedSpec, ...]:
     """What is derived of the queries with several quantiles, under their own names: the order."""
     return tuple(
-        DerivedSpec(
+        OwnDerivedSpec(
             name=query.name,
             kind="quantiles",
             queries=tuple(part_name(query.name, each) for each in query.probabilities),

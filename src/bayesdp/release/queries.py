@@ -45,6 +45,7 @@ from bayesdp.statements.queries import (
     PRODUCTS,
     SUMMED,
     column_names,
+    interval_of_products,
     product_unit,
     squared_unit,
 )
@@ -76,8 +77,8 @@ class Shape:
     clipped to before cells are told. Of a record's rows at most `rows_that_count` count, at most
     `rows_in_group` of them in a group, and `cap` says which rows are left out, if any are.
     `products` are the columns whose values a covariance or regression multiplies; the cells of a
-    regression are its moments.
-    `key` is where the study declares it.
+    regression are its moments. `key` is where the study declares it. `weights` is the column that
+    its values are multiplied by.
     """
 
     spec: QuerySpec
@@ -105,6 +106,7 @@ class Shape:
     rows_in_group: int = 1
     products: tuple[Column, ...] = ()
     key: str = ""
+    weights: Column | None = None
 
     @property
     def cells_sentence(self) -> str:
@@ -150,6 +152,14 @@ class Shape:
             steps = math.prod(part.step for part in grid.parts)
             return Fraction(1, 4**grid.bits) if self.cells is not None else Fraction(steps)
         return grid.step ** (2 if self.squares else 1) if grid is not None else Fraction(1)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Between which numbers the values lie that it adds up: those of a column, or products."""
+        interval = None if self.column is None else self.column.interval
+        if interval is None or self.weights is None or self.weights.interval is None:
+            return interval
+        return interval_of_products(interval, self.weights.interval)
 
     @property
     def squares(self) -> bool:
@@ -248,6 +258,8 @@ def shape(study: StudySpec, position: int) -> Shape:
     cells = regression_cells(query, key) or cells
     check_numbers(keys, cells, key)
     named = named_at(query)
+    if query.weighted_by is not None:
+        named |= {query.weighted_by: "weighted_by"}
     read = set(where.columns if where is not None else ()) | named.keys()
     if query.kind in OF_MATCHING and private_where:
         raise InputError(
@@ -290,6 +302,7 @@ def shape(study: StudySpec, position: int) -> Shape:
         rows_in_group=most_in_group,
         products=products,
         key=key,
+        weights=None if query.weighted_by is None else study.columns[query.weighted_by],
     )
 
 
@@ -385,7 +398,7 @@ def _is_lipschitz(query: QuerySpec, column: Column | None, masked: bool) -> bool
 
     A value that may be missing, and is then replaced, jumps: that is not clipping. Nor are states.
     """
-    if query.kind not in ("sum", "mean") or column is None or masked:
+    if query.kind not in ("sum", "mean") or column is None or masked or query.weighted_by:
         return False
     return column.bounds is not None and column.imputed is None
 

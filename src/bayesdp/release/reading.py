@@ -40,6 +40,7 @@ from bayesdp.release.program_files import check_program_keys, named, read_progra
 from bayesdp.release.quantile_lists import in_order, one_each
 from bayesdp.release.spec import FROM_DATA, MOST_RECORDS, StressSpec, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, DataSpec, QuerySpec
+from bayesdp.release.weighted import by_weights, ratios
 from bayesdp.statements.conditions import Comparison, text_of
 from bayesdp.statements.queries import AVERAGES
 from bayesdp.tables.columns import Column
@@ -103,11 +104,16 @@ def parse_study(raw: Mapping[str, Any], folder: Path | None = None) -> StudySpec
             queries=_names_once(
                 part
                 for i, query in enumerate(queries)
-                for part in one_each(_in_numbers(crossed(_median(query, i), i), i, columns), i)
+                for whole in one_each(_in_numbers(crossed(_median(query, i), i), i, columns), i)
+                for part in by_weights(whole, i, columns)
             ),
             programs=read_programs(queries, folder or Path()),
             stress=_stress(raw.get("stress", ()), population, budget),
-            derived=(*in_order(queries), *parse_derived(raw.get("derived", ()), queries)),
+            derived=(
+                *in_order(queries),
+                *ratios(queries),
+                *parse_derived(raw.get("derived", ()), queries),
+            ),
         )
     )
 
@@ -338,6 +344,14 @@ def _queries(raw: object) -> tuple[QuerySpec, ...]:
 
 def _one_error(entry: Any, key: str) -> Any:
     """The query. `InputError` for one with an error for each group: their noise is one."""
+    if isinstance(entry, Mapping) and isinstance(entry.get("weight"), str):
+        raise InputError(
+            f"{key}.weight",
+            entry["weight"],
+            expected="a number: the share of the budget",
+            remedy="For a column of survey weights write weighted_by = "
+            f"{toml_text(entry['weight'])} in its place.",
+        )
     error = entry.get("error") if isinstance(entry, Mapping) else None
     if isinstance(error, Mapping):
         raise InputError(

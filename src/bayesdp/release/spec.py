@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from bayesdp.populations import Population
 from bayesdp.release.derived_spec import DerivedSpec
 from bayesdp.release.program_files import ProgramFile
-from bayesdp.release.quantile_lists import is_declared
-from bayesdp.release.spec_parts import BudgetSpec, DataSpec, QuerySpec
+from bayesdp.release.spec_parts import BudgetSpec, DataSpec, QuerySpec, is_declared
 from bayesdp.tables.columns import Column
 
 FROM_DATA = "from data"

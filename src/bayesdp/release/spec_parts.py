@@ -132,6 +132,9 @@ class QuerySpec(_Part):
 
     Answers in `column` that were perturbed at collection have the `epsilon` of collection.
 
+    `weighted_by` is a column of survey weights, by which rows count; `weight` is the share of the
+    budget.
+
     `error` is wanted of every number of the query, at `confidence`. `group_sizes` are the public
     numbers of rows that a mean or proportion with `by` is over, by group: with them its errors are
     known before the data are read.
@@ -155,6 +158,7 @@ class QuerySpec(_Part):
     candidates: tuple[float, ...] | None = Field(default=None, strict=False)
     step: float | None = Field(default=None, gt=0)
     weight: float | None = Field(default=None, gt=0)
+    weighted_by: str | None = Field(default=None, min_length=1)
     error: float | None = Field(default=None, gt=0)
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
     tightness: Literal["dp", "mechanism"] = "dp"
@@ -183,6 +187,20 @@ class QuerySpec(_Part):
         """The columns whose values it reads: of a regression the outcome last."""
         outcome = () if self.outcome is None else (self.outcome,)
         return (*column_names(self.column), *column_names(self.on), *outcome)
+
+
+class LaterPart(QuerySpec):
+    """A further query that a `[[query]]` is read as, beside the first one."""
+
+    @classmethod
+    def of(cls, query: QuerySpec) -> LaterPart:
+        """The same query, as a further one."""
+        return cls.model_construct(**dict(query))
+
+
+def is_declared(query: QuerySpec) -> bool:
+    """Whether a query is the first, or the only one, that its `[[query]]` is read as."""
+    return not isinstance(query, LaterPart)
 
 
 def refuse_keys(

@@ -48,8 +48,8 @@ def _range(plan: Plan, query: PlannedQuery) -> tuple[float, float] | None:
     shape, low, high = query.shape, 0.0, 1.0
     if plan.n is None or shape.rows(plan.n) is None:
         return None
-    if query.grid is not None and shape.column is not None and shape.column.interval is not None:
-        low, high = shape.column.interval
+    if query.grid is not None and shape.interval is not None:
+        low, high = shape.interval
     if shape.cells is not None and shape.products:  # moments of columns from -1 to 1
         return -1.0, 1.0
     if shape.products:

@@ -147,6 +147,8 @@ def question(query: QuerySpec, spec: StudySpec) -> str:
         low, high = map(exact_text, column.bounds)
         unit = f" {column.unit}" if column.unit else ""
         asked += f", values counted as at least {low} and at most {high}{unit}"
+    if query.weighted_by:
+        asked += f", each value multiplied by its row's {quoted(query.weighted_by)}"
     if query.where:
         asked += f", where {query.where}"
     if query.by:

@@ -102,6 +102,20 @@ def column_names(named: str | tuple[str, ...] | None) -> tuple[str, ...]:
     return (named,) if isinstance(named, str) else named
 
 
+def interval_of_products(
+    first: tuple[float, float], second: tuple[float, float]
+) -> tuple[float, float]:
+    """Between which doubles a product of two doubles lies, each in its interval.
+
+    Rounding never reverses an order, so the ends are products of ends, rounded as the products are.
+
+    >>> interval_of_products((0.5, 2.0), (-1.0, 3.0))
+    (-2.0, 6.0)
+    """
+    ends = [float(left) * float(right) for left in first for right in second]
+    return min(ends), max(ends)
+
+
 MOST_PARTS = 10**6
 """The largest denominator of a quantile's probability: six decimals."""
 
@@ -184,7 +198,8 @@ class TableQuery(Statement):
     A quantile is one of the `candidates`, or of the states of a column that has no bounds; its
     `probability` is the share of rows below it, 0.5 for a median. Of each record at most `max_rows`
     of the rows that match count; or in at most `max_groups` groups at most `max_rows_per_group`
-    rows each. The total of a record is clipped to `total_bounds` before records are added up.
+    rows each. The total of a record is clipped to `total_bounds` before records are added up. A sum
+    may be of the products of its column with that of its weights, `weighted_by`.
     """
 
     name: Name
@@ -217,6 +232,7 @@ class TableQuery(Statement):
     max_groups: Count | None = None
     max_rows_per_group: Count | None = None
     total_bounds: Interval | None = None
+    weighted_by: Name | None = None
 
     @model_validator(mode="after")
     def _goes_together(self) -> TableQuery:
@@ -259,6 +275,8 @@ class TableQuery(Statement):
             raise ValueError("totals of records on a query that is not one sum")
         if self.total_bounds is not None and self.total_bounds[0] >= self.total_bounds[1]:
             raise ValueError("bounds of totals that don't increase")
+        if self.weighted_by is not None and (self.kind != "sum" or self.total_bounds is not None):
+            raise ValueError("weights on a query that is not a sum of all rows' values")
         return self
 
     @property

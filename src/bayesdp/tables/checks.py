@@ -195,7 +195,8 @@ def reads_of(plan: TableQueries) -> dict[str, Reads | None]:
     """
     reads: dict[str, Reads | None] = {}
     for query in plan:
-        for named in (getattr(query, "column", None), query.by):
+        weights = getattr(query, "weighted_by", None)
+        for named in (getattr(query, "column", None), query.by, weights):
             for name in column_names(named):
                 reads.setdefault(name, None)
         for name, kind in query.where.reads if query.where else ():

@@ -27,7 +27,10 @@ class Cap:
 
 @dataclass(frozen=True)
 class SumQuery:
-    """The sum of `column` in steps of `grid` over the rows where `where` holds, per `by` key."""
+    """The sum of `column` in steps of `grid` over the rows where `where` holds, per `by` key.
+
+    With `weighted_by` the sum of the products with that column, on the grid of the products.
+    """
 
     name: str
     column: str
@@ -35,6 +38,7 @@ class SumQuery:
     where: Predicate | None = None
     by: str | tuple[str, ...] | None = None
     cap: Cap | None = None
+    weighted_by: str | None = None
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 
 from bayesdp.errors import InputError
 from bayesdp.statements.columns import CellKey, Value
-from bayesdp.statements.queries import column_names
+from bayesdp.statements.queries import column_names, interval_of_products
 from bayesdp.tables import reading
 from bayesdp.tables.checks import (
     Structure,
@@ -167,19 +167,27 @@ def _validate(query: DataQuery, columns: Mapping[str, Column]) -> None:
         if isinstance(query, HistogramQuery):
             _validate_cells(query, columns[name], key)
     if isinstance(query, SumQuery | DeviationQuery):
-        _validate_grid(columns[query.column], query.grid, key)
+        interval = columns[query.column].interval
+        if isinstance(query, SumQuery) and query.weighted_by is not None:
+            weights = columns[query.weighted_by].interval
+            interval = interval_of_products(interval, weights) if interval and weights else None
+        _require_grid(interval, query.column, query.grid, key)
     if isinstance(query, ProductQuery):
         for name, grid in zip(query.column, query.grids.parts, strict=True):
-            _validate_grid(columns[name], grid, key)
+            _require_grid(columns[name].interval, name, grid, key)
 
 
-def _validate_grid(column: Column, grid: Grid, key: str) -> None:
-    if column.interval != (grid.lo, grid.hi):
+def _require_grid(interval: Any, column: str, grid: Grid, key: str) -> None:
+    """Raises `InputError` unless the values of the `column` lie in an interval that the grid has.
+
+    `interval` is that of the values, and `key` is that of the query.
+    """
+    if interval != (grid.lo, grid.hi):
         raise InputError(
             f"{key}.column",
-            column.name,
+            column,
             expected="a column of numbers whose bounds are those of the grid",
-            remedy=f"Declare data.columns.{column.name} = {{ bounds = [lower, upper] }}.",
+            remedy=f"Declare data.columns.{column} = {{ bounds = [lower, upper] }}.",
         )
 
 
@@ -311,7 +319,10 @@ class _Scan:
             self._add_products(query, where)
             return
         if isinstance(query, SumQuery | DeviationQuery):
-            steps = query.grid.to_ibis(self.values[query.column])
+            values = self.values[query.column]
+            if isinstance(query, SumQuery) and query.weighted_by is not None:
+                values = values.cast("float64") * self.values[query.weighted_by].cast("float64")
+            steps = query.grid.to_ibis(values)
             if query.cap is not None and query.cap.total_bounds is not None:
                 total = self.staged[total_of(self.marks[query.name])]
                 self._aggregate(query, "value", total.sum())

@@ -159,6 +159,7 @@ EQUIVALENT: dict[str, str] = {
     "_usable: weight[v] / _NEARLY for weight[v] * _NEARLY": "It decides where a search begins: whatever it ends with proves its own bound.",
     "_among: kind == 'number' for kinds == {kind} and kind == 'number'": "Lists of values of two kinds are refused where a condition is read against its column.",
     "_check_roles: without require(bool(named))": "The first record names are looked up in a later line, which fails where there are none.",
+    "shape: without require(bounded)": "The bounds of the weights are read in the next lines, which fail for a column without them.",
     "check_numbers: without raise": "Only a slow certificate shows it: tests/kernel/test_time_limit.py asks what one may take.",
 }
 """Mutants that make no wrong certificate valid, each with the reason."""

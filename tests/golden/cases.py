@@ -244,6 +244,14 @@ CASES = (
         'kind = "mean"',
         'kind = "quantile"\nprobabilities = [0.5, 0.25]\nstep = 1',
     ),
+    people(
+        "derived-sampling-dependent",
+        MEAN,
+        MEAN.replace('kind = "mean"\ncolumn = "height"', 'kind = "count"\nwhere = "height > 170"')
+        + '[[derived]]\nname = "d"\nkind = "sampling"\nquery = "mean height"\n',
+    ),
+    people("query-weighted-by-public", MEAN, MEAN + 'weighted_by = "town"\n'),
+    people("query-weight-of-a-column", MEAN, MEAN + 'weight = "income"\n'),
     people("derived-kind", MEAN, MEAN + '[[derived]]\nname = "d"\nkind = "share"\n'),
     people(
         "derived-query",

@@ -20,7 +20,7 @@ from bayesdp import kernel
 from bayesdp.errors import InputError
 from bayesdp.release import Study
 from bayesdp.release.planned_query import PlannedQuery
-from bayesdp.statements.queries import products
+from bayesdp.statements.queries import interval_of_products
 from bayesdp.tables.source import open_table
 from bayesdp.tables.sums import run
 from tests.effort import runs
@@ -145,7 +145,7 @@ def test_products_lie_between_those_of_the_ends(
     first: tuple[float, float], second: tuple[float, float]
 ) -> None:
     """Against rational arithmetic on the ends, and rounded products of what lies between them."""
-    low, high = products(first, second)
+    low, high = interval_of_products(first, second)
     exact = [Fraction(x) * Fraction(w) for x in first for w in second]
     assert low == float(min(exact))
     assert high == float(max(exact))

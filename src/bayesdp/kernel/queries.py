@@ -21,6 +21,7 @@ from bayesdp.statements.queries import (
     TableQuery,
     cell_labels,
     column_names,
+    interval_of_products,
     moment_names,
 )
 

@@ -17,7 +17,8 @@
 * The release: `study` goes the whole way, `study_table` opens the table, `drawing` draws the noise
   and `program_runs` runs programs; `results`, `program_results` and `program_outputs` are what they
   give, `derived`, `correlations` and `regressions` what follows from it, which `derived_spec`
-  reads, `derived_check` holds against the queries and `derived_results` shows; `repeats` asks
+  reads, `derived_check` holds against the queries and `derived_results` shows; `sampling` is about
+  the error of samples; `repeats` asks
   before the same again.
 * A population from the private table: `fit_plan` prices it, `private_fit` makes it.
 * Certificates: `certify`, `assumptions`, `implications` (of what follows from given levels).

@@ -9,22 +9,19 @@ from bayesdp.errors import InputError, did_you_mean, first_names
 from bayesdp.release.derived import EXACT
 from bayesdp.release.derived_spec import DerivedSpec, OwnDerivedSpec
 from bayesdp.release.queries import Shape
+from bayesdp.release.sampling import SAMPLED
+from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec
 
 _COUNTS = ("count", "histogram")
 
 
-def check_derived(
-    derived: Sequence[DerivedSpec],
-    queries: Sequence[QuerySpec],
-    shapes: Sequence[Shape],
-    unit: str,
-) -> None:
+def check_derived(study: StudySpec, shapes: Sequence[Shape]) -> None:
     """`InputError` for what can't be computed from the study's queries.
 
-    `queries` are all of them, `shapes` are those that are no programs, and `unit` says what a
-    record of the study is: a row, or a column.
+    `shapes` are those of its queries that are no programs.
     """
+    derived, queries, unit = study.derived, study.queries, study.data.unit
     known = {shape.spec.name: shape for shape in shapes}
     made = [spec.name for spec in derived]
     own = sum(isinstance(spec, OwnDerivedSpec) for spec in derived)
@@ -40,6 +37,8 @@ def check_derived(
             _require_ratio(spec, key, known)
         elif spec.kind == "largest":
             _require_alike(spec, key, known[spec.sources[0]])
+        elif spec.kind == "sampling":
+            _require_sampling(spec, key, known, study)
         else:
             _require_counts(spec, key, known[spec.sources[0]], unit)
 
@@ -114,6 +113,52 @@ def _all_but_probability(shape: Shape) -> tuple[object, ...]:
     assert shape.choice is not None
     spec = shape.spec
     return spec.column, spec.where, spec.by, shape.choice.candidates, shape.cap
+
+
+def _require_sampling(
+    spec: DerivedSpec, key: str, known: Mapping[str, Shape], study: StudySpec
+) -> None:
+    """A count, proportion or mean over rows; with its variance, and what dependence does to it."""
+    assert spec.query is not None
+    asked = known[spec.query].spec
+    if asked.kind not in SAMPLED or study.data.unit != "row":
+        raise InputError(
+            f"{key}.query",
+            spec.query,
+            expected=f"a query of kind {', '.join(SAMPLED)} in a study whose records are rows",
+            remedy="The sampling error of others is not known from released numbers.",
+        )
+    over = known.get(spec.variance or "")
+    same = over is not None and (over.spec.column, over.spec.where, over.spec.by) == (
+        asked.column,
+        asked.where,
+        asked.by,
+    )
+    needed = asked.kind == "mean"
+    if needed and not (over is not None and over.spec.kind == "variance" and same):
+        raise InputError(
+            f"{key}.variance",
+            spec.variance,
+            shown=spec.variance is not None,
+            expected=f"a query of kind variance with the column, where and by of '{spec.query}'",
+            remedy="The sampling error of a mean is estimated from it: add that [[query]].",
+        )
+    if not needed and spec.variance is not None:
+        raise InputError(
+            f"{key}.variance",
+            spec.variance,
+            expected=f"nothing for a {asked.kind}, whose variance follows from itself",
+            remedy="Leave variance out.",
+        )
+    dependent = study.population is not None and study.population.model != "independent"
+    if dependent and spec.design_effect is None:
+        raise InputError(
+            f"{key}.design_effect",
+            expected="how many times larger the variance is than that of independent rows, since "
+            "the declared records depend on each other",
+            remedy="For groups of at most m related rows it is at most m.",
+            shown=False,
+        )
 
 
 def _require_ratio(spec: DerivedSpec, key: str, known: Mapping[str, Shape]) -> None:

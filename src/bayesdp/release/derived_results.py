@@ -23,6 +23,7 @@ from bayesdp.release.derived import (
     ratio,
 )
 from bayesdp.release.derived_spec import DerivedSpec
+from bayesdp.release.sampling import sampling_interval
 from bayesdp.statements.columns import CellKey
 
 
@@ -40,6 +41,10 @@ class PlacedNumber(NoisyNumber, Protocol):
     @property
     def places(self) -> tuple[str, ...]:
         """Its group and cell as they are shown."""
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows an average is over."""
 
     def value_text(self) -> str:
         """Its value as it is shown."""
@@ -139,6 +144,8 @@ class Derived:
     @property
     def percent(self) -> str:
         """The confidence of its intervals in words, and whether they hold at once."""
+        if self.spec.kind == "sampling":
+            return f"about {100.0 * self.spec.confidence:g} %, sampling included"
         at_once = "" if self.spec.kind == "ratio" else ", all at once"
         return f"{100.0 * self.spec.confidence:g} %{at_once}"
 
@@ -175,9 +182,10 @@ def derived_from(
     made = []
     for spec in specs:
         sources = tuple(tuple(by_query[name]) for name in spec.sources)
-        counts = spec.kind in ("consistent", "cumulative")
+        counts = spec.kind in ("consistent", "cumulative", "sampling")
         total = float(rows if spec.total is None else spec.total) if counts else None
-        made.append(Derived(spec, sources, total, _unit(sources)))
+        unit = sources[0][0].unit if spec.kind == "sampling" else _unit(sources)
+        made.append(Derived(spec, sources, total, unit))
     return tuple(made)
 
 
@@ -256,6 +264,25 @@ def _quantiles(derived: Derived, confidence: float) -> list[DerivedNumber]:
     return made
 
 
+def _sampled(derived: Derived, confidence: float) -> list[DerivedNumber]:
+    """Each number with noise and sampling error; of a count in groups, whose sizes are private."""
+    numbers, *spreads = derived.sources
+    made = []
+    for place, number in enumerate(numbers):
+        rows = number.rows
+        if number.kind == "count" and number.group is None and derived.total is not None:
+            rows = int(derived.total)
+        low, high = sampling_interval(
+            number,
+            confidence,
+            rows=rows,
+            effect=derived.spec.design_effect or 1.0,
+            spread=spreads[0][place] if spreads else None,
+        )
+        made.append(DerivedNumber(_words(number), number.value, low, high))
+    return made
+
+
 def _within(values: Mapping[str, float], error: float, total: float) -> list[DerivedNumber]:
     """Counts give or take their error, which are never below 0 and never above the total."""
     made = []
@@ -276,4 +303,5 @@ _COMPUTED: Mapping[str, Callable[[Derived, float], list[DerivedNumber]]] = {
     "consistent": _consistent,
     "cumulative": _cumulative,
     "quantiles": _quantiles,
+    "sampling": _sampled,
 }

@@ -15,7 +15,7 @@ from bayesdp.errors import InputError, require_shown
 from bayesdp.populations.base import explain_validation
 from bayesdp.release.spec_parts import QuerySpec
 
-DerivedKind = Literal["ratio", "largest", "consistent", "cumulative", "quantiles"]
+DerivedKind = Literal["ratio", "largest", "consistent", "cumulative", "quantiles", "sampling"]
 
 _KEYS = {
     "ratio": ("numerator", "denominator"),
@@ -23,8 +23,13 @@ _KEYS = {
     "consistent": ("query", "total"),
     "cumulative": ("query", "total"),
     "quantiles": ("queries",),
+    "sampling": ("query", "variance", "design_effect"),
 }
 """The keys of each kind, beside `name`, `kind` and `confidence`."""
+
+
+_ALL_KEYS = tuple(dict.fromkeys(key for keys in _KEYS.values() for key in keys))
+_MAY_BE_LEFT_OUT = ("total", "variance", "design_effect")
 
 
 class DerivedSpec(BaseModel):
@@ -34,7 +39,9 @@ class DerivedSpec(BaseModel):
     `query`; `consistent` are its counts, none below 0, that add up to the public `total`;
     `cumulative` are the running sums of its cells, from 0 to `total`, that never fall. `total` is
     the number of all records where it is left out. `quantiles` are those of `queries`, in order.
-    Intervals hold with `confidence`.
+    `sampling` is an interval for the population that the rows of `query` are a sample of: a mean
+    needs the `variance` of the same values, and `design_effect` is how much larger its variance is
+    than that of independent rows. Intervals hold with `confidence`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=True)
@@ -45,6 +52,8 @@ class DerivedSpec(BaseModel):
     denominator: str | None = None
     query: str | None = None
     queries: tuple[str, ...] | None = Field(default=None, strict=False, min_length=2)
+    variance: str | None = None
+    design_effect: float | None = Field(default=None, ge=1)
     count: int | None = Field(default=None, ge=1)
     total: int | None = Field(default=None, ge=0)
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
@@ -53,7 +62,8 @@ class DerivedSpec(BaseModel):
     def sources(self) -> tuple[str, ...]:
         """The queries whose numbers it is computed from."""
         names = (self.numerator, self.denominator, self.query)
-        return (*(name for name in names if name is not None), *(self.queries or ()))
+        named = (name for name in (*names, self.variance) if name is not None)
+        return (*named, *(self.queries or ()))
 
     def words(self) -> str:
         """What is computed from which queries, as the rest of a sentence."""
@@ -63,6 +73,7 @@ class DerivedSpec(BaseModel):
             "largest": f"the {self.count} largest of '{first}'",
             "consistent": f"the counts of '{first}' that add up and are not below 0",
             "quantiles": f"{', '.join(self.sources)}, in order: none is below the one before",
+            "sampling": f"'{first}' with its sampling error, if rows were drawn at random",
             "cumulative": f"the running sums of '{first}', which never fall",
         }[self.kind]
 
@@ -106,7 +117,7 @@ def _read(raw: object, key: str) -> DerivedSpec:
 def _require_keys(spec: DerivedSpec, key: str) -> None:
     """Exactly the keys of its kind, of which the total may be left out."""
     keys = _KEYS[spec.kind]
-    for name in ("numerator", "denominator", "query", "queries", "count", "total"):
+    for name in _ALL_KEYS:
         value: Any = getattr(spec, name)
         if value is not None and name not in keys:
             raise InputError(
@@ -115,7 +126,7 @@ def _require_keys(spec: DerivedSpec, key: str) -> None:
                 expected=f"nothing for the kind {spec.kind}, which has {' and '.join(keys)}",
                 remedy=f"Leave {name} out.",
             )
-        if value is None and name in keys and name != "total":
+        if value is None and name in keys and name not in _MAY_BE_LEFT_OUT:
             expected = {
                 "count": "how many of them, at least 1",
                 "queries": "the names of quantiles, the lowest first",

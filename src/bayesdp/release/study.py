@@ -170,7 +170,7 @@ class Study:
         plan_collected(spec, None)
         asked = enumerate(spec.queries)
         shapes = [shape(spec, position) for position, query in asked if query.kind != "program"]
-        check_derived(spec.derived, spec.queries, shapes, spec.data.unit)
+        check_derived(spec, shapes)
 
     def __repr__(self) -> str:
         data, budget = self.spec.data, self.spec.budget

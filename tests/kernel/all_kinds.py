@@ -131,6 +131,12 @@ ANSWERED: Document = {
     ],
     "times": 2,
 }
+SERIES = [
+    {"name": "ill so far", "kind": "series", "by": "day", "where": "ill == 1", "strategy": "tree"},
+    {"name": "x so far", "kind": "series", "by": "day", "column": "x"},
+    {"name": "any days", "kind": "series", "column": "old", "answers": "ranges"},
+    {"name": "days", "kind": "series", "by": "day", "column": "x", "answers": "periods"},
+]
 PERSONS: Document = {
     "unit": "pair",
     "rows_per_unit": 2,
@@ -185,6 +191,8 @@ RELEASES: dict[str, Document] = {
             },
         ],
     },
+    "series release": {"columns": WIDE, "queries": SERIES},
+    "gaussian series release": {"columns": WIDE, "budget": DELTA, "queries": SERIES[:2]},
     "quantile release": {"columns": WIDE, "queries": QUANTILES},
     "gaussian quantile release": {"budget": DELTA, "queries": QUANTILES[:1]},
     "answered release": ANSWERED,

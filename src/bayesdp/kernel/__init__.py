@@ -9,11 +9,11 @@ Its digest is looked at before, in `bayesdp.verification`.
 To read it: `judgement` (what is judged, the theorems that have a rule, the verdict), `arithmetic`,
 `certificates` (the whole document), `conversions` and `bounds` (steps from DP to BDP), one file for
 each theorem in `rules/`, `composition` (how costs add up), `stated` (what is declared, and whether
-it can all be so), `queries` (what a query reads and how far one record moves it), `program_queries`
-and `program_results` (those that are programs), `collected` (answers that were perturbed one by
-one), `programs` (what a program costs), `releases` (claims, the data set), `results`, `row_counts`,
-`populations` (sizes), `described` (numbers that no rule reads), `relations` and `hypotheses` (what
-one notion says of another).
+it can all be so), `queries` (what a query reads and how far one record moves it), `series` (of
+periods), `program_queries` and `program_results` (those that are programs), `collected` (answers
+that were perturbed one by one), `programs` (what a program costs), `releases` (claims, the data
+set), `results`, `row_counts`, `populations` (sizes), `described` (numbers that no rule reads),
+`relations` and `hypotheses` (what one notion says of another).
 
 What rules share: `approximate` (deltas); `chains`, `orders`, `moves` and `fixed_points` (chains);
 `graphs`, `factors`, `joints`, `components`, `ratios` and `dependence` (finite laws and graphs);

@@ -9,15 +9,16 @@ from fractions import Fraction
 from itertools import product
 
 from bayesdp.kernel.arithmetic import InvalidError, require
+from bayesdp.kernel.series import PeriodSums
 from bayesdp.statements import conditions, costs
 from bayesdp.statements.columns import AnyColumn, CellKey, Columns, Impute, Numeric, Value, label
 from bayesdp.statements.conditions import ConditionTree, columns_of
 from bayesdp.statements.queries import (
     AVERAGES,
     MOST_COMBINATIONS,
+    MOST_PERIODS,
     OF_MATCHING,
     PRODUCTS,
-    SUMMED,
     TableQuery,
     cell_labels,
     column_names,
@@ -33,7 +34,8 @@ class Shape:
     `divided`: a record's rows may be counted in other parts than those of its replacement. A
     quantile has a `probability` and the `candidates` that it may be. `squares`: the integers are
     sums of squared deviations, in squared steps of the grid. Sums of products have the `intervals`
-    of the columns that are multiplied; those of a regression are its `moments`.
+    of the columns that are multiplied; those of a regression are its `moments`. A `series` has
+    groups or cells as its periods, in their order.
     """
 
     kind: str
@@ -51,6 +53,7 @@ class Shape:
     squares: bool
     total_bounds: tuple[float, float] | None
     intervals: tuple[tuple[float, float], ...] = ()
+    series: PeriodSums | None = None
 
     @property
     def moments(self) -> int:
@@ -82,7 +85,7 @@ def shape(
     summed = None if name is None else columns[name]
     private = any(columns[column].is_private for column in compared)
     several = unit != "row"
-    sums, interval, candidates = query.kind in SUMMED, None, None
+    sums, interval, candidates = query.is_sum, None, None
     cells: tuple[CellKey, ...] | None = None
     intervals: tuple[tuple[float, float], ...] = ()
     products = query.kind in PRODUCTS
@@ -153,7 +156,16 @@ def shape(
         squares=query.kind == "variance",
         total_bounds=query.total_bounds,
         intervals=intervals,
+        series=_series(query, cells or keys or (), stays=not several and keys is not None),
     )
+
+
+def _series(query: TableQuery, periods: Sequence[CellKey], *, stays: bool) -> PeriodSums | None:
+    """The series that is asked, of these periods; `None` for other queries."""
+    if query.strategy is None or query.answers is None:
+        return None
+    require(2 <= len(periods) <= MOST_PERIODS, "a series of too few or too many periods")
+    return PeriodSums(query.strategy, len(periods), query.answers, stays)
 
 
 def _multiplied(
@@ -245,6 +257,9 @@ def moved(asked: Shape, grid: Grid | None, rows: int, in_group: int, *, squared:
     by at most K^2 for each row (theory 4 proves it), and so does its integer part; a covariance's
     by as much on two grids of K steps. The moments of a regression: `_moments_move`.
     """
+    if asked.series is not None:
+        low, high = (0, 1) if grid is None else grid.ends
+        return asked.series.moved(low, high, rows, in_group, squared=squared)
     if asked.probability is not None:
         replaced = asked.probability.denominator
         part = max(asked.probability.numerator, replaced - asked.probability.numerator)
@@ -303,6 +318,16 @@ class Grid:
     def step(self) -> Fraction:
         """The length of a step in the column's unit."""
         return 1 / Fraction(self.factor)
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """What a row adds at least and at most, in steps, or nothing: around 0."""
+        if not self.masked:
+            return 0, int(2**self.bits)
+        return (
+            min(math.floor(self.low * self.factor), 0),
+            max(math.floor(self.high * self.factor), 0),
+        )
 
     @property
     def sensitivity(self) -> int:

@@ -50,6 +50,7 @@ from bayesdp.statements.certificates import (
     QuantileResult,
     ReleaseCertificate,
     Secrets,
+    SeriesResult,
 )
 from bayesdp.statements.chains import Chain
 from bayesdp.statements.columns import Columns, Impute, label
@@ -115,7 +116,7 @@ class _Release:
         last = len(body.results) - len(self.program_steps())
         perturbed = [r for r in body.results[:last] if isinstance(r, CollectedResult)]
         first = last - len(perturbed)
-        of_tables = NumberResult | QuantileResult
+        of_tables = NumberResult | QuantileResult | SeriesResult
         shown = [result for result in body.results[:first] if isinstance(result, of_tables)]
         require(len(shown) == first, "numbers come first, as many as were asked for", "results")
         check_collected_results(perturbed, self.collected_steps(), body.n, self.columns)
@@ -211,8 +212,9 @@ class _Release:
         due = moved(asked, grid, rows, in_group, squared=zcdp)
         sensitivity = sensitivity_of(step)
         part = asked.probability.denominator if asked.probability is not None else 1
+        fineness = asked.series.fineness if asked.series is not None else 1
         steps = 2 ** (asked.power * grid.bits) if grid is not None else part
-        largest = body.n * self.rows_per_record * steps
+        largest = body.n * self.rows_per_record * steps * fineness
         require(largest < 2**62, "the sums don't fit 64-bit integers", where)
         enough = sensitivity >= due
         require(enough, f"a sensitivity of {sensitivity} is claimed, {due} is due", where)
@@ -221,6 +223,7 @@ class _Release:
             length = Fraction(1, steps)
         elif asked.intervals:
             length = grids[0].step * grids[1].step
+        length /= fineness
         agree(Fraction(*evidence.step), Fraction(length), "step", where)
         cost = self.cost_of_noise(step, sensitivity, where)
         compared = {

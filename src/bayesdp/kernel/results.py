@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import product
 
 from flint import arb
 
 from bayesdp.kernel.arithmetic import agree, ball, require
 from bayesdp.kernel.queries import Shape
+from bayesdp.kernel.series import PeriodSums, due_multiple, share
 from bayesdp.kernel.stated import same
 from bayesdp.kernel.tails import choice_tail, gaussian_tail, laplace_tail
-from bayesdp.statements.certificates import NumberResult, QuantileResult
+from bayesdp.statements.certificates import (
+    ErrorMargin,
+    NumberResult,
+    QuantileResult,
+    SeriesResult,
+)
 from bayesdp.statements.columns import Columns
 from bayesdp.statements.costs import (
     ExponentialStep,
@@ -20,14 +27,17 @@ from bayesdp.statements.costs import (
     LaplaceStep,
     PermuteAndFlipStep,
 )
-from bayesdp.statements.queries import SUMMED, TableQuery, column_names, product_unit, squared_unit
+from bayesdp.statements.queries import TableQuery, column_names, product_unit, squared_unit
 
 NOISES = {"discrete-laplace": laplace_tail, "discrete-gaussian": gaussian_tail}
 """The rules about a query's noise, each with its law's tail."""
 
 
+_SEARCHED = arb(2) ** -26
+"""How much larger an error may be than what is due: more than searches are off by."""
+
 NoiseStep = LaplaceStep | GaussianStep | PermuteAndFlipStep | ExponentialStep
-ShownResult = NumberResult | QuantileResult
+ShownResult = NumberResult | QuantileResult | SeriesResult
 ShownNumber = tuple[TableQuery, object, int]
 """A query, the group that a result is about, and over how many rows it is."""
 
@@ -59,17 +69,20 @@ class _Results:
     ) -> None:
         self.results, self.table_rows, self.columns = results, table_rows, columns
         self.steps, self.shapes = steps, shapes
+        self.weighted: tuple[NoiseStep | None, list[arb]] = (None, [])
+        self.multiples: dict[tuple[object, ...], arb] = {}
 
     def check(self) -> list[ShownNumber]:
         due = [
-            (step, asked, key, cell)
+            (step, asked, key, cell, place)
             for step, asked in zip(self.steps, self.shapes, strict=True)
-            for key in (asked.keys or (None,))
-            for cell in (asked.cells or (None,))
+            for place, (key, cell) in enumerate(
+                product(asked.keys or (None,), asked.cells or (None,))
+            )
         ]
         agree(len(self.results), len(due), "number of results", "results")
         shown: list[ShownNumber] = []
-        for result, (step, asked, key, cell) in zip(self.results, due, strict=True):
+        for result, (step, asked, key, cell, place) in zip(self.results, due, strict=True):
             query = step.evidence.query
             where = f"result: {query.name}"
             named = (query.name, query.kind, key, cell)
@@ -81,6 +94,9 @@ class _Results:
             agree(result.cost, cost, "DP cost", where)
             if isinstance(result, QuantileResult):
                 self.choice(result, step, asked, where)
+                continue
+            if isinstance(result, SeriesResult):
+                self.answer(result, step, asked, place, where)
                 continue
             self.value(result, step, asked, where)
             self.noise(result, step, where)
@@ -98,7 +114,7 @@ class _Results:
         if query.kind == "covariance":
             units = (self.columns[name].unit or "" for name in query.value_columns)
             return product_unit(*units)
-        if query.kind not in (*SUMMED, "quantile"):
+        if not query.is_sum and query.kind != "quantile":
             return ""
         unit = self.columns[column_names(query.column)[0]].unit or ""
         return squared_unit(unit) if query.kind == "variance" else unit
@@ -141,6 +157,52 @@ class _Results:
         error, scale = result.rank_error, Fraction(result.noise.scale)
         tail = partial(choice_tail, step.rule, len(candidates), scale)
         self.margin(Fraction(error.rows), length, tail, error.confidence, where)
+
+    def answer(
+        self, result: SeriesResult, step: NoiseStep, asked: Shape, place: int, where: str
+    ) -> None:
+        """The number of a series at this place: its error alone, and that of all at once.
+
+        Without a tree or a matrix it is a whole number of steps, unless it is over a public number
+        of rows. Else it is a linear function of sums with noise, and any number may be one.
+        """
+        series = asked.series
+        assert series is not None
+        length = Fraction(*step.evidence.step)
+        self.law(result, step, length, where)
+        grid = step.evidence.grid
+        if series.strategy == "identity" and (grid is None or grid.masked):
+            whole = round(Fraction(result.value) / length)
+            on_grid = any(float(length * k) == result.value for k in (whole - 1, whole, whole + 1))
+            require(on_grid, f"{result.value!r} is not a whole number of steps", where)
+        scale, confidence = Fraction(step.evidence.scale), result.error.confidence
+        margins = [(result.error, 1), (result.simultaneous, series.answered)]
+        if series.is_single:
+            tail = partial(NOISES[step.rule], scale)
+            self.margin(Fraction(result.error.value), length, tail, confidence, where)
+            margins = margins[1:]
+        if place == 0 or step is not self.weighted[0]:
+            self.weighted = (step, series.weights())
+        weight = self.weighted[1][place].sqrt()
+        for margin, answers in margins:
+            allowed = (1 - Fraction(confidence)) / answers
+            due = weight * ball(length) * self.multiple(step, series, allowed, weight)
+            self.follows(margin, due, where)
+
+    def multiple(self, step: NoiseStep, series: PeriodSums, allowed: Fraction, weight: arb) -> arb:
+        """How many times its weight an answer may be off, but for an allowed share of cases."""
+        largest = share(weight)
+        key = (step.rule, step.evidence.scale, allowed, largest.mid().str(), series.entries)
+        if key not in self.multiples:
+            scale = Fraction(step.evidence.scale)
+            self.multiples[key] = due_multiple(step.rule, scale, allowed, largest, series.entries)
+        return self.multiples[key]
+
+    def follows(self, margin: ErrorMargin, due: arb, where: str) -> None:
+        """An error that is due, or hardly more: the tool searches for it as well, in doubles."""
+        value = ball(Fraction(margin.value))
+        require(bool(value >= due), "its error is understated", where)
+        require(bool(value <= due * (1 + _SEARCHED)), "its error is overstated", where)
 
     def law(self, result: ShownResult, step: NoiseStep, length: Fraction, where: str) -> None:
         """The noise that a result shows is that of the query's step, in steps of this length."""

@@ -30,6 +30,7 @@ from bayesdp.release.queries import cells_sentences
 from bayesdp.release.regressions import regression_sentences
 from bayesdp.release.repeats import remember
 from bayesdp.release.results import QuantileResult, Release, Result, cost_words
+from bayesdp.release.series_results import series_results
 from bayesdp.statements.columns import CellKey
 from bayesdp.tables.sums import Total, Totals
 
@@ -131,6 +132,8 @@ def _plain_results(
 def noisy(query: PlannedQuery, total: Total) -> list[Result]:
     """The results of one query: all its integers get noise in one draw of the mechanism."""
     spec = query.shape.spec
+    if query.shape.series is not None:
+        return [*series_results(query, total)]
     if query.shape.choice is not None:
         return [chosen(query, key, counts) for key, counts in total.values.items()]
     places = [(key, i) for key, values in total.values.items() for i in range(len(values))]

@@ -24,6 +24,7 @@ from bayesdp.numbers import float_above
 from bayesdp.release.products import moments_move, moments_move_squared
 from bayesdp.release.quantiles import Choice
 from bayesdp.release.queries import Shape
+from bayesdp.release.series import AskedSeries, scale_for_error
 from bayesdp.statements.spends import EXPONENTIAL, GAUSSIAN, LAPLACE, PERMUTE_AND_FLIP
 from bayesdp.tables.grid import Grid, check_noise, check_room
 from bayesdp.tables.grids import Grids
@@ -80,6 +81,8 @@ class _Laplace(NoiseKind):
     power = 1
 
     def for_query(self, shape: Shape) -> NoiseKind:
+        if shape.series is not None:
+            return _LaplaceSeries(shape.series)
         return self if shape.choice is None else _PermuteAndFlip(shape, shape.choice)
 
     def sensitivity(self, shape: Shape, grid: Grid | Grids | None) -> int:
@@ -118,6 +121,8 @@ class _Gaussian(NoiseKind):
     power = 2
 
     def for_query(self, shape: Shape) -> NoiseKind:
+        if shape.series is not None:
+            return _GaussianSeries(shape.series)
         return self if shape.choice is None else _Exponential(shape, shape.choice)
 
     def sensitivity(self, shape: Shape, grid: Grid | Grids | None) -> int:
@@ -193,6 +198,42 @@ class _PermuteAndFlip(_Choosing, _Laplace):
 
 class _Exponential(_Choosing, _Gaussian):
     law = ExponentialMechanism
+
+
+class _OfSeries(NoiseKind):
+    """How a series is priced: by the moves of its strategy's sums."""
+
+    law: ClassVar[type[DiscreteLaplace] | type[DiscreteGaussian]]
+
+    def __init__(self, series: AskedSeries) -> None:
+        self.series = series
+
+    def sensitivity(self, shape: Shape, grid: Grid | Grids | None) -> int:
+        assert not isinstance(grid, Grids)
+        return self.series.moves(
+            grid,
+            shape.rows_that_count,
+            shape.rows_in_group,
+            squared=self.power == 2,
+            strategy=self.series.used.name,
+        )
+
+    def for_error(self, steps: int, confidence: float) -> Noise:
+        return self.law(scale_for_error(self.series.used, self.law, steps, confidence))
+
+
+class _LaplaceSeries(_OfSeries, _Laplace):
+    law = DiscreteLaplace
+
+    def for_query(self, shape: Shape) -> NoiseKind:
+        return self
+
+
+class _GaussianSeries(_OfSeries, _Gaussian):
+    law = DiscreteGaussian
+
+    def for_query(self, shape: Shape) -> NoiseKind:
+        return self
 
 
 def _steps(grid: Grid | Grids | None) -> int:

@@ -359,7 +359,7 @@ def error_ratio(plan: Plan, other: Plan) -> float:
         numbers += first.numbers
         if spec.error is None:
             sizes = [
-                max(query.noise.quantile(spec.confidence), 0.5) * query.step
+                max(query.error(spec.confidence, 1) or 0.0, 0.5 * float(query.step))
                 for query in (first, second)
             ]
             logs += first.numbers * (math.log(sizes[0]) - math.log(sizes[1]))
@@ -449,6 +449,9 @@ def describe_query(query: PlannedQuery) -> dict[str, Any]:
         given["probability"] = spec.probability
         with_bounds = query.shape.choice.edges is not None
         given["candidates"] = list(query.shape.choice.candidates) if with_bounds else None
+    if query.shape.series is not None:
+        given["strategy"] = query.shape.series.used.name
+        given["answers"] = query.shape.series.answers
     given["tightness"] = spec.tightness if spec.tightness != "dp" else None
     given |= {key: getattr(spec, key) for key in CAPS if key != "total_bounds"}
     given["weighted_by"] = spec.weighted_by

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bayesdp.accounting.spend import Spend
+from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from bayesdp.numbers import float_above
 from bayesdp.release.noise import Noise
 from bayesdp.release.queries import Shape
+from bayesdp.release.series import largest_error
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.grids import Grids
 from bayesdp.tables.queries import (
@@ -66,11 +68,16 @@ class PlannedQuery:
         """The error at this confidence, rounded up; `None` while the number of rows is unknown.
 
         `rows` is how many rows a mean or proportion is over: without it their error is `None`. The
-        error is the noise's own: clipping and the grid are not counted. In the query's unit.
+        error is the noise's own: clipping and the grid are not counted. In the query's unit. Of
+        a series it is the largest error of one answer.
         """
         scale = self._divisor(rows)
         if scale is None:
             return None
+        if self.shape.series is not None:
+            assert isinstance(self.noise, DiscreteLaplace | DiscreteGaussian)
+            steps = largest_error(self.shape.series.used, self.noise, confidence)
+            return float_above(Fraction(steps) * self.step)
         return float_above(self.noise.quantile(confidence) * self.step / scale)
 
     def group_errors(self, confidence: float = CONFIDENCE) -> dict[str, float | None]:

@@ -83,7 +83,7 @@ class Pricing:
         self.study = study
         self.others = list(others)
         self.noise = noise
-        self.shapes = shapes
+        self.shapes = [_with_strategy(shape, noise) for shape in shapes]
         self.rows = (n or _PROVISIONAL_RECORDS) * study.data.rows_per_record
         self.n = n
         self.reading = reading
@@ -349,7 +349,7 @@ class Pricing:
         if shape.integer_valued:
             noise = self.noise.for_query(shape)
             sensitivity = noise.sensitivity(shape, None)
-            noise.check_room(self.rows, sensitivity, cost)
+            noise.check_room(self.rows * shape.fineness, sensitivity, cost)
             return None
         assert shape.column is not None
         assert shape.interval is not None
@@ -358,15 +358,23 @@ class Pricing:
         return Grid.plan(
             low,
             high,
-            -(-self.rows // self.per_record),
+            -(-self.rows // self.per_record) * shape.fineness,
             masked=shape.masked,
             dependents=population.group_size if population and shape.kind == "lipschitz" else 1,
             rows_per_record=self.per_record,
             divided=shape.divided,
             squares=shape.squares,
             key=f"data.columns.{shape.column.name}.bounds",
-            **self.noise.grid_options(cost),
+            **self.noise.grid_options(cost / self._more_noise(shape)),
         )
+
+    def _more_noise(self, shape: Shape) -> float:
+        """How many times the cost of one sum the same noise on a series costs, for its room."""
+        if shape.series is None:
+            return 1.0
+        power, parts = self.noise.power, 1 + shape.divided
+        due = self.noise.for_query(shape).sensitivity(shape, None)
+        return float(due) / float(parts * self.per_record**power)
 
     def _grids(self, shape: Shape, cost: float) -> Grids:
         """A grid for each column that is multiplied, all with room for the products and noise."""
@@ -434,6 +442,15 @@ class Pricing:
         low, high = shape.interval
         width = max(high - low, abs(low), abs(high)) if shape.masked else high - low
         return self.noise.rough_cost(width * width if shape.squares else width, float(error))
+
+
+def _with_strategy(shape: Shape, noise: NoiseKind) -> Shape:
+    """The shape, with the strategy of its series for noise of this kind, if it is one."""
+    if shape.series is None:
+        return shape
+    rows = shape.rows_that_count, shape.rows_in_group
+    key, gaussian = f"query[{shape.position}]", noise.name == "gaussian"
+    return replace(shape, series=shape.series.with_noise(key, *rows, gaussian=gaussian))
 
 
 def _of_the_total(shape: Shape) -> str:

@@ -35,6 +35,7 @@ from bayesdp.release.record_rows import (
     rows_that_count,
 )
 from bayesdp.release.regressions import Design
+from bayesdp.release.series import AskedSeries, check_by, private_periods, series_of
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec, refuse_keys
 from bayesdp.statements.base import exact_text
@@ -71,7 +72,8 @@ class Shape:
     that is one row are public, so it stays in its own. `mechanism` is what the ledger records: more
     than the noise where `tightness = "mechanism"`. `group_rows` are the declared numbers of rows
     of the groups, `rows_each` is how many rows each record has, where an average is over them.
-    `choice` says what a quantile is chosen among, and by which scores.
+    `choice` says what a quantile is chosen among, and by which scores; `series` what a series asks
+    of its periods, which are its groups or cells.
     `group_words` and `cell_words` are the groups and cells as they are shown, a text for each
     column, those of columns with cuts as intervals; `cell_bounds` are those that values are
     clipped to before cells are told. Of a record's rows at most `rows_that_count` count, at most
@@ -101,6 +103,7 @@ class Shape:
     cell_words: Mapping[CellKey, Words] = field(default_factory=dict)
     cell_bounds: tuple[float, float] | None = None
     choice: Choice | None = None
+    series: AskedSeries | None = None
     cap: Cap | None = None
     rows_that_count: int = 1
     rows_in_group: int = 1
@@ -112,10 +115,12 @@ class Shape:
     def cells_sentence(self) -> str:
         """Which intervals a histogram counts, and what values are clipped to before.
 
-        For a quantile: what it is chosen among, and how. Empty for other queries, and for a
-        histogram of states that are no intervals.
+        For a quantile: what it is chosen among, and how; for a series: of what its numbers are.
+        Empty for other queries, and for a histogram of states that are no intervals.
         """
         column = self.column
+        if self.series is not None:
+            return f"{self.spec.name} {self.series.sentence}"
         if self.choice is not None and column is not None:
             return f"{self.spec.name} {self._chosen_among(column)}"
         if self.cells is None or column is None or (column.cuts is None and self.bins is None):
@@ -151,7 +156,13 @@ class Shape:
         if isinstance(grid, Grids):
             steps = math.prod(part.step for part in grid.parts)
             return Fraction(1, 4**grid.bits) if self.cells is not None else Fraction(steps)
-        return grid.step ** (2 if self.squares else 1) if grid is not None else Fraction(1)
+        length = grid.step ** (2 if self.squares else 1) if grid is not None else Fraction(1)
+        return length / self.fineness
+
+    @property
+    def fineness(self) -> int:
+        """How many steps of what gets noise one step of a number is: more than 1 for a matrix."""
+        return self.series.used.fineness if self.series is not None else 1
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -219,6 +230,7 @@ class Shape:
             "covariance": "the covariance",
             "regression": "each moment",
             "proportion": "the share",
+            "series": "the count" if self.integer_valued else "the total",
         }
         return f"{unit}of {noun_of.get(self.spec.kind, 'the count')}"
 
@@ -274,6 +286,7 @@ def shape(study: StudySpec, position: int) -> Shape:
             f'{toml_text(query.where or "")} and kind = "count"; the mean is about their ratio.',
         )
     check_totals(query, column, most_rows, key)
+    series = series_of(query, key, keys, cells, one_row=not several_rows)
     chosen = choice(query, column, key, len(keys or (None,)))
     masked = private_where or (several_rows and not as_many)
     return Shape(
@@ -297,6 +310,7 @@ def shape(study: StudySpec, position: int) -> Shape:
         cell_words=_cell_words(query, column, cells or _cut_states(chosen, column), study.columns),
         cell_bounds=None if column is None else clipped_to(column, study.columns),
         choice=chosen,
+        series=series,
         cap=cap,
         rows_that_count=most_rows,
         rows_in_group=most_in_group,
@@ -332,7 +346,7 @@ def _column_and_cells(
 
     A histogram of several columns has no single one.
     """
-    if query.kind in ("count", "proportion"):
+    if query.kind in ("count", "proportion") or (query.kind == "series" and not query.column):
         _require_predicate(query, key, private_where)
         return None, None
     names = column_names(query.column)
@@ -343,6 +357,8 @@ def _column_and_cells(
             [_value_column(study, query, key, name) for name in names], key
         )
     column = _value_column(study, query, key, *names)
+    if query.kind == "series" and query.by is None:
+        return column, private_periods(query, column, key)
     if query.kind == "histogram":
         return column, cells_of(query, column, key)
     refuse_keys(
@@ -398,7 +414,8 @@ def _is_lipschitz(query: QuerySpec, column: Column | None, masked: bool) -> bool
 
     A value that may be missing, and is then replaced, jumps: that is not clipping. Nor are states.
     """
-    if query.kind not in ("sum", "mean") or column is None or masked or query.weighted_by:
+    summed = query.kind in ("sum", "mean") or (query.kind == "series" and query.by is not None)
+    if not summed or column is None or masked or query.weighted_by:
         return False
     return column.bounds is not None and column.imputed is None
 
@@ -412,6 +429,7 @@ def _predicate(study: StudySpec, query: QuerySpec, key: str) -> Predicate | None
 def _groups(study: StudySpec, query: QuerySpec, key: str) -> tuple[CellKey, ...] | None:
     if query.by is None:
         return None
+    check_by(query, key)
     return group_keys(study.columns, query.by, key=f"{key}.by")
 
 
@@ -511,7 +529,9 @@ def _value_column(study: StudySpec, query: QuerySpec, key: str, named: str | Non
             if several
             else "A public column needs no noise.",
         )
-    if query.kind in (*SUMMED, *PRODUCTS, "quantile") and column.interval is None:
+    series_of_sums = query.kind == "series" and query.by is not None
+    numbers = series_of_sums or query.kind in (*SUMMED, *PRODUCTS, "quantile")
+    if numbers and column.interval is None:
         raise InputError(
             place,
             named,

@@ -12,7 +12,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from bayesdp.errors import InputError
 from bayesdp.notions import Adversary, Notion, Secrets
-from bayesdp.statements.queries import RANDOMIZED_RESPONSE, column_names
+from bayesdp.statements.queries import (
+    RANDOMIZED_RESPONSE,
+    SeriesAnswers,
+    Strategy,
+    column_names,
+)
 from bayesdp.statements.spends import protected_unit
 from bayesdp.tables.csv_dialect import USUAL, CsvDialect
 from bayesdp.tables.joins import Join
@@ -30,6 +35,7 @@ QueryKind = Literal[
     "quantile",
     "median",
     "randomized_response",
+    "series",
     "program",
 ]
 """A median is read as the quantile of probability 0.5 (`release.reading`)."""
@@ -42,6 +48,9 @@ OF_QUANTILES = ("probability", "probabilities", "candidates", "step")
 
 NO_NOISE = ("program", RANDOMIZED_RESPONSE)
 """Kinds of queries whose numbers get no noise of the release's own."""
+
+OF_SERIES = ("answers", "strategy")
+"""The keys that no query has but series."""
 
 CAPS = ("max_rows", "max_groups", "max_rows_per_group", "total_bounds")
 """The keys of a query that say how much a record of several rows counts."""
@@ -135,6 +144,10 @@ class QuerySpec(_Part):
     `weighted_by` is a column of survey weights, by which rows count; `weight` is the share of the
     budget.
 
+    A series is a count or a sum for each period of `by`, or a count for each state of a private
+    column. Its `answers` are those of each period, of all up to it, or of any in a row; `strategy`
+    says which sums get noise.
+
     `error` is wanted of every number of the query, at `confidence`. `group_sizes` are the public
     numbers of rows that a mean or proportion with `by` is over, by group: with them its errors are
     known before the data are read.
@@ -167,6 +180,8 @@ class QuerySpec(_Part):
     max_rows_per_group: int | None = Field(default=None, ge=1)
     total_bounds: tuple[float, float] | None = Field(default=None, strict=False)
     epsilon: float | None = Field(default=None, gt=0)
+    answers: SeriesAnswers | None = None
+    strategy: Strategy | Literal["auto"] | None = None
     program: str | None = Field(default=None, min_length=1)
     parameters: dict[str, bool | int | float | str] = Field(default_factory=dict)
     columns: dict[str, str] = Field(default_factory=dict)

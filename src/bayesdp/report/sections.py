@@ -127,6 +127,9 @@ _COUNTED = {
     "contingency table": "how many records have each combination of values of {column}",
     "randomized_response": "how many records hold each state of {column}, by answers that were "
     "perturbed when they were collected",
+    "series": "how many records there are, period by period",
+    "series of states": "how many records have each value of {column}, in their order",
+    "series of sums": "the sum of {column}, period by period",
     "quantile": "the quantile of {column} that has the share {probability:g} of the rows below it",
 }
 
@@ -135,9 +138,12 @@ def question(query: QuerySpec, spec: StudySpec) -> str:
     """What a query counts or adds up, of which records, in one sentence."""
     names = column_names(query.column)
     column = spec.columns.get(names[0]) if len(names) == 1 else None
-    asked = _COUNTED[
-        "contingency table" if query.kind == "histogram" and len(names) > 1 else query.kind
-    ].format(
+    kind: str = query.kind
+    if kind == "histogram" and len(names) > 1:
+        kind = "contingency table"
+    elif kind == "series" and names:
+        kind = "series of sums" if query.by else "series of states"
+    asked = _COUNTED[kind].format(
         column=quoted(query.column),
         probability=query.probability or 0.5,
         outcome=quoted(query.outcome),

@@ -280,6 +280,26 @@ class CollectedResult(Statement):
     dp_epsilon: Size
 
 
+class SeriesResult(_NoisyResult):
+    """A released number of a series: of a period, of all periods up to it, or of any in a row.
+
+    `error` is that of this number alone. With `simultaneous` all of the query's answers are right
+    at once: for ranges, all sums of periods in a row.
+    """
+
+    kind: Literal["series"]
+    cell: CellKey | None = None
+    error: ErrorMargin
+    simultaneous: ErrorMargin
+    noise: ResultNoise
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> SeriesResult:
+        if self.error.confidence != self.simultaneous.confidence:
+            raise ValueError("errors of two confidences")
+        return self
+
+
 class ProgramResult(Statement):
     """What a program released and returned, for `read_released` and `read_output`."""
 
@@ -293,13 +313,15 @@ class ProgramResult(Statement):
 
 def _form_of_result(plain: object) -> str:
     kind = plain.get("kind") if isinstance(plain, Mapping) else None
-    return str(kind) if kind in (PROGRAM, "quantile", RANDOMIZED_RESPONSE) else "number"
+    forms = (PROGRAM, "quantile", "series", RANDOMIZED_RESPONSE)
+    return str(kind) if kind in forms else "number"
 
 
 Result = Annotated[
     Annotated[NumberResult, Tag("number")]
     | Annotated[QuantileResult, Tag("quantile")]
     | Annotated[CollectedResult, Tag(RANDOMIZED_RESPONSE)]
+    | Annotated[SeriesResult, Tag("series")]
     | Annotated[ProgramResult, Tag(PROGRAM)],
     Discriminator(_form_of_result),
 ]

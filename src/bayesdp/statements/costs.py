@@ -22,7 +22,7 @@ from bayesdp.statements.base import (
 )
 from bayesdp.statements.program_documents import ExactNumber
 from bayesdp.statements.program_steps import ProgramDerivation
-from bayesdp.statements.queries import PRODUCTS, SUMMED, CollectedQuery, ProgramQuery, TableQuery
+from bayesdp.statements.queries import PRODUCTS, CollectedQuery, ProgramQuery, TableQuery
 from bayesdp.statements.spends import (
     COLLECTED,
     EXPONENTIAL,
@@ -103,10 +103,16 @@ class Noise(Statement):
 
     @model_validator(mode="after")
     def _sums_have_a_grid(self) -> Noise:
-        if (self.grid is not None) != (self.query.kind in SUMMED):
+        if (self.grid is not None) != self.query.is_sum:
             raise ValueError("a grid belongs to sums, means and variances, and to nothing else")
         if (self.grids is not None) != (self.query.kind in PRODUCTS):
             raise ValueError("grids belong to covariances and regressions, and to nothing else")
+        return self
+
+    @model_validator(mode="after")
+    def _roots_are_gaussian(self) -> Noise:
+        if self.query.strategy == "square-root" and not isinstance(self, GaussianNoise):
+            raise ValueError("the matrix of cumulative sums with other noise than Gaussian")
         return self
 
     @model_validator(mode="after")

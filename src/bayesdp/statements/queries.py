@@ -120,6 +120,19 @@ MOST_PARTS = 10**6
 """The largest denominator of a quantile's probability: six decimals."""
 
 
+Strategy = Literal["identity", "tree", "square-root"]
+"""Which sums of a series get noise: of each period, of a binary tree, of a matrix factorisation."""
+
+SeriesAnswers = Literal["periods", "cumulative", "ranges"]
+"""Which sums of a series have a stated error: single periods, the first ones, any in a row."""
+
+MOST_PERIODS = 10_000
+"""The most periods of a series."""
+
+ROOT_BITS = 16
+"""Entries of the matrix `square-root` are whole multiples of `2^-16`."""
+
+
 def _candidates(numbers: tuple[float, ...]) -> tuple[float, ...]:
     if any(left >= right for left, right in pairwise(numbers)):
         raise ValueError("candidates that don't increase")
@@ -200,6 +213,10 @@ class TableQuery(Statement):
     of the rows that match count; or in at most `max_groups` groups at most `max_rows_per_group`
     rows each. The total of a record is clipped to `total_bounds` before records are added up. A sum
     may be of the products of its column with that of its weights, `weighted_by`.
+
+    A series is a count or a sum for each period: for each group of a public column `by`, or a count
+    for each state of a private `column`, both in the order in which they are declared. Its noise is
+    that of the `strategy`, and what is released are its `answers`.
     """
 
     name: Name
@@ -213,6 +230,7 @@ class TableQuery(Statement):
         "proportion",
         "histogram",
         "quantile",
+        "series",
     ]
     column: ColumnNames | None = None
     on: ColumnNames | None = None
@@ -233,6 +251,21 @@ class TableQuery(Statement):
     max_rows_per_group: Count | None = None
     total_bounds: Interval | None = None
     weighted_by: Name | None = None
+    strategy: Strategy | None = None
+    answers: SeriesAnswers | None = None
+
+    @model_validator(mode="after")
+    def _a_series(self) -> TableQuery:
+        series = self.kind == "series"
+        if series != (self.strategy is not None) or series != (self.answers is not None):
+            raise ValueError("a series has a strategy and answers, and nothing else has them")
+        if series and isinstance(self.by, tuple):
+            raise ValueError("periods of several columns")
+        if series and self.by is None and self.column is None:
+            raise ValueError("a series without periods")
+        if self.strategy == "square-root" and self.answers != "cumulative":
+            raise ValueError("the matrix of cumulative sums for other answers")
+        return self
 
     @model_validator(mode="after")
     def _goes_together(self) -> TableQuery:
@@ -244,6 +277,8 @@ class TableQuery(Statement):
             raise ValueError("an outcome that is regressed on itself")
         if len(self.value_columns) > MOST_MOMENTS_OF and regression:
             raise ValueError(f"a regression of more than {MOST_MOMENTS_OF} columns")
+        if self.kind == "series":
+            counts = self.column is None
         if (counts or regression) != (self.column is None):
             raise ValueError(
                 "a count or proportion is of a condition, every other query of a column"
@@ -284,6 +319,12 @@ class TableQuery(Statement):
         """The columns whose values it reads: of a regression the outcome last."""
         outcome = () if self.outcome is None else (self.outcome,)
         return (*column_names(self.column), *column_names(self.on), *outcome)
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether it adds up values, or squares of them, on a grid."""
+        by_period = self.kind == "series" and self.by is not None and self.column is not None
+        return self.kind in SUMMED or by_period
 
     @property
     def is_capped(self) -> bool:

@@ -86,7 +86,7 @@ _WITNESS = re.compile(
     r".*\.details(\.proofs.*|\.steps|\.closed.*|\.messages.*|\.radius|\.row_sums.*)?|.*\.entering|.*\.delta\.alpha\.\*"
 )
 _VALUE = re.compile(r"results\.\*\.value")
-_ERROR = re.compile(r"results\.\*\.(error|rank_error)\.(confidence|value|rows)")
+_ERROR = re.compile(r"results\.\*\.(error|simultaneous|rank_error)\.(confidence|value|rows)")
 _BETWEEN = re.compile(r"results\.\*\.between\.confidence")
 _COMPUTED = re.compile(r"results\.\*\.(outputs|releases).*")
 _PROGRAM = re.compile(r".*\.evidence\.program\..*")

@@ -26,6 +26,7 @@ from bayesdp.theorems.relations.search import implied
 from bayesdp.theorems.with_delta import dp_bounds, report_with_delta
 from tests.oracles.program_checker.verdict import ProgramVerdict
 from tests.oracles.program_checker.verdict import check as check_program
+from tests.oracles.series import ROOT_STEPS, furthest
 
 Document = dict[str, Any]
 SLACK = 1 - 1e-8
@@ -299,7 +300,11 @@ def _item(document: Document, step: Document) -> list[Item] | str:
     length = Fraction(result["noise"]["step"]) * result.get("rows", 1)
     scale, squared_times = Fraction(result["noise"]["scale"]), Fraction(1)
     private = any(_is_private(columns[name]) for name in _names(where))
-    smooth, parts = query["kind"] in ("sum", "mean"), 2 if query["kind"] == "histogram" else 1
+    summed = query["kind"] == "series" and "by" in query and "column" in query
+    smooth, parts = (
+        query["kind"] in ("sum", "mean") or summed,
+        2 if query["kind"] == "histogram" else 1,
+    )
     if query["kind"] == "variance":
         low, high = columns[query["column"]]["bounds"]
         moved = rows * (Fraction(high) - Fraction(low)) ** 2 / length * Fraction(999_999, 1_000_000)
@@ -332,6 +337,8 @@ def _item(document: Document, step: Document) -> list[Item] | str:
         moved, squared = _moved_ranks(query, rows, several=document["unit"] != "row")
         moved, squared = 2 * moved / length, squared / length**2
     squared *= Fraction(in_group, rows)
+    if query["kind"] == "series":
+        moved, squared = _moved_series(document, query, length, rows, in_group)
     return [
         {
             "epsilon": Fraction(0) if zcdp else moved / scale,
@@ -379,6 +386,26 @@ def _width(column: Document) -> float:
     """From the least to the largest number of a column."""
     numbers = column.get("bounds") or column["states"]
     return float(max(numbers)) - float(min(numbers))
+
+
+def _moved_series(
+    document: Document, query: Document, length: Fraction, rows: int, in_period: int
+) -> tuple[Fraction, Fraction]:
+    """How far a record moves the sums of a series in l1, and the square in l2: by trying all."""
+    columns, strategy = document["columns"], query["strategy"]
+    day = columns[query.get("by", query.get("column", ""))]
+    periods = len(day["states"]) if "states" in day else len(day["cuts"]) + 1
+    stays = document["unit"] == "row" and "by" in query
+    scale = Fraction(1)
+    ends = (0, 1)
+    if stays and "column" in query:
+        low, high = columns[query["column"]]["bounds"]
+        private = any(_is_private(columns[name]) for name in _names(query.get("where", "")))
+        width = max(high, 0) - min(low, 0) if private else high - low
+        steps = ROOT_STEPS if strategy == "square-root" else 1
+        scale = Fraction(width) / steps / length * Fraction(999_999, 1_000_000)
+    most, squared = furthest(strategy, periods, ends, rows, in_period, stays)
+    return scale * most, scale * scale * squared
 
 
 def _counted_rows(document: Document, query: Document) -> tuple[int, int]:

@@ -8,7 +8,7 @@ formulas.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -205,9 +205,13 @@ def _tree_weights(periods: int, depth: int, answers: SeriesAnswers) -> list[arb]
     """
     totals = [arb(1)] * periods
     variances, shared = [arb(1)] * periods, [arb(1)] * periods
-    largest = arb(1)
+    largest = arb(0)
     for level in range(1, depth + 1):
         joint = [sum(totals[j : j + 2], arb(0)) for j in range(0, len(totals), 2)]
+        if level == 1:
+            largest = largest.max(_largest([1 - 1 / (total + 1) for total in joint]))
+        if answers == "ranges":
+            largest = largest.max(_crossing(level, joint, variances, shared))
         for answer in range(periods):
             child = answer >> (level - 1)
             if answers != "periods" and child % 2:
@@ -217,10 +221,37 @@ def _tree_weights(periods: int, depth: int, answers: SeriesAnswers) -> list[arb]
             variances[answer] -= shared[answer] * shared[answer] / above
             shared[answer] /= above
         totals = [total / (total + 1) for total in joint]
-        if level < depth:
-            for variance in variances:
-                largest = largest.max(variance)
-    return [2 * largest] * periods if answers == "ranges" else variances
+    return [largest] * periods if answers == "ranges" else variances
+
+
+def _crossing(
+    level: int, joint: Sequence[arb], variances: Sequence[arb], shared: Sequence[arb]
+) -> arb:
+    """A bound for all ranges that begin in the left child of a node and end in its right one.
+
+    Of nodes at this `level`, where `joint` is the variance of each one's total from below.
+    `variances` and `shared` are of the first periods of each child, and so of its last ones, where
+    it has no gap. With `c` and `d` shared by both parts the node's sum takes `(c + d)^2 / (v + 1)`.
+    Nodes are like the first one, but for the last.
+    """
+    half, bound = 2 ** (level - 1), arb(0)
+    for node in (0, len(joint) - 1):
+        first = (2 * node + 1) * half
+        if first >= len(variances):
+            continue
+        above = joint[node] + 1
+        places = (range(half), range(first, min(first + half, len(variances))))
+        alone = [_largest([variances[t] - shared[t] ** 2 / above for t in part]) for part in places]
+        least = [-_largest([-shared[t] for t in part]) for part in places]
+        bound = bound.max(alone[0] + alone[1] - 2 * least[0] * least[1] / above)
+    return bound
+
+
+def _largest(balls: Sequence[arb]) -> arb:
+    largest = balls[0]
+    for other in balls[1:]:
+        largest = largest.max(other)
+    return largest
 
 
 def share(weight: arb) -> arb:
@@ -280,11 +311,11 @@ def due_multiple(rule: str, scale: Fraction, allowed: Fraction, largest: arb, en
 
 
 def _least(holds: Callable[[Fraction], bool], guess: Fraction) -> Fraction:
-    """A number at which the falling condition holds, at most `1e-9` above one where it doesn't."""
+    """A number at which the falling condition holds, `1e-11` of it above one where it doesn't."""
     low, high = Fraction(0), guess
     while not holds(high):
         low, high = high, 2 * high
-    while high - low > high / 10**9:
+    while high - low > high / 10**11:
         middle = Fraction(float((low + high) / 2))
         if not low < middle < high:
             break

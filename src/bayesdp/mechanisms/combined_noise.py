@@ -27,7 +27,7 @@ SHIFTS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0)
 RATES = tuple(i / 32 for i in range(1, 32))
 """The numbers `t`, `c` and `u r` that the bounds are tried with."""
 
-SLACK = 1e-9
+SLACK = 1e-10
 """What is added to a multiple, relative to it: more than the roundings of doubles."""
 
 

@@ -237,9 +237,11 @@ class SeriesStrategy:
                 return tuple(float(k) for k in range(1, count + 1))
             return (float(count) if self.answers == "ranges" else 1.0,) * count
         prefix = self.answers != "periods"
-        variance, shared, largest = np.ones(count), np.ones(count), 1.0
+        variance, shared, largest = np.ones(count), np.ones(count), 0.0
         for level in range(1, self.depth + 1):
             below = self._levels[level][0]
+            if self.answers == "ranges":
+                largest = max(largest, *self._crossing(level, variance, shared))
             node = np.arange(count) >> level
             if prefix:
                 child = np.arange(count) >> (level - 1)
@@ -247,11 +249,33 @@ class SeriesStrategy:
                 variance, shared = variance + left, shared + left
             share = shared / (below[node] + 1.0)
             variance, shared = variance - shared * share, share
-            if level < self.depth:
-                largest = max(largest, float(variance.max()))
+            if level == 1:  # single periods
+                leaf = 1.0 - 1.0 / (below + 1.0)
+                largest = max(largest, float(leaf.max()))
         if self.answers == "ranges":
-            return (2.0 * largest,) * count
+            return (largest,) * count
         return tuple(float(v) for v in variance)
+
+    def _crossing(
+        self, level: int, variance: NDArray[np.float64], shared: NDArray[np.float64]
+    ) -> list[float]:
+        """Bounds of the variances of ranges that begin in a left child and end in a right one.
+
+        Of nodes at this `level`, all of which are like the first or the last one. `variance` and
+        `shared` are those of the first periods of each child; of its last ones they are the same in
+        a child without gaps. Sums above the node only make a variance smaller.
+        """
+        half = 1 << (level - 1)
+        bounds = []
+        for node in {0, len(self._levels[level][0]) - 1}:
+            first = (2 * node + 1) * half
+            if first < self.periods:
+                above = float(self._levels[level][0][node]) + 1.0
+                parts = (slice(0, half), slice(first, first + half))
+                alone = [(variance[part] - shared[part] ** 2 / above).max() for part in parts]
+                least = [shared[part].min() for part in parts]
+                bounds.append(float(sum(alone) - 2.0 * least[0] * least[1] / above))
+        return bounds
 
 
 def _pairs(

@@ -12,7 +12,13 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from tests.kernel import stories, test_forged_collected, test_forged_quantiles, test_forged_tables
+from tests.kernel import (
+    stories,
+    test_forged_collected,
+    test_forged_quantiles,
+    test_forged_series,
+    test_forged_tables,
+)
 from tests.kernel.all_kinds import certificate
 from tests.kernel.stories import queries_of
 from tests.kernel.test_forgeries import renewed
@@ -259,6 +265,12 @@ def forged() -> Iterator[Document]:
     yield from test_max_rows.forged()
     for name, change, _ in test_forged_collected.FORGED.values():
         document = test_forged_collected.released(name)
+        change(document)
+        yield renewed(document)
+    for name in test_forged_series.STUDIES:
+        yield test_forged_series.released(name)
+    for name, change, _ in test_forged_series.FORGED.values():
+        document = test_forged_series.released(name)
         change(document)
         yield renewed(document)
     for change, _ in SHARP.values():

@@ -128,7 +128,7 @@ def drawn(rng: np.random.Generator, noise: Noise, size: tuple[int, int]) -> np.n
 TOO_SMALL = {
     DiscreteLaplace(0.7): 3.0,
     DiscreteLaplace(9.0): 2.2,
-    DiscreteGaussian(0.8): 1.8,
+    DiscreteGaussian(0.8): 2.3,
     DiscreteGaussian(40.0): 1.3,
 }
 """By how much smaller an error is surely too small: how close to the law the bounds are."""

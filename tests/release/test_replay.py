@@ -101,8 +101,10 @@ def query(rng: Rng, record: str, name: str) -> Spec:
     several, balanced = "unit" in data, "balanced" in data
     products = ["covariance", "regression"]
     averages = ["mean", "variance", *products, "proportion"] if balanced or not several else []
-    kind = some(rng, ["sum", "count", "histogram", "quantile", *averages])
+    kind = some(rng, ["sum", "count", "histogram", "quantile", "series", *averages])
     made: Spec = {"name": name, "kind": kind}
+    if kind == "series":
+        return made | series(rng, several)
     average = kind in averages
     if kind in ("sum", "mean", "variance"):
         made["column"] = some(rng, NUMBERS)
@@ -131,6 +133,22 @@ def query(rng: Rng, record: str, name: str) -> Spec:
     if several and not average and rng.random() < 0.7:
         made |= caps(rng, made)
     return made
+
+
+def series(rng: Rng, several: bool) -> Spec:
+    """A count or a sum by period, or a count for each state of a private column."""
+    made: Spec = {"answers": some(rng, ["periods", "cumulative", "ranges"])}
+    made["strategy"] = some(rng, ["auto", "tree", "identity"])
+    form = some(rng, ["count", "sum", "states"])
+    if form == "states":
+        made["column"] = some(rng, STATES)
+    else:
+        made["by"] = some(rng, ["team", "site"])
+    if form == "sum":
+        made["column"] = some(rng, NUMBERS)
+    if form == "count" or rng.random() < 0.5:
+        made["where"] = some(rng, PRIVATE if form == "count" else PRIVATE + PUBLIC)
+    return made | (caps(rng, made | {"kind": "series"}) if several and rng.random() < 0.7 else {})
 
 
 def caps(rng: Rng, asked: Spec) -> Spec:
@@ -223,15 +241,17 @@ def integers(made: Study, plan: Plan, frame: pd.DataFrame) -> list[np.ndarray[An
     asked = [query.table_query() for query in plan.queries]
     totals = run(made._data.open(), made.spec.columns, asked, structure_of(made.spec))
     return [
-        np.array(
-            [
-                counts if query.shape.choice is None else query.shape.choice.scores(counts)
-                for counts in totals[query.name].values.values()
-            ],
-            dtype=object,
-        )
+        np.array(noised(query, list(totals[query.name].values.values())), dtype=object)
         for query in plan.queries
     ]
+
+
+def noised(query: Any, counts: list[Any]) -> list[Any]:
+    """What gets noise, by group: the counts or sums, scores of a quantile, the sums of a series."""
+    if query.shape.series is not None:
+        return [query.shape.series.used.sums([number for group in counts for number in group])]
+    choice = query.shape.choice
+    return [group if choice is None else choice.scores(group) for group in counts]
 
 
 def distance(query: Any, first: Any, second: Any, *, squared: bool) -> int:

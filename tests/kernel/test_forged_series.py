@@ -56,12 +56,13 @@ ROOTS = [
 ]
 GAUSSIAN = {"epsilon": 4.0, "delta": 1e-6, "noise": "gaussian"}
 CAPPED = {"unit": "who", "max_rows": 3, "n": 5}
+TWO_DAYS = {"max_rows_per_group": 1, "max_groups": 2}
 STUDIES: dict[str, Document] = {
     "pure": {},
     "zcdp": {"budget": GAUSSIAN, "queries": [*ROOTS, *QUERIES[1:]]},
     "persons": CAPPED | {"queries": [QUERIES[0] | {"max_rows_per_group": 1}, *QUERIES[1:3]]},
-    "persons zcdp": CAPPED
-    | {"budget": GAUSSIAN, "queries": [ROOTS[0] | {"max_rows_per_group": 2}, *QUERIES[1:3]]},
+    "persons zcdp": CAPPED | {"budget": GAUSSIAN, "queries": [ROOTS[0] | TWO_DAYS, *QUERIES[1:3]]},
+    "alone": {"queries": QUERIES[3:4]},
 }
 
 
@@ -164,6 +165,20 @@ def _coarser(document: Document) -> None:
     stated["step"] = [top, bottom * 2]
 
 
+def shown(place: int, **noise: Any) -> Change:
+    return lambda document: document["results"][place]["noise"].update(noise)
+
+
+def _one_period(document: Document) -> None:
+    """All that follows from one period alone."""
+    document["columns"]["g"]["states"] = ["a"]
+    (result, *_) = document["results"]
+    noise = DiscreteLaplace(result["noise"]["scale"])
+    alone = SeriesStrategy("identity", 1, "cumulative")
+    result["simultaneous"]["value"] = answer_error(alone, noise, 0.95, 1.0)
+    document["results"] = [result]
+
+
 FORGED: dict[str, tuple[str, Change, str]] = {
     **{
         f"smaller-move-{name}-{number}": (name, sensitivity(number), "is due")
@@ -187,10 +202,13 @@ FORGED: dict[str, tuple[str, Change, str]] = {
     "understated-each": ("pure", result("each", 1, "simultaneous", 0.999), "understated"),
     "understated-root": ("zcdp", result("far", -1, "error", 0.999), "understated"),
     "overstated-root": ("zcdp", result("far", 3, "simultaneous", 1.001), "overstated"),
+    "other-scale": ("pure", shown(0, scale=1.0), "scale of the noise"),
+    "other-step": ("pure", shown(0, step=2.0), "step of the noise"),
+    "other-law": ("pure", shown(0, distribution="discrete-gaussian"), ""),
+    "one-period": ("alone", _one_period, "periods"),
     "between-steps": ("pure", _between("each"), "whole number of steps"),
     "step-of-the-matrix": ("zcdp", _coarser, "step"),
-    "more-rows": ("persons zcdp", query(0, max_rows_per_group=3), "is due"),
-    "more-periods": ("persons", query(0, max_rows_per_group=2), "its error"),
+    "more-rows": ("persons zcdp", query(0, max_groups=3), "is due"),
     "periods-instead": ("pure", query(0, answers="periods"), "its error"),
     "ranges-instead": ("pure", query(0, answers="ranges"), "its error"),
     "tree-as-identity": ("pure", _other_strategy(0, "identity"), ""),
@@ -230,12 +248,6 @@ def test_sums_of_the_matrix_need_more_room() -> None:
     document = released("zcdp")
     document["n"] = 2**45
     refused(renewed(document), "", "64-bit")
-
-
-def test_a_series_of_too_many_periods() -> None:
-    document = released("pure")
-    document["columns"]["g"]["states"] = ["a"]
-    refused(renewed(document), "", "periods")
 
 
 # -- what the kernel derives -----------------------------------------------------------------------

@@ -167,6 +167,14 @@ def test_lange_without_the_real_data(tmp_path: Path) -> None:
     assert "SyntheticIQ, sum, 40..160: n = 20000" in done.stdout
 
 
+def test_series_of_a_few_periods() -> None:
+    done = script("series.py", "12", "100", data=FOLDER)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert ["gaussian", "cumulative", "100", "0.332", "0.253", "square-root"] in rows
+    assert ["laplace", "ranges", "12", "1.85", "-", "identity"] in rows
+
+
 def test_a_bound_below_ours_is_a_failure(noise: ModuleType) -> None:
     actual = noise.Found("case", "any", "any", 3, ours={"a": (2.0, None), "b": (1.5, None)})
     actual.published = {"theirs": (1.5, 9.0)}

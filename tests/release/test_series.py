@@ -137,3 +137,23 @@ def test_too_many_periods_are_refused_with_their_number(tmp_path: Path) -> None:
     many = {"month": {"public": True, "states": list(range(10_001))}}
     with pytest.raises(InputError, match="There are 10001"):
         study(tmp_path, COUNT, columns=COLUMNS | many).check()
+
+
+@pytest.mark.parametrize(
+    ("refused", "query", "budget"),
+    [
+        (COUNT | {"strategy": "square-root"}, COUNT | {"strategy": "square-root"}, GAUSSIAN),
+        (
+            COUNT | {"strategy": "square-root", "answers": "ranges"},
+            COUNT | {"strategy": "square-root", "answers": "cumulative"},
+            GAUSSIAN,
+        ),
+        ({"kind": "series", "column": "cost"}, COST, {"epsilon": 4.0}),
+    ],
+)
+def test_remedies_help(
+    refused: Document, query: Document, budget: Document, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError):
+        study(tmp_path, refused).check()
+    assert study(tmp_path, query, budget=budget).check().plan.queries

@@ -132,7 +132,7 @@ class Impute(Statement):
     """The value that replaces a missing one; cells that are one of the `codes` are missing too."""
 
     impute: Value
-    codes: Codes = ()
+    codes: Annotated[Codes, Field(min_length=1)] = ()
 
     @model_validator(mode="after")
     def _not_a_code(self) -> Impute:

@@ -110,8 +110,8 @@ def test_the_interval_holds_as_often_as_it_says() -> None:
     for covariance in (-3.0, 0.0, 3.9):
         true, hits, shown = covariance / 4.0, 0, 0
         for _ in range(runs(10_000)):
-            noise = rng.laplace(0.0, 0.4, 3)
+            noise = rng.laplace(0.0, 0.2, 3)
             values = [covariance + noise[0], 4.0 + noise[1], 4.0 + noise[2]]
-            result = correlation(*parts(values, [0.4] * 3))
+            result = correlation(*parts(values, [0.2] * 3))
             hits, shown = hits + (result.low <= true <= result.high), shown + 1
         assert hits >= 0.95 * shown

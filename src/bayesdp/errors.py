@@ -41,7 +41,7 @@ class InputError(BayesdpError, ValueError):
         message = f"{key}{given}: expected {expected}."
         if remedy:
             message += f" {remedy}"
-        super().__init__(message)
+        super().__init__(password_hidden(message))
 
     def at(self, key: str) -> InputError:
         """The same error about another key, such as the option that somebody wrote."""
@@ -256,6 +256,19 @@ _MANY_DIGITS = 10**24
 """Whole numbers from here on are shown in short: nobody reads three hundred digits."""
 
 
+_WITH_PASSWORD = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:/+[^:/?#@\s]*):(?!/)(.*)@", re.DOTALL)
+"""A URL with a password, which may hold any sign, also where a path has joined its slashes."""
+_NO_PASSWORD = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}|[0-9]+/.*", re.DOTALL)
+"""What may stand there else: a variable of the environment, or a port and a path with an @."""
+
+
+def password_hidden(text: str) -> str:
+    """The text with *** for all from the user of a URL to the last @, if a password is there."""
+    return _WITH_PASSWORD.sub(
+        lambda match: match[0] if _NO_PASSWORD.fullmatch(match[2]) else f"{match[1]}:***@", text
+    )
+
+
 def _short(value: object, limit: int = 120) -> str:
     if isinstance(value, int) and abs(value) >= _MANY_DIGITS:
         return "a number beyond all doubles" if abs(value) >= 2**1024 else f"{value:.6e}"
@@ -263,4 +276,5 @@ def _short(value: object, limit: int = 120) -> str:
         text = repr(value)
     except ValueError:  # whole numbers of thousands of digits have no decimal text
         return "a number of thousands of digits"
+    text = password_hidden(text)  # before it is cut, which could leave half a password
     return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -13,11 +13,19 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from bayesdp.errors import BayesdpError, InputError, Refusal, finite_number
+from bayesdp.errors import BayesdpError, InputError, Refusal, finite_number, password_hidden
 from bayesdp.notions import Adversary, Kind, Secrets
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+_PASSWORD = (
+    "An argument is a URL with a password, which the shell and the list of processes show to "
+    "others. Write ${NAME} in its place, in single quotes, for the environment's variable NAME, or "
+    "set PGPASSWORD; then choose a new password. What a study reads is named in its file, as "
+    "data.source."
+)
 
 
 class _Flags:
@@ -27,7 +35,12 @@ class _Flags:
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments, after a look for options that are given twice."""
+        """Parse the arguments, after a look for passwords and for options that are given twice.
+
+        Whatever reads an argument may repeat it: one with a password goes no further.
+        """
+        if any(password_hidden(arg) != arg for arg in args) and not ctx.resilient_parsing:
+            ctx.fail(_PASSWORD)
         parser = self.make_parser(ctx)  # type: ignore[attr-defined]  # of a command, which comes next
         _, _, given = parser.parse_args(args=list(args))
         for param in given if not ctx.resilient_parsing else ():

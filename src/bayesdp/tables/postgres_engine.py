@@ -105,25 +105,31 @@ WITH RECURSIVE used AS (
 )
 SELECT EXISTS (
   SELECT FROM used JOIN pg_catalog.pg_class c ON c.oid = used.oid
-  WHERE c.relkind = 'f' OR (c.relkind = 'v' AND pg_catalog.pg_get_viewdef(c.oid) ~*
-    ('\m(random|random_normal|clock_timestamp|timeofday|nextval|gen_random_uuid|dblink)\('
-     || '|\mtablesample\M')))
-OR EXISTS (
+  WHERE c.relkind = 'f' OR (c.relkind = 'v'
+    AND pg_catalog.pg_get_viewdef(c.oid) ~* '\mtablesample\M')
+), EXISTS (
   SELECT FROM used
   JOIN pg_catalog.pg_class c ON c.oid = used.oid AND c.relkind = 'v'
-  JOIN pg_catalog.pg_rewrite r ON r.ev_class = used.oid
-  JOIN pg_catalog.pg_depend d ON d.objid = r.oid
-    AND d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
-  LEFT JOIN pg_catalog.pg_operator o ON o.oid = d.refobjid
-    AND d.refclassid = 'pg_catalog.pg_operator'::pg_catalog.regclass
-  JOIN pg_catalog.pg_proc p ON p.oid = o.oprcode OR (p.oid = d.refobjid
-    AND d.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass)
-  WHERE p.provolatile = 'v')"""
-"""Whether it is, holds, or is a view of a foreign table, or a view of chance or of the clock.
+  JOIN pg_catalog.pg_rewrite r ON r.ev_class = c.oid
+  CROSS JOIN LATERAL pg_catalog.regexp_matches(
+    r.ev_action::pg_catalog.text, ':(funcid|aggfnoid|winfnoid|opno) ([0-9]+)', 'g'
+  ) AS called(parts)
+  LEFT JOIN pg_catalog.pg_operator o
+    ON called.parts[1] = 'opno' AND o.oid = called.parts[2]::pg_catalog.oid
+  LEFT JOIN pg_catalog.pg_aggregate a
+    ON called.parts[1] <> 'opno' AND a.aggfnoid = called.parts[2]::pg_catalog.oid
+  JOIN pg_catalog.pg_proc p ON p.oid IN (
+    CASE WHEN called.parts[1] = 'opno' THEN o.oprcode ELSE called.parts[2]::pg_catalog.oid END,
+    a.aggtransfn, a.aggfinalfn, a.aggmtransfn, a.aggminvtransfn, a.aggmfinalfn, a.aggcombinefn
+  )
+  WHERE p.provolatile = 'v' OR p.oid = 'pg_catalog.statement_timestamp()'::pg_catalog.regprocedure
+)"""
+"""Whether it is, holds, or is a view of a foreign table or a sample; and whether of a view, also of
+views of views, that calls a function whose answers may differ from query to query.
 
-The functions that a database has itself are known by their names: no catalog says which view uses
-them. Others are said to be volatile, which is also what they are where nobody says what they are.
-"""
+Built-in functions are no dependencies in the catalog, so all that a view calls is read from the
+tree of its query, where names and constants can't be taken for a function's number. The time of
+the transaction (`now()`) is the same in all of its queries."""
 _TABLES = """
 SELECT c.relname FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -311,15 +317,23 @@ def _table(engine: PostgresEngine, address: Address, source: str) -> ir.Table:
             expected="a table of this database",
             remedy=did_you_mean(address.table, tables),
         )
-    (changes,) = connection.execute(_CHANGES, {"table": known[0]}).fetchone()
+    changes, volatile = connection.execute(_CHANGES, {"table": known[0]}).fetchone()
     if known[1] not in ("r", "p", "v", "m") or changes:
         raise TableError(
             _KEY,
             source,
             expected="a table or a view whose rows are the same in all queries, and none of "
-            "foreign tables, samples, random numbers or volatile functions",
-            remedy="Copy it into a table first: CREATE TABLE ... AS, or a materialized view. A "
-            "function whose results never change can be declared IMMUTABLE.",
+            "foreign tables or samples",
+            remedy="Copy it into a table first: CREATE TABLE ... AS, or a materialized view.",
+        )
+    if volatile:
+        raise TableError(
+            _KEY,
+            source,
+            expected="a view whose rows are the same in all queries, and none that calls volatile "
+            "functions, such as random() or clock_timestamp()",
+            remedy="Make it a materialized view, or a table; a function of your own that depends "
+            "on its arguments and on tables alone is declared STABLE or IMMUTABLE.",
         )
     columns = connection.execute(_COLUMNS, {"table": known[0]}).fetchall()
     if len(columns) > MOST_COLUMNS:

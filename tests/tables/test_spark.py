@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -16,16 +17,19 @@ import pyarrow.parquet
 import pytest
 
 from bayesdp.errors import TableError, TableMismatchError, UnsupportedError
+from bayesdp.release.study_table import StudyTable
 from bayesdp.tables import spark_engine
 from bayesdp.tables.checks import Structure, count_records
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.grid import Grid
+from bayesdp.tables.joins import parse_joins
 from bayesdp.tables.queries import SumQuery
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.rows import read_columns
 from bayesdp.tables.source import Table, check_source, open_table
 from bayesdp.tables.spark_urls import parse_connect
 from bayesdp.tables.sums import run
+from bayesdp.tables.wide import parse_wide
 from tests.effort import in_full, runs
 from tests.tables.joined_tables import (
     joins_are_the_same,
@@ -242,6 +246,41 @@ def test_a_frame_is_copied_once(spark: Any) -> None:
     assert not session.catalog.listTables()
     with pytest.raises(TableError, match="capital letters"):
         open_table(session.range(2).selectExpr("id", "id AS ID"))
+
+
+@needs_spark
+def test_only_columns_that_are_read_are_copied(spark: Any) -> None:
+    from pyspark.sql import SparkSession
+
+    wide = {
+        "records": {"x": ["x a", "x`b"]},
+        "position": {"name": "member", "values": [1, 2]},
+    }
+    join = {"table": "regions.csv", "on": {"left": "zip", "right": "code"}, "columns": ["region"]}
+    columns = parse_columns(
+        {
+            "x": {"bounds": [0, 10]},
+            "high": {"from": "x", "cuts": [5]},
+            "member": {"public": True, "states": [1, 2]},
+            "region": {"public": True, "states": ["n", "s"]},
+            "zip": {"public": True},
+            "made": {"role": "order", "from": ["day", "clock"], "step": "1 hour",
+                     "format": "%Y-%m-%d %H:%M"},
+        }
+    )  # fmt: skip
+    data = SimpleNamespace(unit="person", wide=parse_wide(wide), join=parse_joins(join))
+    spec: Any = SimpleNamespace(data=data, columns=columns)
+    names = ["person", "zip", "x a", "x`b", "day", "clock"]
+    session = SparkSession(spark)
+    frame = session.createDataFrame([(1, 1, 0.5, 1.5, "2024-01-01", "10:00", "secret")],
+                                    [*names, "diary"])  # fmt: skip
+    asked = StudyTable(spec, frame, Path(), has_file=False)
+    table = open_table(frame, read=asked._read())
+    assert sorted(table.names) == sorted(names)
+    assert table.numbers(table.expression, table.expression.count()) == (1,)
+    engine: Any = table.engine
+    assert sorted(engine._frame.columns) == sorted(names)
+    assert len(open_table(frame, read={"none of them"}).names) == 7
 
 
 @pytest.fixture

@@ -54,11 +54,19 @@ class StudyTable:
                 remedy="Give it as the first argument of Study.",
                 shown=False,
             )
-        table = open_table(self.source, self.folder, csv=self.spec.data.csv)
         data, columns = self.spec.data, self.spec.columns
+        table = open_table(self.source, self.folder, csv=data.csv, read=self._read())
         if data.wide is not None:
             table = melted(table, data.wide, columns)
         return joined(table, data.join, columns, self.folder)
+
+    def _read(self) -> set[str]:
+        """The columns that the study reads, by the names that they may have in its source."""
+        data = self.spec.data
+        names = {data.unit, *self.spec.columns}
+        names.update(cell for column in self.spec.columns.values() for cell in column.cells)
+        names.update(() if data.wide is None else data.wide.used)
+        return names.union(*(join.left for join in data.join))
 
     @contextmanager
     def opened(self) -> Iterator[Table]:

@@ -25,7 +25,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -188,13 +188,19 @@ class Table:
 
 
 def open_table(
-    source: object, base_dir: Path | str = ".", *, empty: bool = False, csv: CsvDialect = USUAL
+    source: object,
+    base_dir: Path | str = ".",
+    *,
+    empty: bool = False,
+    csv: CsvDialect = USUAL,
+    read: Collection[str] | None = None,
 ) -> Table:
     """Open `source`. Raises `TableError` where it is missing, or not of its format.
 
     `csv` is how CSV files are written; other sources have none. What depends on cells is refused
     with `UnreadableCellsError`, and so is a table without rows. With `empty` such a table is
-    admitted: where the number of rows is private, an error must not show that it is 0. Raises
+    admitted: where the number of rows is private, an error must not show that it is 0. `read` are
+    the columns that will be read: an engine that copies a table leaves the others out. Raises
     `UnsupportedError` for other engines.
     """
     if isinstance(source, Table):
@@ -202,10 +208,10 @@ def open_table(
     if isinstance(source, Path):
         source = str(source)
     if isinstance(source, str):
-        table = _open_text(source, Path(base_dir), csv)
+        table = _open_text(source, Path(base_dir), csv, read)
     else:
         _require_usual(csv, type(source).__name__)
-        table = _open_memory(source)
+        table = _open_memory(source, read)
     if not table.names:
         raise TableError(
             _KEY,
@@ -349,13 +355,13 @@ def _split(source: str) -> tuple[str, str]:
     return path, name
 
 
-def _open_text(source: str, base: Path, csv: CsvDialect) -> Table:
+def _open_text(source: str, base: Path, csv: CsvDialect, read: Collection[str] | None) -> Table:
     check_source(source, csv)
     if source.startswith(SCHEME):
         expression, engine = open_postgres(source)
         return Table(expression, engine, source, ordered=False)
     if source.startswith((LOCAL, CONNECT)):
-        return _open_spark(source, base)
+        return _open_spark(source, base, read)
     path, _, sheet = source.partition("::")
     if _is_foreign(source):
         return _open_foreign(base, path, sheet or None, source)
@@ -365,15 +371,17 @@ def _open_text(source: str, base: Path, csv: CsvDialect) -> Table:
     return _open_files(source, base, csv)
 
 
-def _open_spark(source: str, base: Path) -> Table:
+def _open_spark(source: str, base: Path, read: Collection[str] | None) -> Table:
     if source.startswith(CONNECT):
-        return _of_spark(open_connect(parse_connect(source), source), source)
+        return _of_spark(open_connect(parse_connect(source), source), source, read)
     engine, types = open_files(_paths(parse_local(source), base), source)
-    table = _of_spark(engine, source)
+    table = _of_spark(engine, source, read)
     return replace(table, durations=durations_of(types))
 
 
-def _of_spark(engine: SparkEngine, description: str) -> Table:
+def _of_spark(engine: SparkEngine, description: str, read: Collection[str] | None) -> Table:
+    if read is not None:
+        engine.opening(lambda: engine.keep(read), description)
     expression = engine.opening(engine.table, description)
     hollow = frozenset(name for name, kind in expression.schema().items() if kind.is_null())
     return Table(expression, engine, description, ordered=False, hollow=hollow)
@@ -466,9 +474,9 @@ def _open_duckdb(path: Path, name: str, source: str) -> Table:
     return Table(expression, engine, source, ordered=False)
 
 
-def _open_memory(source: object) -> Table:
+def _open_memory(source: object, read: Collection[str] | None) -> Table:
     if type(source).__module__.startswith("pyspark.sql.") and hasattr(source, "sparkSession"):
-        return _of_spark(open_frame(source), "the data frame of Spark")
+        return _of_spark(open_frame(source), "the data frame of Spark", read)
     data, inferred = to_arrow(source)
     return _of_arrow(data, inferred, "the table in memory")
 

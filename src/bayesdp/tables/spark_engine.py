@@ -17,7 +17,7 @@ import subprocess
 import uuid
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -86,6 +86,18 @@ class SparkEngine(Engine):
             self.connection = ibis.pyspark.connect(session)
             self.connection.compiler = COMPILER
             frame.createOrReplaceTempView(self._view)
+
+    def keep(self, names: Collection[str]) -> None:
+        """From now on the table has these of its columns only: others would be copied in vain.
+
+        Files are not copied, and keep all columns; so does a table that has none of these.
+        """
+        chosen = [name for name in self._frame.columns if name in names]
+        if chosen and not self._is_fixed:
+            quoted = ["`" + name.replace("`", "``") + "`" for name in chosen]
+            with _quiet():
+                self._frame = self._frame.select(*quoted)
+                self._frame.createOrReplaceTempView(self._view)
 
     def table(self) -> ir.Table:
         """The table's Ibis expression."""

@@ -23,6 +23,7 @@ from bayesdp.tables.queries import Cap, CountQuery, HistogramQuery, SumQuery
 from bayesdp.tables.source import open_table
 from bayesdp.tables.sums import run
 from tests.effort import runs
+from tests.tables.far_times import far_times, texts_of_times
 
 COLUMNS: Mapping[str, Column] = parse_columns(
     {
@@ -188,3 +189,13 @@ def test_the_curator_learns_how_much_is_left_out() -> None:
         "max_rows = 3: 1 (50 %) of 2 records have more rows; 2 (28.6 %) of 7 rows are left out.",
         "Query 'ill': of 4 rows that could count, 2 (50 %) are left out.",
     ]
+
+
+def test_times_of_years_of_four_digits_have_a_text() -> None:
+    """Engines write the others in different ways."""
+    texts = texts_of_times(open_table(far_times()))
+    assert [day for _, day, _, _ in texts] == [
+        *("", "", "", "0001-01-01", "1970-01-01", "9999-12-31", "", "", "")
+    ]
+    for _, day, time, zoned in texts:
+        assert time == zoned == (f"{day} 00:00:00.000001" if day else "")

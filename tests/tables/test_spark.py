@@ -31,6 +31,7 @@ from bayesdp.tables.spark_urls import parse_connect
 from bayesdp.tables.sums import run
 from bayesdp.tables.wide import parse_wide
 from tests.effort import in_full, runs
+from tests.tables.far_times import far_times, texts_of_times
 from tests.tables.joined_tables import (
     joins_are_the_same,
     the_same_rows_count,
@@ -246,6 +247,13 @@ def test_a_frame_is_copied_once(spark: Any) -> None:
     assert not session.catalog.listTables()
     with pytest.raises(TableError, match="capital letters"):
         open_table(session.range(2).selectExpr("id", "id AS ID"))
+
+
+@needs_spark
+def test_far_times_have_the_same_texts(spark: Any, tmp_path: Path) -> None:
+    pyarrow.parquet.write_table(far_times(), tmp_path / "far.parquet")
+    there = open_table("pyspark:///far.parquet", tmp_path)
+    assert texts_of_times(there) == texts_of_times(open_table(far_times()))
 
 
 @needs_spark

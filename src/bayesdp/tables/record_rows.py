@@ -154,7 +154,8 @@ def text_of(value: Any, bounds: tuple[float, float] | None = None) -> Any:
     """A text of a cell that all engines write alike, empty for a missing one.
 
     Engines write doubles in different ways, so of those it is a whole number of steps: numbers that
-    are closer together than a step have the same text.
+    are closer together than a step have the same text. They also write years of more or fewer than
+    four digits in different ways, so such times have no text, and are ordered as cells are.
     """
     import ibis
 
@@ -169,10 +170,21 @@ def text_of(value: Any, bounds: tuple[float, float] | None = None) -> Any:
         whole = reading.is_finite(number) & (number.abs() < literal(_MOST * _FINE))
         value = ibis.cases((whole, number.floor().cast("int64").cast("string")))
     elif kind.is_timestamp():
-        value = value.try_cast("timestamp").strftime("%Y-%m-%d %H:%M:%S.%f")
+        time = value.try_cast("timestamp")
+        value = _if_usual(time, time.strftime("%Y-%m-%d %H:%M:%S.%f"))
+    elif kind.is_date():
+        value = _if_usual(value, value.cast("string"))
     elif not kind.is_string():
         value = value.cast("string")
     return value.fill_null("")
+
+
+def _if_usual(time: Any, text: Any) -> Any:
+    """The text of a time in the years 1 to 9999; else NULL."""
+    import ibis
+
+    year = time.year()
+    return ibis.cases(((year >= 1) & (year <= 9999), text))
 
 
 @cache

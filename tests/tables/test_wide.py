@@ -264,13 +264,10 @@ def test_cells_of_several_types_are_refused(tmp_path: Path) -> None:
 
 def test_rows_that_have_no_numbers_get_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DuckDBEngine, "numbers_rows", property(Engine.numbers_rows.fget))
-    monkeypatch.setattr(DuckDBEngine, "beside", Engine.beside)
     table = open_table(Frame({"a": [1], "b": [2]}))
     melted(table, parse_wide(TWO), {})
     with pytest.raises(UnsupportedError, match=r"data\.wide\.row is 'home': .*rows of DuckDB"):
         melted(table, parse_wide({**TWO, "row": "home"}), {})
-    with pytest.raises(UnsupportedError, match=r"data\.join is 'DuckDB'"):
-        table.beside(None)
 
 
 def test_positions_are_written_as_the_file_writes_numbers(tmp_path: Path) -> None:

@@ -77,9 +77,9 @@ def test_never_below_what_two_records_differ_by(
     added = contributions(*bounds, factors, filtered)
     pairs = [
         (a, b)
-        for (one, _), a in added.items()
+        for (place, _), a in added.items()
         for (other, _), b in added.items()
-        if one == other or not shared or options
+        if place == other or not shared or options
     ]
     if options:
         pairs = [(a, (F(0),) * len(factors)) for a in added.values()]

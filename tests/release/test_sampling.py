@@ -42,10 +42,10 @@ def test_counts_and_shares_hold_as_often_as_said(noise: Noise, share: float, kin
     inside = 0
     for c, x in zip(counted, added, strict=True):
         step = 1.0 / ROWS if kind == "proportion" else 1.0
-        of = "proportion" if kind == "proportion" else "count"
+        asked = "proportion" if kind == "proportion" else "count"
         rows = None if kind == "private rows" else ROWS
         low, high = sampling_interval(
-            number(of, float(c + x) * step, noise, step), 0.9, rows=rows, effect=1.0
+            number(asked, float(c + x) * step, noise, step), 0.9, rows=rows, effect=1.0
         )
         inside += low <= share * ROWS * step <= high
     spread = 4.0 * math.sqrt(0.09 / count)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import count as numbers
@@ -222,10 +223,40 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
         "linspace": lambda low, high, k: [
             low + (high - low) * Fraction(i, k - 1) for i in range(k)
         ],
-        **{name: lambda *_, **__: ("released",) for name in ("plug_in", "noise_aware", "nuts")},
+        **{name: lambda *_, **__: RELEASED for name in ("plug_in", "noise_aware", "nuts")},
+        **FUNCTIONS,
         "require": lambda _: None,
         **{"pieces_of": pieces_of, "listed": listed, "quotient": quotient, "Fraction": Fraction},
     }
+
+
+class Released(tuple):
+    """A released posterior, whose numbers are made up: `SUMMARIES` has them too."""
+
+    mean, sd = Fraction(2, 5), Fraction(1, 10)
+
+    def quantile(self, p: Any) -> Any:
+        return Fraction(p) / 2
+
+    def probability(self, low: Any, high: Any) -> Any:
+        return Fraction(high) / 4 - Fraction(low) / 4
+
+
+RELEASED = Released(("released",))
+SUMMARIES: dict[str, Any] = {
+    "mean": lambda *_: RELEASED.mean,
+    "sd": lambda *_: RELEASED.sd,
+    "quantile": lambda p, _: RELEASED.quantile(p),
+    "probability": RELEASED.probability,
+}
+FUNCTIONS: dict[str, Any] = {
+    **{
+        name: lambda x, name=name: Fraction(getattr(math, name)(x))
+        for name in ("sqrt", "log", "exp", "lgamma")
+    },
+    "floor": math.floor,
+    "round": lambda x: math.floor(x + Fraction(1, 2)),
+}
 
 
 @dataclass

@@ -316,6 +316,25 @@ PROBES: dict[str, Callable[[], Probe]] = {
     "cells": lambda: Probe(noisy("sum(onehot(r.c) for r in db)", "Vector")),
     "three times cells with Gaussian noise": lambda: Probe(
         gaussian("3 * sum(onehot(r.c) for r in db)", "Vector")),
+    "a logarithm in rows": lambda: Probe(noisy("sum(log(r.x + 3) for r in db)")),
+    "an exponential in rows": lambda: Probe(noisy("sum(exp(r.x / 4) for r in db)")),
+    "a floor in rows": lambda: Probe(noisy("sum(r.x // 3 for r in db)")),
+    "a logarithm of 0": lambda: Probe(
+        noisy("sum(log(r.y) for r in db)"), "REJECTED"),
+    "a root below 0": lambda: Probe(
+        noisy("sum(sqrt(r.x) for r in db)"), "REJECTED"),
+    "a filter by a logarithm of 0": lambda: Probe(
+        noisy("count(r for r in db if log(r.y) > 0)"), "REJECTED"),
+    "an exponential of a released value": lambda: Probe(
+        released("exp(shown)"), "REJECTED"),
+    "an exponential without an end": lambda: Probe(released("exp(max(shown, 0))"), "REJECTED"),
+    "a logarithm of a released value": lambda: Probe(released("log(shown)"), "REJECTED"),
+    "a root of a released value": lambda: Probe(released("sqrt(shown)"), "REJECTED"),
+    "times a root": lambda: Probe(
+        released("laplace(sum(r.x for r in db) * sqrt(clip(shown, 4, 9)), epsilon=1)"), cost=TWO),
+    "a mean of a number": lambda: Probe(
+        replace(released("shown"), returns=(Expr(
+            "summary", (named("laplace_1"),), ("mean", Fraction(0), Fraction(0))),)), "UNKNOWN"),
     "numbers in cells": lambda: Probe(noisy("sum(onehot(r.c) * r.x for r in db)", "Vector")),
     "numbers in cells with Gaussian noise": lambda: Probe(
         gaussian("sum(r.x * onehot(r.c) for r in db)", "Vector")),

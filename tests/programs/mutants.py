@@ -20,6 +20,7 @@ RULES = (
         "refusals",
         "effort",
         "reading",
+        "functions",
         "ranges",
         "rows",
         "cases",
@@ -94,6 +95,27 @@ def _put(name: str, module: ModuleType) -> None:
 
 
 MUTANTS = (
+    # -- functions
+    Mutant("functions", "return _below(ends[0], more), _above(ends[1], more)",
+           "return _above(ends[0], more), _above(ends[0], more)", "a logarithm in rows"),
+    Mutant("functions", "        return ends[0], ends[1]\n",
+           "        return ends[0], ends[1] - 1\n", "a floor in rows"),
+    Mutant("functions", 'return low >= 0 if op == "sqrt" else low > 0', "return True",
+           "a logarithm of a released value"),
+    Mutant("functions", 'return low >= 0 if op == "sqrt" else low > 0', "return low > 0 or True",
+           "a root of a released value"),
+    Mutant("functions", "return low >= -MOST_EXPONENT and high <= MOST_EXPONENT",
+           "return low >= -MOST_EXPONENT", "an exponential without an end"),
+    Mutant("functions", "return value + abs(value) * MARGIN + more", "return value / 2",
+           "times a root"),
+    Mutant("functions", "        return Fraction(floor(x))",
+           "        return Fraction(floor(x / 2))", "a floor in rows"),
+    Mutant("ranges", "return Range(*function_range(op, args[0].low, args[0].high))",
+           "return Range(*function_range(op, args[0].low, args[0].low))", "an exponential in rows"),
+    Mutant("levels", "            self.context.range(node)  # refused where it may have no value",
+           "            pass", "an exponential of a released value"),
+    Mutant("levels", 'of_released = kinds == [OTHER] and node.args[0].op == "public"',
+           "of_released = True", "a mean of a number"),
     # -- where values lie
     Mutant("ranges", "UNIT = Range(ZERO, Fraction(1))",
            "UNIT = Range(ZERO, Fraction(1, 2))", "a truth value in rows"),

@@ -19,7 +19,7 @@ from bayesdp.programs.ir import AFTER, Branch, Derive, Expr, Parts, Program, Rel
 from bayesdp.programs.source import core_of, read_text
 from tests.effort import runs
 from tests.golden.corpus import ACCEPTED, Example
-from tests.programs.as_python import Label, Rows, Vec, run
+from tests.programs.as_python import FUNCTIONS, SUMMARIES, Label, Rows, Vec, run
 
 SLOW = ("several_steps_unrolled",)
 
@@ -175,6 +175,10 @@ class Meaning:
             return min(args) if op == "min" else max(args)
         if op == "clip":
             return min(max(args[0], args[1]), args[2])
+        if op == "summary":
+            return SUMMARIES[str(e.data[0])](*e.data[1:])
+        if op in FUNCTIONS:
+            return FUNCTIONS[op](args[0])
         if op in ("not", "neg", "abs"):
             return {"not": lambda x: not x, "neg": lambda x: -x, "abs": abs}[op](args[0])
         a, b = args
@@ -267,6 +271,8 @@ def compare(text: str, rng: random.Random, size: int) -> None:
         results = [actual]
     if program.return_types == ("Matrix",):
         results = [[entry for row in actual for entry in row]]
+    if len(results) < len(returned):  # tuples in tuples, whose entries stand one after the other
+        results = [entry for pair in results for entry in pair]
     assert len(results) == len(returned)
     for x, y in zip(results, returned, strict=True):
         if isinstance(x, tuple) and x and isinstance(x[0], str):

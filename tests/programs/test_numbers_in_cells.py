@@ -77,9 +77,9 @@ def test_never_below_what_two_records_differ_by(
     added = contributions(*bounds, factors, filtered)
     pairs = [
         (a, b)
-        for (place, _), a in added.items()
-        for (other, _), b in added.items()
-        if place == other or not shared or options
+        for (cell, _), a in added.items()
+        for (moved, _), b in added.items()
+        if cell == moved or not shared or options
     ]
     if options:
         pairs = [(a, (F(0),) * len(factors)) for a in added.values()]

@@ -65,6 +65,11 @@ ROW = {
     "mul": (2, (), ""),
     "neg": (1, (), ""),
     "abs": (1, (), ""),
+    "floor": (1, (), "the largest whole number that is not above"),
+    "sqrt": (1, (), "of a number that is proved to be at least 0; to 64 bits, as the next three"),
+    "log": (1, (), "of a number that is proved to be above 0"),
+    "exp": (1, (), "of a number that is proved to lie in -700 to 700"),
+    "lgamma": (1, (), "the logarithm of the gamma function, of a number above 0; not of a row"),
     "div": (2, (), "the divisor is public (a row's: of public columns) and proved not 0"),
     "min": (None, (), ""),
     "max": (None, (), ""),
@@ -129,6 +134,8 @@ CANDIDATES = {
 AFTER = {
     "plug-in": (1, (), ""),
     "noise-aware": (1, (), ""),
+    # Of a public level: "summary" of a released posterior, with what it is (mean, sd, quantile,
+    # probability) and two numbers (the quantile's p; the ends of the probability).
     # args = a public name, an observe over noisy data, or both where a statistic belongs to a model
     "nuts": (1, ("draws",), ""),
 }

@@ -7,6 +7,7 @@ TYPES = (
     *("Beta", "Dirichlet", "Normal", "Gamma", "Samples", "Vector", "Matrix"),
 )
 DECORATORS = ("program", "helper", "record")
+FUNCTIONS = ("sqrt", "log", "exp", "lgamma", "floor")
 DATA = ("count", "clip", "onehot", "cross", "field", "fold", "partition")
 MODEL = (
     *("observe", "infer", "statistics", "parameters"),
@@ -23,10 +24,10 @@ RELEASES = (
 )
 CANDIDATES = ("hellinger", "posteriors_of", "grid_of", "linspace")
 AFTER = ("plug_in", "noise_aware", "nuts", "require")
-SURFACE = frozenset(TYPES + DECORATORS + DATA + MODEL + RELEASES + CANDIDATES + AFTER)
+SURFACE = frozenset(TYPES + DECORATORS + DATA + FUNCTIONS + MODEL + RELEASES + CANDIDATES + AFTER)
 """Every name of the language."""
 
 BUILTINS = frozenset(
-    ("sum", "abs", "min", "max", "range", "tuple", "list", "zip", "enumerate", "len")
+    ("sum", "abs", "min", "max", "round", "range", "tuple", "list", "zip", "enumerate", "len")
 )
 """Python's own that programs may use, with the meaning that they have here."""

@@ -12,7 +12,21 @@ from fractions import Fraction
 
 from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, Release, Type
 
-_ALWAYS = ("count", "onehot", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "acc")
+_ALWAYS = (
+    "count",
+    "floor",
+    "onehot",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "eq",
+    "ne",
+    "and",
+    "or",
+    "not",
+    "acc",
+)
 _CLOSED = ("add", "sub", "mul", "neg", "abs", "min", "max", "clip", "tuple", "item")
 
 

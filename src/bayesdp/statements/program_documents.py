@@ -52,6 +52,8 @@ _NUMBER = re.compile(r"-?[0-9]{1,120}(/[0-9]{1,120})?")
 _SHAPES: dict[str, tuple[int | None, int]] = {
     "const": (0, 1), "field": (0, 1), "public": (0, 1), "acc": (0, 0),
     "add": (2, 0), "sub": (2, 0), "mul": (2, 0), "div": (2, 0), "neg": (1, 0), "abs": (1, 0),
+    "floor": (1, 0), "sqrt": (1, 0), "log": (1, 0), "exp": (1, 0), "lgamma": (1, 0),
+    "summary": (1, 3),
     "min": (None, 0), "max": (None, 0), "clip": (3, 0), "lt": (2, 0), "le": (2, 0), "gt": (2, 0),
     "ge": (2, 0), "eq": (2, 0), "ne": (2, 0), "and": (None, 0), "or": (None, 0), "not": (1, 0),
     "if": (3, 0), "onehot": (1, 1), "cross": (None, 0), "tuple": (None, 0), "item": (1, 1),

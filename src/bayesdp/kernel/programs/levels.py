@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from bayesdp.kernel.arithmetic import UnknownError, require
+from bayesdp.kernel.programs.functions import FUNCTIONS
 from bayesdp.kernel.programs.ranges import AdjacencyContext
 from bayesdp.kernel.programs.reading import (
     MOST_ENTRIES,
@@ -307,6 +308,15 @@ class Scope:
                 "a comparison by size is not between numbers",
             )
             return TRUTH
+        if op == "summary":
+            of_released = kinds == [OTHER] and node.args[0].op == "public"
+            require(of_released, "a summary of what is not a released posterior")
+            return NUMBER
+        if op in FUNCTIONS:
+            one_number = all(kind in (TRUTH, NUMBER) for kind in kinds)
+            require(one_number, f"'{op}' of what is not one number")
+            self.context.range(node)  # refused where it may have no value
+            return NUMBER
         if op not in _ARITHMETIC:
             raise UnknownError(f"no rule for '{op}' here", "program")
         return _combined(node, kinds)
@@ -334,7 +344,7 @@ def whole_row(node: Node, context: AdjacencyContext) -> bool:
     if node.op == "const":
         value = node.data[0]
         return isinstance(value, bool | Fraction) and Fraction(value).denominator == 1
-    if node.op in ("eq", "ne", *_COMPARISONS, "and", "or", "not", "onehot"):
+    if node.op in ("eq", "ne", *_COMPARISONS, "and", "or", "not", "onehot", "floor"):
         return True
     args = node.args[1:] if node.op == "if" else node.args
     closed = node.op in ("if", *_ARITHMETIC) and node.op != "div"

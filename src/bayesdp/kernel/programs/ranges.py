@@ -9,6 +9,7 @@ from math import inf
 
 from bayesdp.kernel.arithmetic import require
 from bayesdp.kernel.programs.effort import Effort, bounded
+from bayesdp.kernel.programs.functions import FUNCTIONS, function_range, in_domain
 from bayesdp.kernel.programs.reading import SIZE, TRUE, Node, Program, columns_of, pieces
 from bayesdp.kernel.programs.refusals import RefusedError, allow
 
@@ -120,7 +121,7 @@ class AdjacencyContext:
             )
         if op in ("sum", "count"):
             return self._summed(node)
-        return (ANY,) if op == "fold" else self._computed(node)
+        return (ANY,) if op in ("fold", "summary") else self._computed(node)
 
     def _leaf(self, node: Node) -> tuple[Range, ...]:
         if node.op == "acc":
@@ -190,6 +191,9 @@ def _entry(node: Node, op: str, args: list[Range]) -> Range:
         )
     if op == "if":
         return Range(min(args[1].low, args[2].low), max(args[1].high, args[2].high))
+    if op in FUNCTIONS:
+        allow(in_domain(op, args[0].low, args[0].high), "domain", f"'{op}' may have no value", node)
+        return Range(*function_range(op, args[0].low, args[0].high))
     raise RefusedError("no-number", f"'{op}' is not a number", node)
 
 

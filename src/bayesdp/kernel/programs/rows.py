@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any
 
 from bayesdp.kernel.programs.effort import bounded
+from bayesdp.kernel.programs.functions import FUNCTIONS, function_value
 from bayesdp.kernel.programs.ranges import AdjacencyContext, folded
 from bayesdp.kernel.programs.reading import ONE, TRUE, ColumnType, Node, Values, columns_of, pieces
 
@@ -277,6 +278,7 @@ _OPERATIONS: Mapping[str, Callable[[Node, list[RowValue]], Any]] = {
     "max": lambda node, args: max(_numbers(args)),
     "clip": lambda node, args: min(max(_number(args[0]), _number(args[1])), _number(args[2])),
     "abs": lambda node, args: abs(_number(args[0])),
+    **{name: lambda node, args: function_value(node.op, _number(args[0])) for name in FUNCTIONS},
     "neg": lambda node, args: _entrywise(args, lambda x: -x),
     "add": lambda node, args: _entrywise(args, lambda x, y: x + y),
     "sub": lambda node, args: _entrywise(args, lambda x, y: x - y),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from bayesdp.kernel.arithmetic import UnknownError
+from bayesdp.kernel.arithmetic import InvalidError, UnknownError
 from bayesdp.kernel.programs.ranges import AdjacencyContext, folded
 from bayesdp.kernel.programs.reading import Node, Parts, Release, pieces
 from bayesdp.kernel.programs.refusals import RefusedError, UnprovedError
@@ -120,16 +120,28 @@ def _divisor(at: Node, context: AdjacencyContext) -> Message:
     return "division", "The divisor may be 0.", NOT_ZERO
 
 
+def _ends(node: Node, context: AdjacencyContext) -> str:
+    """Where a number lies, in words; empty where released values decide it.
+
+    `context` has no released values: a message is made after the rules have stopped.
+    """
+    try:
+        place = context.range(node)
+    except InvalidError:
+        return ""
+    low, high = (
+        "any number" if isinstance(end, float) else decimal(end) for end in (place.low, place.high)
+    )
+    return "" if (low, high) == ("any number", "any number") else f"{low} to {high}"
+
+
 def _cells(at: Node, context: AdjacencyContext) -> Message:
-    place, cells = context.range(at.args[0]), at.data[0]
+    cells, ends = at.data[0], _ends(at.args[0], context)
     assert isinstance(cells, Fraction)
     last = int(cells) - 1
-    ends = [
-        "any number" if isinstance(end, float) else decimal(end) for end in (place.low, place.high)
-    ]
     return (
         "bounds",
-        f"The cells are 0 to {last}, and this number lies in {ends[0]} to {ends[1]}.",
+        f"The cells are 0 to {last}, and this number lies in {ends or 'other places, too'}.",
         f"Hold it: clip(value, 0, {last}).",
     )
 
@@ -149,6 +161,18 @@ def _moving(at: Parts, context: AdjacencyContext) -> Message:
         "and what that costs here is not known.",
         "Declare the column Public[...], or release counts and sums of each piece.",
     )
+
+
+def _domain(at: Node, context: AdjacencyContext) -> Message:
+    ends = _ends(at.args[0], context)
+    where = f"{at.op} is not defined everywhere where this may lie{f': {ends}' if ends else ''}."
+    remedy = {
+        "sqrt": "sqrt(max(value, 0))",
+        "exp": "exp(clip(value, -700, 700)), or narrower ends",
+    }.get(at.op, f"{at.op}(max(value, 1)), or another number above 0")
+    if at.op == "log" and at.args[0].op == "div":
+        remedy = "log(a) - log(b) for log(a / b)"
+    return "bounds", where, f"Write {remedy}."
 
 
 def _no_rule(at: Node, context: AdjacencyContext) -> Message:
@@ -195,6 +219,7 @@ _SAID: dict[str, Callable[[Any, AdjacencyContext], Message]] = {
     "cells": _cells,
     "public-parts": _public,
     "moving": _moving,
+    "domain": _domain,
     "no-rule": _no_rule,
     "family": _family,
     "fold-piece": _piece,

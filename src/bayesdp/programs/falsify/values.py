@@ -7,8 +7,10 @@ the checker or the interpreter, so that a mistake there isn't repeated here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import product
+from math import lgamma
 
 from bayesdp.programs.ir import Constant, Expr, Type
 
@@ -242,6 +244,24 @@ def _entrywise(op: str, args: Sequence[ExpressionValue], expr: Expr) -> Expressi
     return tuple(_fraction(operation(op, [arg[i] for arg in spread], expr)) for i in range(longest))
 
 
+def _function(op: str, x: Fraction) -> Fraction:
+    """By decimal arithmetic, rounded to the 64 bits that a program's value has."""
+    if op == "floor":
+        return Fraction(x.numerator // x.denominator)
+    if op == "lgamma":
+        return Fraction(lgamma(x))
+    with localcontext(prec=60):
+        argument = Decimal(x.numerator) / Decimal(x.denominator)
+        value = {"sqrt": Decimal.sqrt, "log": Decimal.ln, "exp": Decimal.exp}[op](argument)
+    exact = Fraction(value)
+    if not exact:
+        return exact
+    size = abs(exact.numerator).bit_length() - exact.denominator.bit_length()
+    unit = Fraction(2) ** (size - 64)
+    unit *= 2 if abs(exact) >= 2**64 * unit else 1
+    return unit * round(exact / unit)
+
+
 def _number(op: str, n: Sequence[Fraction]) -> Fraction | bool:
     if op == "add":
         return n[0] + n[1]
@@ -261,5 +281,7 @@ def _number(op: str, n: Sequence[Fraction]) -> Fraction | bool:
         return max(n)
     if op == "clip":
         return min(max(n[0], n[1]), n[2])
+    if op in ("floor", "sqrt", "log", "exp", "lgamma"):
+        return _function(op, n[0])
     compared = {"lt": n[0] < n[1], "le": n[0] <= n[1], "gt": n[0] > n[1], "ge": n[0] >= n[1]}
     return compared[op]

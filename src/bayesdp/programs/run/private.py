@@ -250,6 +250,9 @@ class PrivateValues:
             return self.kinds[str(expr.data[0])].kind in ("bool", "int")
         if expr.op in ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "onehot"):
             return True
+        if expr.op == "floor":
+            place = self.context.range(expr)
+            return place.finite and place.largest() < 2**53
         if expr.op == "const":
             value = constant_of(expr)
             return value is not None and value.denominator == 1 and abs(value) < 2**53

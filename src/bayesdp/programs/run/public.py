@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesdp.errors import InputError
+from bayesdp.kernel.programs.functions import FUNCTIONS, function_value
 from bayesdp.kernel.programs.ranges import ANY, AdjacencyContext, Range
 from bayesdp.programs.check.reading import read
 from bayesdp.programs.ir import Constant, Expr, Program
-from bayesdp.programs.run.distributions import Distribution
+from bayesdp.programs.run.distributions import Distribution, Univariate
 from bayesdp.programs.run.observed import Answers
 from bayesdp.programs.run.rows import RowValues
 from bayesdp.programs.run.table import Rows
@@ -72,6 +73,8 @@ class PublicValues:
             return total[0] if len(total) == 1 else total
         if op == "if":
             return self.value(expr.args[1 if self.value(expr.args[0]) else 2])
+        if op == "summary":
+            return self._summary(expr)
         args = [self.value(arg) for arg in expr.args]
         if op == "tuple":
             return tuple(Fraction(_single(entry)) for entry in args)
@@ -90,6 +93,19 @@ class PublicValues:
             return computed(op, list(map(_single, args)))
         spread = [arg if isinstance(arg, tuple) else (_single(arg),) * longest for arg in args]
         return tuple(computed(op, [arg[i] for arg in spread]) for i in range(longest))
+
+    def _summary(self, expr: Expr) -> Fraction:
+        """A number about a released posterior; the nearest finite double."""
+        law, (what, first, second) = self.value(expr.args[0]), expr.data
+        assert isinstance(law, Univariate)
+        a, b = (float(Fraction(_single(_constant(end)))) for end in (first, second))
+        if what == "quantile":
+            number = law.quantile(a)
+        elif what == "probability":
+            number = law.cdf(b) - law.cdf(a)
+        else:
+            number = law.mean if what == "mean" else law.sd
+        return Fraction(float(np.nan_to_num(number)))
 
     def _check_divisor(self, divisor: PublicValue) -> None:
         entries = divisor if isinstance(divisor, tuple) else (divisor,)
@@ -153,6 +169,8 @@ class PublicValues:
             name = str(expr.data[0])
             value = extra[name] if name in extra else self.names[name]
             return _literal(value)
+        if expr.op == "summary":
+            return _literal(self.value(expr))
         if not expr.args:
             return expr
         args = tuple(self.filled(arg, more) for arg in expr.args)
@@ -205,6 +223,8 @@ def computed(op: str, args: Sequence[PublicNumber | str]) -> PublicNumber:
         return min(numbers) if op == "min" else max(numbers)
     if op in ("neg", "abs"):
         return -numbers[0] if op == "neg" else abs(numbers[0])
+    if op in FUNCTIONS:
+        return function_value(op, numbers[0])
     a, b = numbers
     if op == "div":
         return a / b if b else Fraction(0)

@@ -179,6 +179,9 @@ def _compared(op: str, a: Floats, b: Floats) -> Bools:
     return np.asarray(held if op in ("le", "ge") else np.logical_not(held))
 
 
+_FUNCTIONS = {"floor": np.floor, "sqrt": np.sqrt, "log": np.log, "exp": np.exp}
+
+
 def _computed(op: str, args: Sequence[Floats]) -> Floats | Bools:
     if op == "and":
         return np.asarray(np.logical_and.reduce([truths != 0 for truths in args]))
@@ -197,6 +200,8 @@ def _computed(op: str, args: Sequence[Floats]) -> Floats | Bools:
         return -args[0]
     if op == "abs":
         return np.asarray(np.abs(args[0]))
+    if op in _FUNCTIONS:
+        return np.asarray(_FUNCTIONS[op](args[0]))
     if op in _COMPARED:
         return _compared(op, args[0], args[1])
     a, b = args

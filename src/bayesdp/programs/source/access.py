@@ -11,6 +11,7 @@ from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse, written
 from bayesdp.programs.source.literals import number
 from bayesdp.programs.source.rows import column_of, size_of
+from bayesdp.programs.source.summaries import is_summary, number_about
 from bayesdp.programs.source.values import (
     Data,
     Items,
@@ -72,6 +73,8 @@ def attribute(node: ast.Attribute, context: Context) -> LoweredValue:
     owner = context.value(node.value)
     if isinstance(owner, RecordVariable):
         return column_of(owner, node.attr, node)
+    if isinstance(owner, ModelObject) and is_summary(owner, node.attr):
+        return number_about(owner, node, context)
     if isinstance(owner, Data) and node.attr == "size":
         return size_of(owner, node, context)
     if isinstance(owner, Data):

@@ -123,6 +123,8 @@ def _in_branches(
         if first is None or second is None or first.family != second.family:
             return None
         both = Expr("public", (), (context.draft.fresh(op.replace("-", "_")),), place(node))
+        if {str(side.expr.data[0]) for side in (first, second)} & context.draft.several:
+            context.draft.several.add(str(both.data[0]))
         for side, value in zip(sides, (first.expr, second.expr), strict=True):
             side.append(Derive(str(both.data[0]), value, place(node)))
         commands[i] = Branch(branch.test, tuple(sides[0]), tuple(sides[1]), branch.where)
@@ -140,6 +142,8 @@ def _derived(
 ) -> ModelObject:
     name = context.draft.fresh(op.replace("-", "_"))
     context.draft.commands.append(Derive(name, Expr(op, args, data, place(node)), place(node)))
+    if args[-1].args[1].data[0] == "linear_model":
+        context.draft.several.add(name)
     kind = "samples" if op == "nuts" else "released-posterior"
     return ModelObject(kind, Expr("public", (), (name,), place(node)), family, (), True)
 

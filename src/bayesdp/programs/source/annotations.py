@@ -147,8 +147,14 @@ def record_fields(node: ast.ClassDef, names: AnnotationNames) -> tuple[tuple[str
     return tuple(fields)
 
 
-def read_results(node: ast.expr | None, at: ast.AST, surface: Mapping[str, str]) -> tuple[str, ...]:
-    """The names in `Private[...]`, the return annotation."""
+Announced = str | tuple["Announced", ...]
+"""A type that is returned, or a tuple of those; `(X, "...")` is any number of X."""
+
+
+def read_results(
+    node: ast.expr | None, at: ast.AST, surface: Mapping[str, str]
+) -> tuple[Announced, ...]:
+    """The names in `Private[...]`, the return annotation; of a tuple in a tuple, a tuple."""
     if node is None:
         raise refuse(
             "signature",
@@ -166,15 +172,21 @@ def read_results(node: ast.expr | None, at: ast.AST, surface: Mapping[str, str])
         )
     head, parts = _split(inner)
     if head == "tuple" and parts is not None:
-        items = parts.elts if isinstance(parts, ast.Tuple) else [parts]
-        if len(items) == 2 and isinstance(items[1], ast.Constant) and items[1].value is Ellipsis:
-            return (_result(items[0], surface), "...")
-        return tuple(_result(item, surface) for item in items)
+        return _tuple(parts, surface)
     return (_result(inner, surface),)
 
 
-def _result(node: ast.expr, surface: Mapping[str, str]) -> str:
-    head, _ = _split(node)
+def _tuple(parts: ast.expr, surface: Mapping[str, str]) -> tuple[Announced, ...]:
+    items = parts.elts if isinstance(parts, ast.Tuple) else [parts]
+    if len(items) == 2 and isinstance(items[1], ast.Constant) and items[1].value is Ellipsis:
+        return (_result(items[0], surface), "...")
+    return tuple(_result(item, surface) for item in items)
+
+
+def _result(node: ast.expr, surface: Mapping[str, str]) -> Announced:
+    head, parts = _split(node)
+    if head == "tuple" and parts is not None:
+        return _tuple(parts, surface)
     if head not in RESULTS or head not in surface:
         raise refuse(
             "annotation",

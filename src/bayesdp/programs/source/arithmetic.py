@@ -10,6 +10,7 @@ from bayesdp.programs.ir import Type, columns
 from bayesdp.programs.source.conditions import check_truth_value
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import refuse
+from bayesdp.programs.source.functions import floored
 from bayesdp.programs.source.literals import arithmetic
 from bayesdp.programs.source.values import (
     BOOL,
@@ -87,13 +88,16 @@ def binary(node: ast.BinOp, context: Context) -> LoweredValue:
     if type(node.op) not in OPERATIONS:
         if isinstance(node.op, ast.Pow) and static_of(right) == Fraction(2):
             return calculated("mul", node, a, a, context)
+        vectors = "vector" in (a.type.kind, b.type.kind)
+        if isinstance(node.op, ast.FloorDiv) and a.level != "private" and not vectors:
+            return floored(calculated("div", node, a, b, context), node)
         raise refuse(
             "construct",
             node,
-            "On data and released values the operations are + - * / and squares.",
-            "A class of width 10 is sum(1 if x >= 10 * k else 0 for k in range(1, 10))."
-            if isinstance(node.op, ast.FloorDiv) and a.level == "row"
-            else "x ** 2 is a square; other functions are applied to what is returned.",
+            "On data and released values the operations are + - * / // and squares.",
+            "Release it first; or divide each row's value, inside the sum."
+            if isinstance(node.op, ast.FloorDiv)
+            else "x ** 2 is a square; there are sqrt, log and exp of rows and of released values.",
         )
     return calculated(OPERATIONS[type(node.op)], node, a, b, context)
 

@@ -179,6 +179,8 @@ def _named(
         context.draft.joined.add(shared)
     for value, side in zip(values, sides, strict=True):
         side.append(Derive(shared, value))
+    if any(names_of(value) & context.draft.several for value in values):
+        context.draft.several.add(shared)
     if all(is_whole(value, context.draft.columns, context.draft.whole) for value in values):
         context.draft.whole.add(shared)
     return Expr("public", (), (shared,))

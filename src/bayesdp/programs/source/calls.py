@@ -7,11 +7,16 @@ import ast
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import refuse, written
 from bayesdp.programs.source.helpers import inlined
-from bayesdp.programs.source.values import LoweredValue, Named, described
+from bayesdp.programs.source.summaries import METHODS, NUMBERS, called_number, is_summary
+from bayesdp.programs.source.values import LoweredValue, ModelObject, Named, described
 
 
 def call(node: ast.Call, context: Context) -> LoweredValue:
     """The value of a call: of a function of the language, or of a helper."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr in (*NUMBERS, *METHODS):
+        owner = context.value(node.func.value)
+        if isinstance(owner, ModelObject) and is_summary(owner, node.func.attr):
+            return called_number(owner, node.func.attr, node, context)
     if not isinstance(node.func, ast.Name):
         grown = isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "extend")
         name = written(node.func.value) if isinstance(node.func, ast.Attribute) else ""

@@ -8,12 +8,15 @@ from fractions import Fraction
 from bayesdp.errors import did_you_mean
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import refuse
+from bayesdp.programs.source.loops import sequence
 from bayesdp.programs.source.values import (
     BOOL,
+    Items,
     LoweredValue,
     Scalar,
     combined,
     constant,
+    described,
     highest,
     operation,
     scalar,
@@ -34,12 +37,52 @@ PRIVATE_BRANCH = "Release it first (laplace, gaussian, ...), then decide on the 
 def compare(node: ast.Compare, context: Context) -> LoweredValue:
     """A comparison, or a chain of them: `0 < x < 1`."""
     operands = [node.left, *node.comparators]
-    values = [scalar(context.value(operand), operand) for operand in operands]
+    listed = {i + 1 for i, op in enumerate(node.ops) if isinstance(op, ast.In | ast.NotIn)}
+    given = [
+        _looked_through(operand, context) if i in listed else context.value(operand)
+        for i, operand in enumerate(operands)
+    ]
     parts = [
-        _comparison(COMPARISONS[type(op)], node, values[i], values[i + 1])
+        _among(op, node, given[i], given[i + 1])
+        if isinstance(op, ast.In | ast.NotIn)
+        else _comparison(
+            COMPARISONS[type(op)],
+            node,
+            scalar(given[i], operands[i]),
+            scalar(given[i + 1], operands[i + 1]),
+        )
         for i, op in enumerate(node.ops)
     ]
     return parts[0] if len(parts) == 1 else _connected("and", node, parts)
+
+
+def _looked_through(node: ast.expr, context: Context) -> LoweredValue:
+    """The list that `in` looks through: a range is written out, as in a loop."""
+    ranged = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    if ranged and node.func.id == "range":  # type: ignore[attr-defined]
+        steps = sequence(node, context)
+        assert isinstance(steps, tuple)
+        return Items(steps)
+    return context.value(node)
+
+
+def _among(op: ast.cmpop, node: ast.Compare, item: LoweredValue, listed: LoweredValue) -> Scalar:
+    """`a in (b, c)`: one comparison after the other, of a list that is known beforehand."""
+    if not isinstance(listed, Items):
+        raise refuse(
+            "construct",
+            node,
+            f"`in` looks through a tuple or a range of literals; here stands {described(listed)}.",
+            'p.answer in ("yes", "no")',
+        )
+    left = scalar(item, node)
+    parts = [_comparison("eq", node, left, scalar(entry, node)) for entry in listed.items]
+    among = _connected("or", node, parts) if parts else Scalar("static", constant(False), BOOL)
+    if isinstance(op, ast.In):
+        return among
+    if among.level == "static":
+        return Scalar("static", constant(not among.expr.data[0], node), BOOL)
+    return Scalar(among.level, operation("not", node, among), BOOL, among.released)
 
 
 def _comparison(op: str, node: ast.AST, a: Scalar, b: Scalar) -> Scalar:

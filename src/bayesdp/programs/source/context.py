@@ -52,6 +52,8 @@ class Draft:
         """The model whose noisy statistics stand under a name."""
         self.joined: set[str] = set()
         """Names for which a branch has chosen between two noisy statistics."""
+        self.several: set[str] = set()
+        """Released posteriors of several numbers, such as coefficients."""
         self.whole: set[str] = set()
         """Names that certainly stand for whole numbers."""
         self.branches = 0

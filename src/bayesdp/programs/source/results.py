@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
 
 from bayesdp.programs.ir import Expr
+from bayesdp.programs.source.annotations import Announced
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.models import POSTERIOR
 from bayesdp.programs.source.values import (
@@ -19,18 +21,37 @@ from bayesdp.programs.source.values import (
 
 
 def returns(
-    value: LoweredValue, wanted: tuple[str, ...], function: ast.FunctionDef
+    value: LoweredValue, wanted: tuple[Announced, ...], function: ast.FunctionDef
 ) -> tuple[tuple[Expr, ...], tuple[str, ...]]:
-    """The returned expressions and their types."""
+    """The returned expressions and their types; those of tuples in tuples one after the other."""
     last = function.body[-1]
     assert isinstance(last, ast.Return)
     assert last.value is not None
-    whole = last.value
     many = wanted[-1:] == ("...",) or len(wanted) > 1
+    parts = _parts(value, wanted, last.value) if many else [(value, wanted[0], last.value)]
+    listed = list(_listed(parts))
+    results = tuple(_result(part, kind, node) for part, kind, node in listed)
+    return results, tuple(kind for _, kind, _ in listed)
+
+
+def _listed(
+    parts: Sequence[tuple[LoweredValue, Announced, ast.expr]],
+) -> Iterator[tuple[LoweredValue, str, ast.expr]]:
+    for part, kind, node in parts:
+        if isinstance(kind, str):
+            yield part, kind, node
+        else:
+            yield from _listed(_parts(part, kind, node))
+
+
+def _parts(
+    value: LoweredValue, wanted: tuple[Announced, ...], whole: ast.expr
+) -> list[tuple[LoweredValue, Announced, ast.expr]]:
+    """The entries of a returned tuple, each with its announced type and place."""
     parts: tuple[LoweredValue, ...] = (value,)
-    if many and isinstance(value, Items):
+    if isinstance(value, Items):
         parts = value.items
-    elif many and isinstance(value, Scalar) and wanted[0] not in ("Vector", "Matrix"):
+    elif isinstance(value, Scalar) and wanted[0] not in ("Vector", "Matrix"):
         parts = entries_of(value, place(whole)) or parts
     types = wanted
     if wanted[-1:] == ("...",):
@@ -44,11 +65,10 @@ def returns(
             f"{len(parts)} values are returned, and {len(types)} announced.",
             "Name each in Private[tuple[...]].",
         )
-    at = [whole] * len(parts)
+    at: list[ast.expr] = [whole] * len(parts)
     if isinstance(whole, ast.Tuple) and len(whole.elts) == len(parts):
         at = whole.elts
-    results = zip(parts, types, at, strict=True)
-    return tuple(_result(p, t, node) for p, t, node in results), types
+    return list(zip(parts, types, at, strict=True))
 
 
 def _matrix(value: Items, node: ast.expr) -> Expr:

@@ -24,6 +24,10 @@ LIKELIHOODS = (
     "Likelihoods are bernoulli, categorical, normal(sd=), poisson(exposure=) and "
     "linear_model(noise_sd=)."
 )
+ONE_BY_ONE = (
+    "Release each number with noise of its own, laplace(count(...), epsilon=...), and decide by "
+    "`if` on what was released."
+)
 PRIORS = "Priors are beta(a, b), dirichlet(a, ...), normal(mean, sd=) and gamma(shape, rate=)."
 INSTEAD = {
     "sorted": "For a quantile: exponential(score=lambda t: ..., candidates=linspace(...), ...).",
@@ -39,23 +43,23 @@ INSTEAD = {
     "float": "Numbers are numbers as they are.",
     "bool": "Write the comparison: x != 0.",
     "complex": "Numbers are real.",
-    "round": "Round what is returned, after the program.",
     "pow": "Write x * x, or x ** 2.",
     "divmod": "On data the operations are + - * / and squares.",
     "mean": "sum(...) / people.size is a mean where the size is public.",
     "median": "exponential(score=lambda t: ..., candidates=linspace(...), epsilon=...).",
     "quantile": "exponential(score=lambda t: ..., candidates=linspace(...), epsilon=...).",
-    "log": "The operations are + - * / and squares; transform the column before it is read.",
-    "exp": "The operations are + - * / and squares; transform the column before it is read.",
-    "sqrt": "The operations are + - * / and squares; transform the column before it is read.",
-    "math": "The operations are + - * / and squares.",
+    "math": "Import sqrt, log, exp, floor and lgamma from bayesdp.programs.",
     "np": "Sums, counts and folds are written out.",
     "numpy": "Sums, counts and folds are written out.",
     "random": "Releases draw their own noise.",
+    "above_threshold": ONE_BY_ONE,
+    "sparse_vector": ONE_BY_ONE,
     "logistic": "A rate in each group of a public or private category is bernoulli with a beta "
     "prior; for a trend there is linear_model(noise_sd=...). " + LIKELIHOODS,
     "binomial": "Truth values of single records are bernoulli. " + LIKELIHOODS,
     "multinomial": "Labels of single records are categorical. " + LIKELIHOODS,
+    "poisson_regression": "A rate in each group of a category is poisson with a gamma prior. "
+    + LIKELIHOODS,
     "geometric": LIKELIHOODS,
     "negative_binomial": "Counts are poisson with a gamma prior. " + LIKELIHOODS,
     "exponential_time": LIKELIHOODS,

@@ -16,7 +16,8 @@ ALLOWED: tuple[type[ast.AST], ...] = (
     *(ast.IfExp, ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.GeneratorExp),
     *(ast.ListComp, ast.comprehension, ast.Lambda),
     *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.USub, ast.UAdd),
-    *(ast.Not, ast.And, ast.Or, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE),
+    *(ast.Not, ast.And, ast.Or, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In),
+    ast.NotIn,
 )
 
 _REQUIRE = "For a condition on public values write require(...)."
@@ -70,8 +71,6 @@ REFUSED: dict[type[ast.AST], tuple[str, str, str]] = {
     ast.Starred: ("construct", "Starred arguments are not part of the language.", "List them."),
     ast.Is: _IDENTITY,
     ast.IsNot: _IDENTITY,
-    ast.In: ("construct", "`in` is not part of the language.", "Use == with `or`."),
-    ast.NotIn: ("construct", "`in` is not part of the language.", "Use != with `and`."),
     ast.Slice: ("construct", "Slices are not part of the language.", "Take single entries."),
     ast.MatMult: ("construct", "`@` is not part of the language.", "Use sums of products."),
 }

@@ -321,10 +321,6 @@ PROBES: dict[str, Callable[[], Probe]] = {
     "a floor in rows": lambda: Probe(noisy("sum(r.x // 3 for r in db)")),
     "a logarithm of 0": lambda: Probe(
         noisy("sum(log(r.y) for r in db)"), "REJECTED"),
-    "a root below 0": lambda: Probe(
-        noisy("sum(sqrt(r.x) for r in db)"), "REJECTED"),
-    "a filter by a logarithm of 0": lambda: Probe(
-        noisy("count(r for r in db if log(r.y) > 0)"), "REJECTED"),
     "an exponential of a released value": lambda: Probe(
         released("exp(shown)"), "REJECTED"),
     "an exponential without an end": lambda: Probe(released("exp(max(shown, 0))"), "REJECTED"),

@@ -22,7 +22,9 @@ FUNCTIONS = ("floor", "sqrt", "log", "exp", "lgamma")
 MOST_EXPONENT = 700
 """Exponentials are of numbers from minus this to this: others are nearly 0, or beyond doubles."""
 KEPT_BITS = 64
+"""How many bits a value has."""
 MARGIN, TINY = Fraction(1, 2**40), Fraction(1, 2**160)
+"""What the bounds of a value are moved outwards by: relative to it, and for logarithms besides."""
 
 _BALLS: Mapping[str, Callable[[arb], arb]] = {
     "sqrt": lambda x: x.sqrt(),

@@ -6,8 +6,8 @@
   `values`.
 * Statements and expressions: `statements`, `loops`, `branches` (with `conditions` and `joins`),
   `access`, `literals`, `arithmetic`, `generators`, `helpers`, `calls` (with `arguments`).
-* Functions: `rows`, `aggregates`, `clipping`, `functions`, `categories`; `releases`, `choices` and
-  `candidates`; `models`, `after` and `summaries` (posteriors);
+* Functions: `rows`, `aggregates`, `clipping`, `functions`, `categories`; `releases`, `choices` (of
+  `labels`) and `candidates`; `models`, `after` and `summaries` (posteriors);
   `results`. How large values grow: `sizes`.
 
 Every function here raises `ProgramError` for what the language refuses, with the place and, where

@@ -9,6 +9,7 @@ from bayesdp.programs.ir import Expr
 from bayesdp.programs.source.arguments import BoundArguments, bind, needed, public_number
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
+from bayesdp.programs.source.labels import MOST_TEXTS
 from bayesdp.programs.source.literals import Literal
 from bayesdp.programs.source.models import model_object
 from bayesdp.programs.source.values import (
@@ -21,6 +22,7 @@ from bayesdp.programs.source.values import (
     constant,
     described,
     scalar,
+    static,
     static_of,
 )
 
@@ -39,6 +41,8 @@ def candidates_of(bound: BoundArguments, context: Context) -> ModelObject:
     if isinstance(candidates, Items):
         _fixed_entries(candidates, node)
         values = static_of(candidates)
+        if isinstance(values, tuple) and values and _texts(values):
+            return _labels(values, node)
         if (
             isinstance(values, tuple)
             and values
@@ -49,14 +53,6 @@ def candidates_of(bound: BoundArguments, context: Context) -> ModelObject:
             expr = Expr("values", parts, (), place(node))
             return ModelObject("candidates", expr, "int" if whole else "real")
     if isinstance(candidates, Scalar | Items | Data | ModelObject):
-        if isinstance(values := static_of(candidates), tuple) and values and _texts(values):
-            raise refuse(
-                "type",
-                node,
-                "Candidates are numbers, and these are texts.",
-                f"Number them: candidates=range({len(values)}), and in the score "
-                f'count(x for x in data if (x == "{values[0]}" and t == 0) or ...).',
-            )
         raise refuse(
             "private-parameter" if isinstance(candidates, Data) else "type",
             node,
@@ -166,6 +162,18 @@ def call_grid_of(node: ast.Call, context: Context) -> LoweredValue:
             raise refuse("arguments", at, f"{name} is a range, a linspace or a tuple of numbers.")
         axes.append(axis.expr)
     return ModelObject("candidates", Expr("grid-of", tuple(axes), (family,), place(node)), family)
+
+
+def _labels(texts: tuple[Literal, ...], node: ast.expr) -> ModelObject:
+    """Texts as candidates: their places, with the labels in `about`."""
+    if len(set(texts)) != len(texts) or len(texts) > MOST_TEXTS:
+        raise refuse(
+            "arguments", node, f"Texts to choose from are at most {MOST_TEXTS}, each of them once.",
+            "List those that matter.",
+        )  # fmt: skip
+    parts = tuple(constant(Fraction(i)) for i in range(len(texts)))
+    about = tuple(static(text, node) for text in texts)
+    return ModelObject("candidates", Expr("values", parts, (), place(node)), "text", about)
 
 
 def _texts(values: tuple[Literal, ...]) -> bool:

@@ -19,6 +19,7 @@ from bayesdp.programs.source.arguments import (
 from bayesdp.programs.source.candidates import among, candidates_of
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
+from bayesdp.programs.source.labels import choice_among, chosen_label
 from bayesdp.programs.source.models import POSTERIOR, model_of
 from bayesdp.programs.source.rows import ONE, check_all_rows, data_expr, private_data
 from bayesdp.programs.source.scope import FunctionScope
@@ -35,6 +36,10 @@ from bayesdp.programs.source.values import (
     static_of,
 )
 
+NO_CONDITION = (
+    "A score is computed without: -abs(c - s), min and max; or with the condition inside the "
+    "count, count(p for p in people if p.group == g and g != first)."
+)
 SILENT = "A score releases nothing itself."
 CANDIDATE_ENDED = "is a candidate, inside its score only."
 
@@ -68,6 +73,8 @@ def call_exponential(node: ast.Call, context: Context) -> LoweredValue:
     name = context.draft.emit("exponential", node, [score.expr, candidates.expr], options)
     if candidates.family in POSTERIOR:
         return ModelObject("released-posterior", name, candidates.family, (), True)
+    if candidates.family == "text":
+        return chosen_label(_labels(candidates), name, node, context)
     kind = INT if candidates.family == "int" else REAL
     return Scalar("public", among(name, candidates.expr), kind, released=True)
 
@@ -81,6 +88,8 @@ def _scored(score: ast.Lambda, candidates: ModelObject, context: Context) -> Mod
     variable = context.draft.fresh("candidate")
     kind = INT if candidates.family == "int" else REAL
     shown = Scalar("public", Expr("public", (), (variable,), place(score)), kind)
+    if candidates.family == "text":
+        shown = choice_among(_labels(candidates), shown.expr)
     inner = FunctionScope({**context.scope.names, parameters[0].arg: shown}, context.scope.gone)
     with context.draft.without_release(score, SILENT):
         body = scalar(_score_of(score.body, context.inside(inner)), score.body)
@@ -91,6 +100,10 @@ def _scored(score: ast.Lambda, candidates: ModelObject, context: Context) -> Mod
     return ModelObject("score", Expr("score", (body.expr,), (variable,), place(score)), "number")
 
 
+def _labels(candidates: ModelObject) -> tuple[str, ...]:
+    return tuple(str(static_of(text)) for text in candidates.about)
+
+
 def _score_of(body: ast.expr, context: Context) -> LoweredValue:
     try:
         return context.value(body)
@@ -98,9 +111,7 @@ def _score_of(body: ast.expr, context: Context) -> LoweredValue:
         diagnostic = error.diagnostic
         if diagnostic.code != "private-control":
             raise
-        raise ProgramError(
-            replace(diagnostic, accepted="A score is computed without: -abs(c - s), min and max.")
-        ) from None
+        raise ProgramError(replace(diagnostic, accepted=NO_CONDITION)) from None
 
 
 def call_hellinger(node: ast.Call, context: Context) -> LoweredValue:

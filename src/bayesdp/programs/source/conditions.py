@@ -8,6 +8,7 @@ from fractions import Fraction
 from bayesdp.errors import did_you_mean
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import refuse
+from bayesdp.programs.source.labels import is_choice, other_label, same_label
 from bayesdp.programs.source.loops import sequence
 from bayesdp.programs.source.values import (
     BOOL,
@@ -96,6 +97,11 @@ def _comparison(op: str, node: ast.AST, a: Scalar, b: Scalar) -> Scalar:
         )
     if "vector" in (a.type.kind, b.type.kind):
         raise refuse("type", node, "Vectors are not compared.", "Compare their entries.")
+    choices = [(x, y) for x, y in ((a, b), (b, a)) if is_choice(x)]
+    if choices:
+        if op not in ("eq", "ne"):
+            raise refuse("type", node, "A label is compared with a label, by == or !=.")
+        return (same_label if op == "eq" else other_label)(*choices[0], node)
     labels = [side for side in (a, b) if side.type.kind in ("category", "text")]
     if labels:
         if op not in ("eq", "ne") or len(labels) < 2:

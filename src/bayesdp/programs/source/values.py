@@ -254,7 +254,7 @@ def number_of(value: Scalar) -> Fraction:
 def check_numeric(value: Scalar, node: ast.AST) -> None:
     """Refuse labels and texts where numbers are wanted."""
     kinds = [value.type, *value.type.items]
-    if any(kind.kind in ("category", "text") for kind in kinds):
+    if any(kind.kind in ("category", "text", "choice") for kind in kinds):
         raise refuse(
             "type",
             node,

@@ -338,7 +338,7 @@ REFUSED: dict[str, tuple[Document, str]] = {
     "bins": ({"bins": [1.0, 2.0, 3.0]}, "nothing but on a histogram"),
     "sizes of groups": (
         {"by": "g", "group_sizes": {"a": 3, "b": 2}},
-        "mean, variance or proportion",
+        "a mean, proportion, variance, covariance or regression",
     ),
     "one mechanism": ({"tightness": "mechanism"}, "tightness"),
     "another median": ({"kind": "median"}, "0.5, which a median has"),

@@ -327,7 +327,7 @@ OTHERWISE = {
     "wide._position": "an example of a key of [data.wide], with names of one's own",
     "products.check_product_keys": "names a kind that has keys of its own",
     "products._check_regression": "an example of the keys of a regression",
-    "sums._validate_grid": "the engine's own check: a study is refused before it",
+    "sums._require_grid": "the engine's own check: a study is refused before it",
     "declarations.parse_columns": "speaks of names with an equals sign",
     "autoregressive._region": "names a model",
     "clusters.fit_exchangeable": "names a model",

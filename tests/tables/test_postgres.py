@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime as dates
+import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +21,20 @@ from bayesdp.errors import TableError, TableMismatchError, UnsupportedError
 from bayesdp.fitting.counting import Chains
 from bayesdp.fitting.states import read_states
 from bayesdp.populations.support import ChainSupport, ClusterSupport, RecordSupport, Support
+from bayesdp.statements.queries import interval_of_products
 from bayesdp.tables.checks import Structure, count_records, inspect
 from bayesdp.tables.columns import Column
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.engine import Engine
 from bayesdp.tables.grid import Grid
+from bayesdp.tables.grids import Grids
 from bayesdp.tables.predicates import Predicate
 from bayesdp.tables.queries import (
     CountQuery,
     DataQuery,
     DeviationQuery,
     HistogramQuery,
+    ProductQuery,
     SumQuery,
 )
 from bayesdp.tables.refusals import UnreadableCellsError
@@ -102,6 +107,22 @@ def plan_of(columns: Mapping[str, Column], rows: int, by: str = "r") -> list[Dat
             ]
         else:
             plan.append(HistogramQuery(f"states {name}", name))
+    numbers = [
+        name for name, column in columns.items() if column.is_private and column.bounds is not None
+    ]
+    for first, second in pairwise(numbers):
+        ends = [columns[name].interval or (0.0, 0.0) for name in (first, second)]
+        grids = Grids.alike(
+            [Grid.plan(*end, rows, dp_epsilon=1.0, squares=True, moves=8) for end in ends]
+        )
+        for moments in (False, True):
+            named = f"products {first} {second} {moments}"
+            plan.append(ProductQuery(named, (first, second), grids, moments, None, by))
+        both_ends = interval_of_products(*ends)
+        if math.isfinite(both_ends[1] - both_ends[0]):
+            grid = Grid.plan(*both_ends, rows, dp_epsilon=1.0)
+            weighted = f"weighted {first} {second}"
+            plan.append(SumQuery(weighted, first, grid, None, by, weighted_by=second))
     if {"half", "truth"} <= columns.keys():
         plan.append(HistogramQuery("two ways", ("half", "truth"), None, None, by))
     return [*plan, CountQuery("count", None, by), CountQuery("all")]

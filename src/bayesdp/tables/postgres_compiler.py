@@ -6,7 +6,7 @@ does; all others are refused, so that a new expression can't be computed in anot
 What differs and is written out:
 
 * a product or quotient of doubles that is too large or too small is an error in PostgreSQL, and an
-  infinity or 0 in DuckDB (`visit_Multiply`, `visit_Divide`);
+  infinity or 0 in DuckDB (`visit_Multiply`, `visit_Divide`, but for products of two columns);
 * halves are rounded to even numbers (`visit_Round`), and casts of doubles to whole numbers too
   (refused);
 * a text is cast to a time or a number only if it is one, and what is one is another question
@@ -219,8 +219,14 @@ class _Compiler(PostgresCompiler):  # type: ignore[misc]  # Ibis publishes no ty
     # -- numbers -------------------------------------------------------------------------------
 
     def visit_Multiply(self, op: Any, *, left: Any, right: Any) -> Any:
-        """A product of doubles, one of them a literal; infinite or 0 where an error would be."""
-        if op.dtype.is_integer():
+        """A product of doubles; infinite or 0 where an error would be, if one is a literal.
+
+        A product of two columns that is too large or too small stays an error: who multiplies them
+        (`sums`) sees to it that there is none, and the table is refused if there is.
+        """
+        doubles = op.left.dtype.is_float64() and op.right.dtype.is_float64()
+        columns = _number(op.left) is None and _number(op.right) is None
+        if op.dtype.is_integer() or (doubles and columns):
             return super().visit_Multiply(op, left=left, right=right)
         if (factor := _number(op.left)) is not None and _number(op.right) is None:
             left, other = right, op.right

@@ -27,6 +27,7 @@ from bayesdp.tables.checks import (
 )
 from bayesdp.tables.columns import Column, group_keys
 from bayesdp.tables.grid import Grid
+from bayesdp.tables.literals import literal
 from bayesdp.tables.queries import (
     CountQuery,
     DataQuery,
@@ -39,6 +40,8 @@ from bayesdp.tables.queries import (
 from bayesdp.tables.record_rows import RowOrder, here_of, total_of
 from bayesdp.tables.source import Table, require_columns
 
+_TINY = 2.0**-500
+"""Factors of products that are nearer to 0 are 0."""
 _MOST_GROUPS = 50_000
 """The most groups of a scan with several queries; each further scan reads the table again."""
 
@@ -321,7 +324,7 @@ class _Scan:
         if isinstance(query, SumQuery | DeviationQuery):
             values = self.values[query.column]
             if isinstance(query, SumQuery) and query.weighted_by is not None:
-                values = values.cast("float64") * self.values[query.weighted_by].cast("float64")
+                values = _product(values, self.values[query.weighted_by])
             steps = query.grid.to_ibis(values)
             if query.cap is not None and query.cap.total_bounds is not None:
                 total = self.staged[total_of(self.marks[query.name])]
@@ -429,6 +432,20 @@ class _Scan:
             key: query.integers(line[0], line[1:width], line[width:]) for key, line in added.items()
         }
         return Total(values, {key: line[0] for key, line in added.items()})
+
+
+def _product(value: Any, weight: Any) -> Any:
+    """The product of two columns of numbers in their bounds, of which none below `_TINY` counts.
+
+    So no product is too small for a double, which is an error on some engines. None is too large,
+    because that of their bounds is not. It is clipped to the grid, whatever its last bits are.
+    """
+    import ibis
+
+    doubles = [raw.cast("float64") for raw in (value, weight)]
+    tiny, zero = literal(_TINY), literal(0.0)
+    sizes = [ibis.ifelse(raw.abs() < tiny, zero, raw) for raw in doubles]
+    return sizes[0] * sizes[1]
 
 
 def squared_deviations(rows: int, total: int, squares: int) -> int:

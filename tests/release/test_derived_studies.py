@@ -278,3 +278,32 @@ def test_a_total_is_the_number_of_records_only_where_a_record_is_a_row(tmp_path:
     stated = [spec | {"total": 8}]
     release = study(tmp_path, CELLS, derived=stated, table=persons, rows_per_unit=1, **made)
     assert sum(n.value for n in release.release()["a"]) == pytest.approx(8.0)
+
+
+SERIES = {"name": "weeks", "kind": "series", "column": "age", "by": "sex"}
+REGRESSION = {"name": "line", "kind": "regression", "outcome": "age", "on": "ill"}
+
+
+@pytest.mark.parametrize(
+    "query", [SERIES, REGRESSION, SERIES | {"answers": "periods"}, REGRESSION | {"by": "region"}]
+)
+def test_numbers_without_noise_of_their_own_are_not_ranked(query: Any, tmp_path: Path) -> None:
+    """Refused with the study, before any debit, also where they are many of one law's noise."""
+    derived = [{"name": "top", "kind": "largest", "query": query["name"], "count": 1}]
+    with pytest.raises(InputError, match=r"derived\[0\]\.query.*expected a query of kind count"):
+        study(tmp_path, query, derived=derived)
+
+
+def test_covariances_of_groups_of_a_size_are_ranked(tmp_path: Path) -> None:
+    query = {"name": "both", "kind": "covariance", "column": ["age", "ill"], "by": "region"}
+    query |= {"group_sizes": {"north": 4, "south": 4}}
+    derived = [{"name": "top", "kind": "largest", "query": "both", "count": 2}]
+    release = study(tmp_path, query, derived=derived).release()
+    exact = [part.age.cov(part.ill, ddof=0) for _, part in TABLE.groupby("region")]
+    assert [n.value for n in release["top"]] == pytest.approx(sorted(exact)[::-1], abs=0.01)
+
+
+def test_what_is_no_part_of_a_ratio_is_said_of_its_kind(tmp_path: Path) -> None:
+    derived = [{"name": "r", "kind": "ratio", "numerator": "weeks", "denominator": "ill"}]
+    with pytest.raises(InputError, match="Ratios of a series have no interval"):
+        study(tmp_path, SERIES, ILL, derived=derived)

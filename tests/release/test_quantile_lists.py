@@ -50,6 +50,12 @@ def test_they_are_released_and_certified_and_put_in_order(tmp_path: Path) -> Non
     assert release["ages at 0.5"].value in (50.0, 55.0, 60.0)
 
 
+def test_a_list_of_one_is_that_one(tmp_path: Path) -> None:
+    release = study(tmp_path, QUARTILES | {"probabilities": [0.5]}).release()
+    (number,) = release["ages"]
+    assert number.value == release["ages at 0.5"].value
+
+
 def test_groups_have_their_own(tmp_path: Path) -> None:
     release = study(tmp_path, QUARTILES | {"by": "sex"}).release()
     assert [number.place for number in release["ages"]][:3] == [

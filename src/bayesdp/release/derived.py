@@ -54,6 +54,9 @@ Number = TypeVar("Number", bound=NoisyNumber)
 EXACT = ("count", "sum", "mean", "proportion", "histogram")
 """Kinds whose noise is added to the number, and nothing is done to it afterwards."""
 
+RANKED = (*EXACT, "variance", "covariance")
+"""Kinds whose numbers have noise of their own, so that they can be put in order of size."""
+
 _SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
 """How the chance of being wrong may be divided between a numerator and a denominator."""
 
@@ -436,9 +439,12 @@ def _log_moment(scale: float, share: float) -> float:
 
 def _check_alike(results: Sequence[NoisyNumber]) -> None:
     for result in results:
-        if result.kind not in (*EXACT, "variance"):
+        if result.kind not in RANKED:
             raise InputError(
-                "results", result.kind, expected="numbers with noise, and not quantiles"
+                "results",
+                result.kind,
+                expected=f"results of kind {', '.join(RANKED)}",
+                remedy="Other numbers have no noise of their own in one unit.",
             )
     if len({(result.query, result.noise.scale, result.noise_unit) for result in results}) != 1:
         raise InputError(
@@ -456,6 +462,7 @@ def _failure(confidence: float) -> float:
 
 __all__ = [
     "EXACT",
+    "RANKED",
     "Consistent",
     "Cumulative",
     "Ratio",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from bayesdp.errors import InputError, did_you_mean, first_names
-from bayesdp.release.derived import EXACT
+from bayesdp.release.derived import EXACT, RANKED
 from bayesdp.release.derived_spec import DerivedSpec, OwnDerivedSpec
 from bayesdp.release.queries import Shape
 from bayesdp.release.sampling import SAMPLED
@@ -170,7 +170,9 @@ def _require_ratio(spec: DerivedSpec, key: str, known: Mapping[str, Shape]) -> N
                 f"{key}.{name}",
                 query,
                 expected=f"a query of kind {', '.join(EXACT)}",
-                remedy="A variance is at least 0, so that its noise is not added to it.",
+                remedy="A variance is at least 0, so that its noise is not added to it."
+                if known[query].spec.kind == "variance"
+                else f"Ratios of a {known[query].spec.kind} have no interval.",
             )
     if spec.numerator == spec.denominator:
         raise InputError(
@@ -202,6 +204,13 @@ def places(shape: Shape) -> list[tuple[object, object, object]]:
 
 def _require_alike(spec: DerivedSpec, key: str, shape: Shape) -> None:
     """Several numbers with the same noise, and at least so many as are wanted."""
+    if shape.spec.kind not in RANKED:
+        raise InputError(
+            f"{key}.query",
+            spec.query,
+            expected=f"a query of kind {', '.join(RANKED)}",
+            remedy=f"The numbers of a {shape.spec.kind} have no noise of their own in one unit.",
+        )
     numbers = len(places(shape))
     if numbers < 2:
         raise InputError(

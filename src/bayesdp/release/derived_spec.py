@@ -81,6 +81,8 @@ class DerivedSpec(BaseModel):
 class OwnDerivedSpec(DerivedSpec):
     """What a `[[query]]` asks for itself, under its own name: it stands before `[[derived]]`."""
 
+    queries: tuple[str, ...] | None = Field(default=None, strict=False, min_length=1)
+
 
 def parse_derived(raw: object, queries: Sequence[QuerySpec]) -> tuple[DerivedSpec, ...]:
     """The tables of `[[derived]]`. Raises `InputError` naming the key that is wrong."""

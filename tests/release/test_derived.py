@@ -159,7 +159,7 @@ def test_what_is_largest(tmp_path: Path) -> None:
     mixed = ResultList([released(1.0), released(2.0, step=0.5)])
     with pytest.raises(InputError, match="the same noise"):
         mixed.separation()
-    with pytest.raises(InputError, match="results is .quantile.: expected results of kind count"):
+    with pytest.raises(InputError, match=r"results is .quantile.: expected results of kind count"):
         ResultList([replace(released(1.0), kind="quantile")]).largest(1)
 
 

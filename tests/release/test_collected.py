@@ -473,6 +473,10 @@ def test_cells_are_what_was_answered(tmp_path: Path, column: Document) -> None:
         {"kind": "count", "where": "smokes == 'no'"},
         {"kind": "mean", "column": "x", "where": "role == 'child'"},
         {"kind": "count", "where": "often == 1"},
+        {"kind": "regression", "outcome": "often", "on": "x"},
+        {"kind": "regression", "outcome": "x", "on": ["often"]},
+        {"kind": "covariance", "column": ["x", "often"]},
+        {"kind": "series", "column": "smokes"},
     ],
 )
 def test_no_other_query_takes_answers_for_true(tmp_path: Path, other: Document) -> None:

@@ -307,3 +307,39 @@ def test_what_is_no_part_of_a_ratio_is_said_of_its_kind(tmp_path: Path) -> None:
     derived = [{"name": "r", "kind": "ratio", "numerator": "weeks", "denominator": "ill"}]
     with pytest.raises(InputError, match="Ratios of a series have no interval"):
         study(tmp_path, SERIES, ILL, derived=derived)
+
+
+# -- nothing fails after its debit -----------------------------------------------------------------
+
+HUGE = COLUMNS | {"age": {"bounds": [0.0, 1e300]}, "small": {"bounds": [5e-301, 1e-300]}}
+
+
+def of_sizes(folder: Path, *queries: Any, **other: Any) -> bdp.Study:
+    table = TABLE.assign(age=TABLE.age * 1e298, small=7e-301)
+    population = {"model": "independent", "covers": ["ill", "smokes", "age", "small"]}
+    population["source"] = "us"
+    return study(folder, *queries, table=table, columns=HUGE, population=population, **other)
+
+
+def test_a_ratio_beyond_doubles_is_not_known(tmp_path: Path) -> None:
+    small = TOTAL | {"name": "small", "column": "small"}
+    derived = [{"name": "r", "kind": "ratio", "numerator": "years", "denominator": "small"}]
+    release = of_sizes(tmp_path, TOTAL, small, derived=derived).release()
+    (number,) = release["r"]
+    assert (number.value, number.low, number.high) == (None, None, None)
+    assert "beyond the largest double" in str(release["r"])
+
+
+def test_coefficients_beyond_doubles_are_refused_before_the_debit(tmp_path: Path) -> None:
+    line = {"name": "line", "kind": "regression", "outcome": "age", "on": "small"}
+    with pytest.raises(InputError, match=r"query\[0\]\.on.*coefficients are doubles"):
+        of_sizes(tmp_path, line)
+    of_sizes(tmp_path, line | {"outcome": "small", "on": "age"}).release()
+
+
+def test_a_design_effect_has_an_end(tmp_path: Path) -> None:
+    asked = {"name": "d", "kind": "sampling", "query": "ill by sex", "design_effect": 1e308}
+    with pytest.raises(InputError, match=r"derived\[0\]\.design_effect is 1e\+308"):
+        study(tmp_path, BY_SEX, derived=[asked])
+    release = study(tmp_path, BY_SEX, derived=[asked | {"design_effect": 1e9}]).release()
+    assert all(math.isfinite(number.high) for number in release["d"])

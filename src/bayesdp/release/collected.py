@@ -24,7 +24,7 @@ from bayesdp.release.labels import covered, label, labels
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import CAPS, OF_QUANTILES, QuerySpec, refuse_keys
 from bayesdp.statements.columns import Value
-from bayesdp.statements.queries import MOST_COLLECTED, RANDOMIZED_RESPONSE
+from bayesdp.statements.queries import MOST_COLLECTED, RANDOMIZED_RESPONSE, column_names
 from bayesdp.statements.spends import COLLECTED
 from bayesdp.tables.columns import Column
 from bayesdp.tables.predicates import Predicate
@@ -326,9 +326,7 @@ def _check_others(
 
 def _read(study: StudySpec, query: QuerySpec, key: str) -> set[str]:
     """The columns that a query names, and those that these are derived from."""
-    named: set[str] = set()
-    for part in (query.column, query.by):
-        named |= {part} if isinstance(part, str) else set(part or ())
+    named = {*query.value_columns, *column_names(query.by), *column_names(query.weighted_by)}
     if query.where is not None:
         named |= set(Predicate.parse(query.where, study.columns, key=f"{key}.where").columns)
     return named | {

@@ -66,8 +66,9 @@ class DerivedNumber:
     """A number that was computed from released ones. The exact one lies from `low` to `high`.
 
     `place` is its group and cell as they are shown, empty where it has none. All three numbers are
-    `None`, and `reason` says why, where no interval holds: a ratio whose denominator may be 0. A
-    quantile is shown as `text`, and has the error of its rank in rows, `ranks`, and no interval.
+    `None`, and `reason` says why, where no interval holds: a ratio whose denominator may be 0, and
+    what is beyond the largest double. A quantile is shown as `text`, and has the error of its rank
+    in rows, `ranks`, and no interval.
     """
 
     place: str
@@ -118,7 +119,7 @@ class Derived:
 
         Raises `InputError` unless `confidence` lies between 0 and 1.
         """
-        return _COMPUTED[self.spec.kind](self, confidence)
+        return [_finite(number) for number in _COMPUTED[self.spec.kind](self, confidence)]
 
     def __iter__(self) -> Any:
         return iter(self.numbers)
@@ -290,6 +291,15 @@ def _within(values: Mapping[str, float], error: float, total: float) -> list[Der
         low, high = _ends(value, error)
         made.append(DerivedNumber(place, value, max(low, 0.0), min(high, total)))
     return made
+
+
+def _finite(number: DerivedNumber) -> DerivedNumber:
+    """The number, or that it is not known where it or an end of its interval is no double."""
+    known = [part for part in (number.value, number.low, number.high) if part is not None]
+    if all(map(math.isfinite, known)):
+        return number
+    reason = "It is beyond the largest double: declare the columns in other units."
+    return DerivedNumber(number.place, None, None, None, reason)
 
 
 def _ends(value: float, error: float) -> tuple[float, float]:

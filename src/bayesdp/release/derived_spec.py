@@ -17,6 +17,9 @@ from bayesdp.release.spec_parts import QuerySpec
 
 DerivedKind = Literal["ratio", "largest", "consistent", "cumulative", "quantiles", "sampling"]
 
+MOST_EFFECT = 1e9
+"""The largest design effect: it is at most the number of rows."""
+
 _KEYS = {
     "ratio": ("numerator", "denominator"),
     "largest": ("query", "count"),
@@ -53,7 +56,7 @@ class DerivedSpec(BaseModel):
     query: str | None = None
     queries: tuple[str, ...] | None = Field(default=None, strict=False, min_length=2)
     variance: str | None = None
-    design_effect: float | None = Field(default=None, ge=1)
+    design_effect: float | None = Field(default=None, ge=1, le=MOST_EFFECT)
     count: int | None = Field(default=None, ge=1)
     total: int | None = Field(default=None, ge=0)
     confidence: float = Field(default=0.95, gt=0.5, lt=1)

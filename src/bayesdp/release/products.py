@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 
 from bayesdp.errors import InputError, toml_text
 from bayesdp.release.spec_parts import OF_REGRESSIONS, QuerySpec, refuse_keys
 from bayesdp.statements.queries import MOST_MOMENTS_OF, PRODUCTS, column_names, moment_names
 from bayesdp.tables.columns import Column
+
+_MOST_SLOPE = 1e200
+"""How much larger an outcome's range may be than that of a column which it is regressed on."""
 
 
 def check_product_keys(query: QuerySpec, key: str) -> None:
@@ -107,6 +111,27 @@ def regression_cells(query: QuerySpec, key: str) -> tuple[str, ...] | None:
             remedy="Name the column otherwise.",
         )
     return cells
+
+
+def check_slopes(query: QuerySpec, products: Sequence[Column], key: str) -> None:
+    """`InputError` at `key` where coefficients of a regression may not be doubles.
+
+    For a `query` of the columns `products`, the outcome last: they are computed for columns that
+    are scaled to the range from -1 to 1, and then turned into the columns' units.
+    """
+    if query.kind != "regression":
+        return
+    bounds = [column.interval or (0.0, 1.0) for column in products]
+    *widths, outcome = (high - low for low, high in bounds)
+    for width, (low, high) in zip(widths, bounds[:-1], strict=True):
+        slope = outcome / width if width > 0.0 else math.inf
+        if slope > _MOST_SLOPE or slope * max(abs(low), abs(high)) > _MOST_SLOPE:
+            raise InputError(
+                f"{key}.on",
+                list(query.value_columns[:-1]),
+                expected="columns with bounds for which coefficients are doubles",
+                remedy="Declare the columns or the outcome in other units.",
+            )
 
 
 def moments_move(columns: int, rows: int, steps: int) -> int:

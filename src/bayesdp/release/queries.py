@@ -26,7 +26,7 @@ from bayesdp.release.crossed import (
     quoted,
 )
 from bayesdp.release.labels import labels
-from bayesdp.release.products import named_at, products_of, regression_cells
+from bayesdp.release.products import check_slopes, named_at, products_of, regression_cells
 from bayesdp.release.quantiles import Choice, choice
 from bayesdp.release.record_rows import (
     cap_of,
@@ -267,6 +267,7 @@ def shape(study: StudySpec, position: int) -> Shape:
     column, cells = _column_and_cells(study, query, key, private_where)
     counted = column_names(query.column) if column is None and query.kind not in PRODUCTS else ()
     products = products_of(query, lambda name: _value_column(study, query, key, name))
+    check_slopes(query, products, key)
     cells = regression_cells(query, key) or cells
     check_numbers(keys, cells, key)
     named = named_at(query)

@@ -12,8 +12,10 @@ the column as their sensitivity. The claim is that no error of ours is above 1.0
 another, by more than three standard deviations of the draws. OpenDP comes with bayesdp; diffprivlib
 and pipeline-dp are compared where they are installed, which the script says.
 
-Errors are root mean squares over many draws, of ranks for quantiles. Times are of one answer: of
-the others a call of the library, of ours a whole release with its checks, debit and certificate.
+Errors are root mean squares over many draws, of ranks for quantiles. Of a regression they are those
+of the line at both bounds of the column that explains, kept within the bounds of the outcome, from
+least squares. Times are of one answer: of the others a call of the library, of ours a whole release
+with its checks, debit and certificate.
 """
 
 from __future__ import annotations
@@ -59,6 +61,8 @@ def people() -> pd.DataFrame:
             "income": income,
             "region": rng.choice(GROUPS, ROWS, p=[0.4, 0.3, 0.2, 0.1]),
             "size": rng.choice(STATES, ROWS),
+            "age": (age := np.round(rng.uniform(0.0, HIGH, ROWS), 1)),
+            "spent": np.clip(np.round(20.0 + 0.5 * age + rng.normal(0.0, 10.0, ROWS)), 0.0, HIGH),
         }
     )
 
@@ -84,13 +88,13 @@ class Task:
     """A question: the study's query, the true numbers, and how the others are asked.
 
     `exact` are the numbers without noise; for a quantile `probability` is its own, and errors are
-    of ranks. Each of `others` draws one answer.
+    of ranks (several of them: a probability for each number). Each of `others` draws one answer.
     """
 
     query: dict[str, Any]
     exact: Answer
     others: dict[str, Callable[[], Answer]]
-    probability: float | None = None
+    probability: float | Answer | None = None
 
     def error(self, answers: Sequence[Answer]) -> Error:
         squares = np.mean(self._off(answers) ** 2, axis=1)
@@ -127,7 +131,24 @@ def laplace(exact: Answer, sensitivity: float, kind: type) -> Callable[[], Answe
     return lambda: np.array(mechanism(numbers))
 
 
-def opendp_quantile(probability: float) -> Callable[[], Answer]:
+def opendp_variance() -> Callable[[], Answer]:
+    """OpenDP's variance, of rows whose number is public, with the noise of its own sensitivity."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    space = (
+        dp.vector_domain(dp.atom_domain(bounds=(0.0, HIGH), nan=False), size=ROWS),
+        dp.symmetric_distance(),
+    )
+    variance = space >> dp.t.then_variance(ddof=0)
+    noisy = dp.binary_search_chain(
+        lambda scale: variance >> dp.m.then_laplace(scale=scale), d_in=2, d_out=EPSILON
+    )
+    values = people()["income"].tolist()
+    return lambda: np.array([noisy(values)])
+
+
+def opendp_quantile(probability: float, epsilon: float = EPSILON) -> Callable[[], Answer]:
     """OpenDP's quantile among the candidates that ours has."""
     import opendp.prelude as dp
 
@@ -144,7 +165,7 @@ def opendp_quantile(probability: float) -> Callable[[], Answer]:
             scale=scale,
         )
 
-    scale = dp.binary_search(lambda s: mechanism(s).map(2) <= EPSILON, bounds=(1e-3, 1e5))
+    scale = dp.binary_search(lambda s: mechanism(s).map(2) <= epsilon, bounds=(1e-3, 1e5))
     chosen, values = mechanism(scale), people()["income"].tolist()
     return lambda: np.array([chosen(values)])
 
@@ -155,7 +176,26 @@ def diffprivlib(name: str, **options: Any) -> Callable[[], Answer]:
 
     values = people()["income"].to_numpy()
     call = getattr(tools, name)
-    return lambda: np.array([call(values, epsilon=EPSILON, bounds=(0.0, HIGH), **options)])
+    return lambda: np.ravel([call(values, epsilon=EPSILON, bounds=(0.0, HIGH), **options)])
+
+
+def line(intercept: float, slope: float) -> Answer:
+    """The line at both bounds, within those of the outcome."""
+    return np.clip([intercept, intercept + slope * HIGH], 0.0, HIGH)
+
+
+def diffprivlib_line() -> Answer:
+    """Its regression as it is.
+
+    Version 0.6.6 takes the square of the lower bound alone as the sensitivity of a sum of squares.
+    Its bounds are moved by a noisy mean before, so that the upper one may lie further from 0: then
+    its noise is less than its epsilon needs.
+    """
+    from diffprivlib.models import LinearRegression
+
+    made = LinearRegression(epsilon=EPSILON, bounds_X=(0.0, HIGH), bounds_y=(0.0, HIGH))
+    fitted = made.fit(people()[["age"]].to_numpy(), people()["spent"].to_numpy())
+    return line(float(fitted.intercept_), float(fitted.coef_[0]))
 
 
 def diffprivlib_groups() -> Answer:
@@ -291,6 +331,33 @@ def tasks(installed: Sequence[str]) -> dict[str, Task]:
             },
             probability,
         )
+    probabilities = np.array([0.25, 0.5, 0.75])
+    each = [opendp_quantile(p, EPSILON / 3) for p in probabilities] if "opendp" in installed else []
+    known["quartiles"] = Task(
+        {
+            "kind": "quantile",
+            "column": "income",
+            "probabilities": probabilities.tolist(),
+            "step": CANDIDATE_STEP,
+        },
+        probabilities,
+        {
+            "opendp": lambda: np.concatenate([draw() for draw in each]),
+            "diffprivlib": diffprivlib("quantile", quant=probabilities),
+        },
+        probabilities,
+    )
+    known["variance"] = Task(
+        {"kind": "variance", "column": "income"},
+        np.array([income.var(ddof=0)]),
+        {"opendp": opendp_variance(), "diffprivlib": diffprivlib("var")},
+    )
+    slope, intercept = np.polyfit(data["age"], data["spent"], 1)
+    known["regression"] = Task(
+        {"kind": "regression", "outcome": "spent", "on": "age"},
+        line(intercept, slope),
+        {"diffprivlib": diffprivlib_line},
+    )
     for task in known.values():
         for name in set(task.others) - set(installed):
             del task.others[name]
@@ -310,8 +377,10 @@ def study(query: dict[str, Any], folder: str) -> bdp.Study:
             "income": {"bounds": [0.0, HIGH]},
             "region": {"public": True, "states": list(GROUPS)},
             "size": {"states": list(STATES)},
+            "age": {"bounds": [0.0, HIGH]},
+            "spent": {"bounds": [0.0, HIGH]},
         },
-        population={"model": "independent", "covers": ["income", "size"]},
+        population={"model": "independent", "covers": ["income", "size", "age", "spent"]},
         budget={"epsilon": EPSILON},
         queries=[{"name": "answer", **query}],
         ledger=str(ledger),
@@ -325,9 +394,22 @@ def draws(query: dict[str, Any], folder: str) -> Callable[[], Answer]:
     from bayesdp.tables.sums import run
 
     plan = study(query, folder).check().plan
-    (planned,) = plan.queries
-    totals = run(open_table(people()), plan.study.columns, [planned.table_query()])["answer"]
-    return lambda: np.array([result.value for result in noisy(planned, totals)])
+    asked = [planned.table_query() for planned in plan.queries]
+    totals = run(open_table(people()), plan.study.columns, asked)
+
+    def draw() -> list[Any]:
+        return [r for planned in plan.queries for r in noisy(planned, totals[planned.name])]
+
+    if query["kind"] == "regression":
+        return lambda: fitted(draw())
+    return lambda: np.array([result.value for result in draw()])
+
+
+def fitted(moments: Sequence[Any]) -> Answer:
+    """The line of the released moments: what a release shows as coefficients, without intervals."""
+    x, y, xx, xy, _ = (moment.value for moment in moments)
+    slope = (xy - x * y) / (xx - x * x)  # of columns from -1 to 1
+    return line(HIGH / 2 * (1.0 + y - slope * (x + 1.0)), slope)
 
 
 def measured(draw: Callable[[], Answer], number: int) -> tuple[list[Answer], float]:

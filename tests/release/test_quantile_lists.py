@@ -56,6 +56,12 @@ def test_a_list_of_one_is_that_one(tmp_path: Path) -> None:
     assert number.value == release["ages at 0.5"].value
 
 
+@pytest.mark.parametrize("listed", [[0.5], [0.25, 0.5], [0.25, 0.5, 0.75]])
+def test_in_order_they_have_the_column_s_unit(tmp_path: Path, listed: list[float]) -> None:
+    release = study(tmp_path, QUARTILES | {"probabilities": listed}).release()
+    assert release["ages"].unit == "years"
+
+
 def test_groups_have_their_own(tmp_path: Path) -> None:
     release = study(tmp_path, QUARTILES | {"by": "sex"}).release()
     assert [number.place for number in release["ages"]][:3] == [

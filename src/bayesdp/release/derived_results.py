@@ -185,17 +185,17 @@ def derived_from(
         sources = tuple(tuple(by_query[name]) for name in spec.sources)
         counts = spec.kind in ("consistent", "cumulative", "sampling")
         total = float(rows if spec.total is None else spec.total) if counts else None
-        unit = sources[0][0].unit if spec.kind == "sampling" else _unit(sources)
+        unit = _unit(sources) if spec.kind == "ratio" else sources[0][0].unit
         made.append(Derived(spec, sources, total, unit))
     return tuple(made)
 
 
 def _unit(sources: Sequence[Sequence[PlacedNumber]]) -> str:
-    """The unit of what is computed: that of the numbers, or of their ratio."""
-    units = [numbers[0].unit for numbers in sources]
-    if len(units) != 2 or not units[1]:
-        return units[0]
-    return "" if units[0] == units[1] else f"{units[0] or '1'}/{units[1]}"
+    """The unit of a ratio."""
+    over, under = (numbers[0].unit for numbers in sources)
+    if not under:
+        return over
+    return "" if over == under else f"{over or '1'}/{under}"
 
 
 def _words(number: PlacedNumber) -> str:

@@ -31,14 +31,7 @@ from bayesdp.tables.spark_urls import parse_connect
 from bayesdp.tables.sums import run
 from bayesdp.tables.wide import parse_wide
 from tests.effort import in_full, runs
-from tests.tables.far_times import far_times, texts_of_times
-from tests.tables.joined_tables import (
-    joins_are_the_same,
-    the_same_rows_count,
-    what_cannot_be_sent_is_refused,
-    wide_tables_are_the_same,
-)
-from tests.tables.test_postgres import (
+from tests.tables.engines import (
     ARROW,
     DURATIONS,
     FORMATTED,
@@ -50,6 +43,13 @@ from tests.tables.test_postgres import (
     hostile_cells,
     plan_of,
     scanned,
+)
+from tests.tables.far_times import far_times, texts_of_times
+from tests.tables.joined_tables import (
+    joins_are_the_same,
+    the_same_rows_count,
+    what_cannot_be_sent_is_refused,
+    wide_tables_are_the_same,
 )
 
 pytestmark = [  # the library of Spark leaves sockets open when it has fetched rows

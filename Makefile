@@ -39,7 +39,7 @@ test: $(VENV)/.ready-to-develop
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 spark: $(VENV)/.ready-for-spark
-	$(BIN)/python -m pytest tests/tables/test_spark.py
+	$(BIN)/python -m pytest tests/tables/test_spark.py tests/release/test_engines.py
 
 check: $(VENV)/.ready-to-develop
 	$(BIN)/ruff format --check .

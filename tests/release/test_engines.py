@@ -34,7 +34,7 @@ COLUMNS = {
     "g": {"public": True, "states": [1, 2, 3]},
 }
 OF_A_RELEASE = {"results", "release", "assumptions"}
-"""The noise, the name of the release, and what is assumed of its source."""
+"""The noise, the name of the release, and the assumption that names it."""
 TYPES = {"x": "float8", "w": "float8", "ill": "int8", "g": "int8"}
 
 
@@ -71,6 +71,8 @@ def same_in(source: Any, frame: pl.DataFrame) -> None:
     differ = {part for part in known.body if known.body[part] != other.body.get(part)}
     assert known.body.keys() == other.body.keys()
     assert differ <= OF_A_RELEASE, differ
+    assumed = [set(made.body["assumptions"]) for made in (known, other)]
+    assert all(text.startswith("the release ") for text in assumed[0] ^ assumed[1])
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +67,8 @@ def test_other_parts_are_refused(tmp_path: Path) -> None:
         c.correlation(vx, vx)
     with pytest.raises(InputError, match="of the same rows"):
         c.correlation(vx, made["by", "a"])
+    with pytest.raises(InputError, match="of the same rows"):  # as many, but others
+        c.correlation(vx, replace(vy, rows_of=("team == 'red'", None)))
 
 
 @dataclass(frozen=True)

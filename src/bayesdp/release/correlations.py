@@ -118,7 +118,8 @@ def _check(covariance: SpreadResult, first: SpreadResult, second: SpreadResult) 
             [*first.columns, *second.columns],
             expected=f"the variances of {' and '.join(covariance.columns)}",
         )
-    places = {(part.group, part.rows) for part in (covariance, first, second)}
+    parts = (covariance, first, second)
+    places = {(part.group, part.rows, getattr(part, "rows_of", ())) for part in parts}
     if len(places) > 1:
         raise InputError(
             "variances",

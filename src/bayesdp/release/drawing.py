@@ -160,6 +160,7 @@ def noisy(query: PlannedQuery, total: Total) -> list[Result]:
                 group_words=shape.group_words[key] if key is not None else (),
                 cell_words=shape.cell_words[cell] if cell is not None else (),
                 columns=spec.value_columns,
+                rows_of=(spec.where, spec.by),
                 design=shape.design,
             )
         )

@@ -57,7 +57,8 @@ class Result:
     several columns; `places` has both as they are shown, those of columns with `cuts` as intervals.
     `rows` is how many rows a mean or proportion is over, which is public. `noise` is the law in
     steps, each of length `noise_unit` in the value's unit. `columns` are those whose values it is
-    of, and `design` those of a regression that it is a moment of. The cost is `dp_epsilon` with
+    of, and `design` those of a regression that it is a moment of. `rows_of` is the query's
+    condition and its `by`, which say over which rows it is. The cost is `dp_epsilon` with
     Laplace noise and `dp_rho`, in zCDP, with Gaussian noise; the other one is 0. The error is that
     of the noise alone: clipping to the bounds may add more, and how much is private. It is shown at
     `confidence`, that of the query.
@@ -80,6 +81,7 @@ class Result:
     cell_words: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     design: Design | None = None
+    rows_of: tuple[object, ...] = ()
 
     @property
     def places(self) -> tuple[str, ...]:

@@ -246,7 +246,18 @@ def _require_counts(spec: DerivedSpec, key: str, shape: Shape, unit: str) -> Non
             if spec.kind == "cumulative"
             else "a query of kind count or histogram"
         )
-        raise InputError(f"{key}.query", spec.query, expected=wanted)
+        counted = (
+            spec.kind == "cumulative" and shape.spec.kind == "count" and shape.keys is not None
+        )
+        raise InputError(
+            f"{key}.query",
+            spec.query,
+            expected=wanted,
+            remedy="For counts of all periods so far of a public column, ask for a query of kind "
+            "'series' in place of this count."
+            if counted
+            else "",
+        )
     every_row = shape.spec.kind == "histogram" and shape.spec.where is None and unit == "row"
     if spec.total is None and not every_row:
         raise InputError(

@@ -120,7 +120,7 @@ def battery(*, whole: bool) -> list[Shown]:
         *stories.valid(),
         *program_stories.valid(),
     ]
-    valid += [*relation_stories.honest(), release_stories.counting()]
+    valid += [*relation_stories.honest(), *release_stories.honest()]
     valid += declaration_stories.valid()
     shown = [Shown(document, True) for document in valid]
     # Of those that are refused alike only the first are asked about: the likeliest come first.

@@ -33,8 +33,8 @@ COLUMNS = {
     "ill": {"states": [0, 1]},
     "g": {"public": True, "states": [1, 2, 3]},
 }
-OF_A_RELEASE = {"results", "release", "assumptions"}
-"""The noise, the name of the release, and the assumption that names it."""
+OF_A_RELEASE = {"results", "release", "time", "assumptions"}
+"""The noise, the name and the time of the release, and the assumption that names both."""
 TYPES = {"x": "float8", "w": "float8", "ill": "int8", "g": "int8"}
 
 

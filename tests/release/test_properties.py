@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -72,8 +73,10 @@ def test_a_release_verifies(tmp_path: Path) -> None:
                 assert any(q.kind in NEED_ROWS for q in study.spec.queries), case
                 break
             models.add(study.spec.population.model)
-            assert planned.level == release.level, case
-            assert planned.report is None or planned.report.best.epsilon == release.level, case
+            # Where only the data tell n, grids may be finer, and the costs of regressions, whose
+            # sensitivities are no powers of 2, are then rounded at another place.
+            assert math.isclose(planned.level, release.level, rel_tol=1e-12), case
+            assert planned.report is None or planned.report.best.epsilon == planned.level, case
             text = release.certificate.to_json()
             verdict = verify(Certificate.from_dict(json.loads(text)))
             assert verdict.verdict == "VALID ASSUMING", (verdict, case)

@@ -514,6 +514,7 @@ def test_each_release_and_each_refused_attempt_has_its_analyst(
         "releases": 1,
         "dp_epsilon": 0.75,
         "dp_rho": 0.0,
+        "dp_delta": 0.0,
         "refused": 1,
         "refused_dp_epsilon": 0.5,
         "refused_dp_rho": 0.0,

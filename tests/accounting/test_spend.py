@@ -15,6 +15,7 @@ from bayesdp.accounting.canonical import canonical_json
 from bayesdp.accounting.composition import level
 from bayesdp.errors import InputError, LedgerError, UnsupportedError
 from bayesdp.notions import Cost
+from bayesdp.statements.spends import COLLECTED
 from tests.accounting.helpers import BDP, CHAIN, DP, spend
 from tests.effort import runs
 
@@ -93,9 +94,25 @@ def test_wrong_spends_are_refused(key: str, change: dict[str, object]) -> None:
     assert caught.value.key == key
 
 
-def test_a_delta_is_not_kept_yet() -> None:
+@pytest.mark.parametrize(
+    "other",
+    [
+        {**SUM},
+        {"dp_epsilon": 0.0, "rho": 0.5},
+        {"column": "x", "reads": ("x",), "mechanism": COLLECTED},
+    ],
+)
+def test_a_delta_stands_beside_a_pure_cost_of_any_mechanism(other: dict[str, object]) -> None:
+    assert spend(0.5, dp_delta=1e-9).dp_delta == 1e-9
+    assert spend(**{"dp_epsilon": 0.5, **other}).dp_delta == 0.0
     with pytest.raises(UnsupportedError, match=r"spend\.dp_delta"):
-        spend(dp_delta=1e-9)
+        spend(**{"dp_epsilon": 0.5, "dp_delta": 1e-9, **other})
+
+
+@pytest.mark.parametrize("delta", [-1e-9, 1.0, math.nan, True, Fraction(1, 10**9)])
+def test_a_delta_is_a_probability_below_1(delta: object) -> None:
+    with pytest.raises(InputError, match=r"spend\.dp_delta"):
+        spend(0.5, dp_delta=delta)
 
 
 def test_a_spend_survives_json() -> None:

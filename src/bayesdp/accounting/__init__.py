@@ -1,7 +1,8 @@
 """Spends, what they add up to, and the ledger that keeps them.
 
 * What is spent and how it is read: `spend`, `blocks` (of a public column), `independence`.
-* What it adds up to: `composition` and `levels`, `approximate` (epsilon and delta), `expressions`
+* What it adds up to: `composition` and `levels`, `approximate` (epsilon and delta), `deltas`
+  (of mechanisms, within what a reading sets aside), `expressions`
   (compositions as data) with their `prices`, and the room `what_if`; `odometer` (in memory).
 * The ledger: `ledger` over `account`, `schema` and `storage`; `transaction` is the way of every
   release through it, `canonical` data as text, `rounded` what is left, `analysts` and `lookalikes`

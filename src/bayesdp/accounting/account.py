@@ -140,6 +140,7 @@ def _by_key(reading: Reading) -> dict[str, object]:
         "budget.notion": reading.notion,
         "budget.epsilon": reading.total,
         "budget.delta": reading.delta,
+        "the delta set aside for mechanisms": reading.mechanism_delta,
         **(declared | of_bdp if reading.notion == "bdp" else {}),
     }
 

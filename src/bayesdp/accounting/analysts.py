@@ -43,10 +43,10 @@ def by_analyst(
 ) -> list[dict[str, Any]]:
     """What each analyst has spent of one data set, and asked for in vain, in the order of names.
 
-    `releases` and `refused` are as a ledger lists them. `dp_epsilon` and `dp_rho` are what one
-    record pays for the analyst's own `releases`, which are counted, as `total_cost` has it: costs
-    add up, and of those on disjoint blocks the largest counts. What several analysts have spent
-    together may therefore be less than the sum of their rows. `refused` counts the refused
+    `releases` and `refused` are as a ledger lists them. `dp_epsilon`, `dp_rho` and `dp_delta` are
+    what one record pays for the analyst's own `releases`, which are counted, as `total_cost` has
+    it: costs add up, and of those on disjoint blocks the largest counts. What several analysts have
+    spent together may therefore be less than the sum of their rows. `refused` counts the refused
     attempts; `refused_dp_epsilon` and `refused_dp_rho` are the sum of what each would have cost,
     as far as that is known, and `None` where it is known of none. All are rounded up.
     """
@@ -67,6 +67,7 @@ def by_analyst(
                 "releases": len(own),
                 "dp_epsilon": cost.dp_epsilon,
                 "dp_rho": cost.rho,
+                "dp_delta": cost.dp_delta,
                 "refused": len(attempts),
                 "refused_dp_epsilon": asked["dp_epsilon"],
                 "refused_dp_rho": asked["dp_rho"],

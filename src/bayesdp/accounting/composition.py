@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from bayesdp.accounting.deltas import check_deltas
 from bayesdp.accounting.spend import Reading, Spend, as_zcdp, total_cost
 from bayesdp.errors import Refusal
 from bayesdp.leakage.deadline import NEVER, Deadline
@@ -62,7 +63,8 @@ def level(
     With a delta, it is an epsilon at the reading's delta, such that costs which depend on earlier
     answers are safe as long as it is kept to the reading's total (theory 2.6). More `seconds` for a
     theorem never make it higher. Raises `Refusal` for Gaussian spends under a reading without a
-    delta, and `UnspokenColumnError` if a spend read a column that the reading doesn't speak about.
+    delta, `UnreadDeltaError` for spends whose own deltas it has no room for, and
+    `UnspokenColumnError` if a spend read a column that the reading doesn't speak about.
     """
     if reading.notion == "dp":
         return dp_bound(reading, spends).epsilon
@@ -73,22 +75,36 @@ def level(
 def dp_bound(reading: Reading, spends: Sequence[Spend], *, fixed: bool = False) -> Bound:
     """The DP level of spends at the reading's delta, with what proves it (theory 2.5).
 
-    `fixed` is as for `converted`. Raises `Refusal` for Gaussian spends under a reading without a
-    delta, and `LedgerError` where the costs don't add up.
+    Deltas of the mechanisms are within what the reading sets aside for them, and Gaussian spends
+    have the rest of its delta (theory 2.6b). `fixed` is as for `converted`. Raises `Refusal` for
+    Gaussian spends under a reading without a delta, and `UnreadDeltaError` and `LedgerError` where
+    deltas don't fit or costs don't add up.
     """
     cost = total_cost(spends)
-    pure = Bound(APPROXIMATE_DP, UpperBound(cost.dp_epsilon), "upper", "theory 2.2")
-    if cost.rho > 0.0 and reading.delta == 0.0:
+    check_deltas(reading, cost)
+    delta = reading.rest
+    pure = Bound(
+        APPROXIMATE_DP,
+        UpperBound(cost.dp_epsilon),
+        "upper",
+        "theory 2.2" if cost.dp_delta == 0.0 else "theory 2.6b",
+        delta=UpperBound(cost.dp_delta),
+    )
+    if cost.rho > 0.0 and delta == 0.0:
         raise Refusal(f"{reading.words()}: {NO_PURE_LEVEL}")
-    if reading.delta == 0.0 or not spends:
+    if delta == 0.0 or not spends:
         return pure
+    total = None if fixed else reading.total
+    with_orders = [
+        *dp_bounds(cost, delta, total=total),
+        *dp_bounds(zcdp_cost(spends), delta, "zcdp", total),
+    ]
+    if cost.dp_delta > 0.0:
+        # Each has a share of the rest, and the mechanisms' own deltas come on top.
+        whole = UpperBound(reading.delta)
+        with_orders = [replace(bound, delta=whole) for bound in with_orders]
     return min(
-        [
-            *([pure] if cost.rho == 0.0 else []),
-            *dp_bounds(cost, reading.delta, total=None if fixed else reading.total),
-            *dp_bounds(zcdp_cost(spends), reading.delta, "zcdp", None if fixed else reading.total),
-        ],
-        key=lambda bound: bound.epsilon,
+        [*([pure] if cost.rho == 0.0 else []), *with_orders], key=lambda bound: bound.epsilon
     )
 
 
@@ -113,8 +129,9 @@ def converted(
     theorem may take `seconds` by its estimate. `search` is the deadline of a search that asks for
     many levels: each theorem is then stopped after `seconds`, else after `PATIENCE` times that. In
     a search, and where it is asked for the `best_only`, other levels may be higher than need be.
-    Raises `Refusal` and `UnspokenColumnError` as `level` does.
+    Raises `Refusal`, `UnreadDeltaError` and `UnspokenColumnError` as `level` does.
     """
+    check_deltas(reading, total_cost(spends))
     for spend in spends:
         unspoken = sorted(set(spend.reads) - set(reading.covers) - set(reading.independent))
         if unspoken:

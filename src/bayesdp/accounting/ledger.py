@@ -36,6 +36,7 @@ from bayesdp.accounting.account import (
 from bayesdp.accounting.analysts import by_analyst, checked_analyst
 from bayesdp.accounting.canonical import canonical_json, plain_text
 from bayesdp.accounting.chosen import EntryFilter, chosen
+from bayesdp.accounting.deltas import within_deltas
 from bayesdp.accounting.lookalikes import require_new_name
 from bayesdp.accounting.rounded import STEPS, keeps, left, left_words, scaled, spent, up_words
 from bayesdp.accounting.shown import spent_html
@@ -77,7 +78,7 @@ class Ledger:
         busy_seconds: float = 30.0,
     ) -> None:
         self._file = LedgerFile(url, busy_seconds=busy_seconds)
-        self._level = level
+        self._level = within_deltas(level)
         self._clock = clock
 
     @property
@@ -175,8 +176,9 @@ class Ledger:
         """Write the spends of one release, durably, or refuse and write only whose attempt it was.
 
         One transaction checks every reading over all spends, old and new, and inserts. Raises
-        `BudgetExceededError` (which reading breaks, what is left, what would fit) or `LedgerError`
-        (no reading registered, another data set or protected unit).
+        `BudgetExceededError` (which reading breaks, what is left, what would fit), `LedgerError`
+        (no reading registered, another data set or protected unit), or `UnreadDeltaError` where a
+        reading has no room for the spends' own deltas.
         """
         check_spends(dataset, unit, spends)
         text = canonical_json(request)
@@ -268,7 +270,8 @@ class Ledger:
         counts all releases even so. Raises `InputError` for a name that is not in the ledger, and
         for a time that is none.
 
-        `spent` is the sum of pure DP costs and `spent_rho` that of zCDP costs, rounded up;
+        `spent` is the sum of pure DP costs, `spent_rho` that of zCDP costs and `spent_delta` that
+        of the deltas that mechanisms have of their own, rounded up;
         `counted` says in words how many releases they are of, and since when. A
         reading has its `level` now, its `total` and what is `left` (rounded down). A release is
         `debited` until its result is stored, then `released`. `analysts` are as in `by_analyst`.
@@ -462,6 +465,7 @@ class Ledger:
             "counted": account.counted_words(),
             "spent": total_cost(account.spends).dp_epsilon,
             "spent_rho": total_cost(account.spends).rho,
+            "spent_delta": total_cost(account.spends).dp_delta,
             "readings": [self._read(reading, account.spends) for reading in account.readings],
             "releases": made,
             "refusals": len(refused),

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bayesdp.accounting.composition import UnspokenColumnError, level
+from bayesdp.accounting.deltas import unread_deltas
 from bayesdp.accounting.rounded import keeps, left, left_words, up_words
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.errors import BudgetExceededError, InputError
@@ -67,7 +68,8 @@ class Odometer:
     def within(self, reading: Reading) -> bool:
         """Whether the level is within the reading's total; beyond it a delta promises nothing.
 
-        Gaussian spends have no pure level: they are within no reading without a delta. Nor are
+        Gaussian spends have no pure level: they are within no reading without a delta, and spends
+        with a `dp_delta` only within one that sets aside as much for them (theory 2.6b). Nor are
         spends within a reading that says nothing about a column that they read.
         """
         return _within(reading, self._spends)
@@ -114,6 +116,9 @@ class Filter(Odometer):
     def _level_words(self, reading: Reading, together: Sequence[Spend]) -> str:
         if reading.delta == 0.0 and any(spend.is_gaussian for spend in together):
             return f"{reading.words()}: {NO_PURE_LEVEL.rstrip('.')}"
+        unread = unread_deltas(reading, total_cost(together))
+        if unread is not None:
+            return unread.rstrip(".")
         now = self.level(reading)
         return (
             f"{reading.words()}: now at {up_words(now)}, it would rise to "
@@ -128,6 +133,8 @@ class Filter(Odometer):
 def _within(reading: Reading, spends: Sequence[Spend]) -> bool:
     """Whether the reading's total is kept; never where the spends have no level under it."""
     if reading.delta == 0.0 and any(spend.is_gaussian for spend in spends):
+        return False
+    if unread_deltas(reading, total_cost(spends)) is not None:
         return False
     # "<=", and no ">" anywhere: a level that is not a number must not pass.
     try:

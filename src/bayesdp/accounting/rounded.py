@@ -62,11 +62,13 @@ def left(total: float, level: float) -> LowerBound:
 
 
 def spent(cost: Cost) -> str:
-    """A cost in words: its pure part, and its zCDP part where there is one."""
+    """A cost in words: its pure part, with the mechanisms' own deltas, and its zCDP part."""
+    delta = f" with own deltas of {up_words(cost.dp_delta)}" if cost.dp_delta > 0.0 else ""
+    pure = f"{up_words(cost.dp_epsilon)}{delta}"
     if cost.rho == 0.0:
-        return up_words(cost.dp_epsilon)
+        return pure
     zcdp = f"{up_words(cost.rho)} of zCDP"
-    return zcdp if cost.dp_epsilon == 0.0 else f"{up_words(cost.dp_epsilon)} and {zcdp}"
+    return zcdp if cost.dp_epsilon == 0.0 else f"{pure} and {zcdp}"
 
 
 def value_words(value: float, error: float) -> str:

@@ -52,7 +52,8 @@ def spent_html(datasets: Datasets) -> str:
 
 
 def _budget(dataset: Mapping[str, Any]) -> str:
-    cost = spent(Cost(any=dataset["spent"], rho_any=dataset["spent_rho"]))
+    own_deltas = dataset["spent_delta"]
+    cost = spent(Cost(any=dataset["spent"], rho_any=dataset["spent_rho"], dp_delta=own_deltas))
     title = (
         f"{dataset['dataset']} (one record: {dataset['unit']}), DP cost {cost}; "
         f"{dataset['counted']}"
@@ -101,7 +102,7 @@ def _analysts(analysts: Sequence[Mapping[str, Any]]) -> str:
         (
             row["analyst"],
             row["releases"],
-            spent(Cost(any=row["dp_epsilon"], rho_any=row["dp_rho"])),
+            spent(Cost(any=row["dp_epsilon"], rho_any=row["dp_rho"], dp_delta=row["dp_delta"])),
             row["refused"],
         )
         for row in analysts

@@ -29,7 +29,7 @@ from bayesdp.notions import (
     Notion,
     Secrets,
 )
-from bayesdp.numbers import UpperBound, float_above
+from bayesdp.numbers import UpperBound, float_above, float_below
 from bayesdp.statements.assumptions import secrets_place
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.spends import COLLECTED, is_one_row
@@ -44,7 +44,8 @@ class Spend:
     in nats (then `rho` is 0), or that of Gaussian noise, `rho` (then `dp_epsilon` is 0): its zCDP
     cost (Bun & Steinke 2016), which for discrete Gaussian noise of variance s2 on integers is
     D^2 / (2 s2), D their l2 sensitivity (Canonne, Kamath & Steinke, NeurIPS 2020, Theorem 4). A
-    quantile that is chosen by the exponential mechanism has a zCDP cost too (theory 4).
+    quantile that is chosen by the exponential mechanism has a zCDP cost too (theory 4). A pure cost
+    of kind `any` may have a `dp_delta` beside it: the mechanism is then (dp_epsilon, dp_delta)-DP.
     `kind` says what more is known of the mechanism: `lipschitz` needs the `column` and the clipping
     `interval` (in the column's unit). `slack` is what the grid's extra steps for one dependent
     record (theory 6) would cost on their own, in the unit of the cost, and counts for `lipschitz`
@@ -53,7 +54,8 @@ class Spend:
     `block` says that only records with certain values of one public column are read; `None` is all
     of them, and the only choice where a record is several rows (theory 2.3 a).
 
-    Raises `InputError` for a value out of range, `UnsupportedError` for a `dp_delta` above 0.
+    Raises `InputError` for a value out of range, `UnsupportedError` for a `dp_delta` above 0 beside
+    a zCDP cost, of kind `lipschitz` and of answers perturbed at collection: no theorem is about it.
     """
 
     dataset: str
@@ -97,7 +99,7 @@ class Spend:
             )
 
     def _check_cost(self) -> None:
-        """A spend is pure or Gaussian, and has no delta."""
+        """A spend is pure or Gaussian, and only a pure one of any mechanism has a delta."""
         if self.rho < 0:
             raise InputError("spend.rho", self.rho, expected="a zCDP cost above 0, or 0")
         if self.rho == 0 and self.dp_epsilon <= 0:
@@ -111,12 +113,18 @@ class Spend:
             )
         if self.slack < 0:
             raise InputError("spend.slack", self.slack, expected="a number >= 0")
-        if self.dp_delta != 0:
+        if not 0.0 <= self.dp_delta < 1.0:
+            raise InputError("spend.dp_delta", self.dp_delta, expected="a probability below 1")
+        if self.dp_delta > 0 and (
+            self.rho > 0 or self.kind != "any" or self.mechanism == COLLECTED
+        ):
             raise UnsupportedError(
                 "spend.dp_delta",
                 self.dp_delta,
-                expected="0: ledgers keep pure DP costs and zCDP costs so far",
-                remedy="Price Gaussian noise in zCDP, as rho.",
+                expected="0 beside a zCDP cost, the kind 'lipschitz' or answers perturbed at "
+                "collection",
+                remedy="Price Gaussian noise in zCDP, as rho, and other mechanisms with a delta as "
+                "dp_epsilon and dp_delta of the kind 'any'.",
             )
 
     def _check_kind(self) -> None:
@@ -217,6 +225,7 @@ def total_cost(spends: Sequence[Spend]) -> Cost:
         rho_any=_most_paid(others, "rho"),
         rho_lipschitz=_most_paid(lipschitz, "rho"),
         rho_slack=_most_paid(lipschitz, "rho_slack"),
+        dp_delta=_most_paid(spends, "dp_delta"),
     )
 
 
@@ -239,9 +248,10 @@ def _once(spends: Sequence[Spend]) -> list[Spend]:
 def as_zcdp(spend: Spend) -> Spend:
     """The spend with its cost counted as zCDP: an `eps`-DP mechanism is `eps^2 / 2`-zCDP.
 
-    Source: Bun & Steinke 2016, Proposition 1.4; theory 2.5. Many small pure spends cost less so.
+    Source: Bun & Steinke 2016, Proposition 1.4; theory 2.5. Many small pure spends cost less so. A
+    spend with a delta of its own stays as it is: the proposition is not about it (theory 2.6b).
     """
-    if spend.is_gaussian:
+    if spend.is_gaussian or spend.dp_delta > 0.0:
         return spend
     rho, slack = (float_above(Fraction(cost) ** 2 / 2) for cost in (spend.dp_epsilon, spend.slack))
     # A square below the smallest number is not nothing.
@@ -265,9 +275,12 @@ class Reading:
     `adversary`, `secrets` nor columns make two readings different.
 
     With a `delta` above 0 the level is an epsilon at this delta, and Gaussian spends can be read;
-    without one they can't: they have no pure level at any epsilon.
+    without one they can't: they have no pure level at any epsilon. `mechanism_delta` is the part of
+    `delta` that is set aside, from the start, for spends with a `dp_delta`: theirs may add up to
+    it, and Gaussian spends have the rest (theory 2.6b). Without it such spends can't be read.
 
-    Raises `InputError` for a total that is not above 0 and for data that isn't plain JSON.
+    Raises `InputError` for a total that is not above 0 and for data that isn't plain JSON,
+    `UnsupportedError` for a `mechanism_delta` under the notion `bdp`.
     """
 
     notion: Notion
@@ -279,6 +292,7 @@ class Reading:
     independent: tuple[str, ...] = ()
     interval: tuple[float, float] | None = None
     delta: float = 0.0
+    mechanism_delta: float = 0.0
     population_text: str = field(default="", init=False, repr=False, compare=False)
     """The population's spec as canonical JSON, written once: it may be large."""
 
@@ -296,6 +310,7 @@ class Reading:
                 self.delta,
                 expected=f"0, or a probability from {SMALLEST_DELTA:g} to below 1",
             )
+        self._check_mechanism_delta()
         for name in ("covers", "independent"):
             object.__setattr__(self, name, _names(f"reading.{name}", getattr(self, name)))
         if self.interval is not None:
@@ -308,6 +323,33 @@ class Reading:
             text, copy = canonical_form(self.population)
             object.__setattr__(self, "population_text", text)
             object.__setattr__(self, "population", copy)
+
+    def _check_mechanism_delta(self) -> None:
+        """What is set aside is a part of delta, under DP alone."""
+        value = _number("reading.mechanism_delta", self.mechanism_delta)
+        object.__setattr__(self, "mechanism_delta", value)
+        if value == 0.0:
+            return
+        if self.notion != "dp":
+            raise UnsupportedError(
+                "reading.mechanism_delta",
+                value,
+                expected="0 for Bayesian DP: no theorem says at which total costs with deltas, "
+                "chosen after earlier answers, keep to one",
+                remedy="Use the notion 'dp', or convert a stated pair: `bayesdp leakage --delta`.",
+            )
+        if not (0.0 < value <= self.delta and (self.rest == 0.0 or self.rest >= SMALLEST_DELTA)):
+            raise InputError(
+                "reading.mechanism_delta",
+                value,
+                expected=f"a part of the delta {exact_text(self.delta)}: all of it, or so much "
+                f"that at least {SMALLEST_DELTA:g} is left",
+            )
+
+    @property
+    def rest(self) -> float:
+        """What of `delta` is not set aside for mechanisms with a delta, rounded down."""
+        return float(float_below(Fraction(self.delta) - Fraction(self.mechanism_delta)))
 
     def __hash__(self) -> int:
         return hash(self.key())
@@ -325,6 +367,8 @@ class Reading:
         most = f"at most {exact_text(self.total)}"
         if self.delta > 0:
             most += f" at delta {exact_text(self.delta)}"
+        if self.mechanism_delta > 0:
+            most += f" (of it {exact_text(self.mechanism_delta)} for mechanisms with a delta)"
         if self.population is None:
             return f"DP, {most}"
         columns = f", columns {', '.join(self.covers)}" if self.covers else ""
@@ -357,7 +401,12 @@ class Reading:
             **columns,
             "interval": interval,
             "delta": self.delta,
+            **self._set_aside(),
         }
+
+    def _set_aside(self) -> dict[str, float]:
+        # Only where there is some: other readings keep their texts and keys.
+        return {"mechanism_delta": self.mechanism_delta} if self.mechanism_delta > 0 else {}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Reading:
@@ -366,7 +415,7 @@ class Reading:
 
     def _subject(self) -> dict[str, Any]:
         # Only where there is one, so that readings without a delta keep the keys that they had.
-        delta = {"delta": self.delta} if self.delta > 0 else {}
+        delta = ({"delta": self.delta} if self.delta > 0 else {}) | self._set_aside()
         if self.notion == "dp":
             return {"notion": "dp", **delta}
         return {

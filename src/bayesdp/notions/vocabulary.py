@@ -122,6 +122,9 @@ class Cost:
     Gaussian mechanisms have no pure cost. Their zCDP cost (Bun & Steinke 2016) is kept beside it,
     by the same kinds: `rho_any`, `rho_lipschitz`, and `rho_slack`, the sum of what the grid's extra
     steps of one dependent record cost on their own (theory 2.5, 3.8 e).
+
+    `dp_delta` is the sum of the deltas that (dp_epsilon, dp_delta)-DP mechanisms state. Theorems
+    about a `Cost` refuse one above 0; theory 2.6b and 3.10 say where it is read.
     """
 
     any: float = 0.0
@@ -131,9 +134,11 @@ class Cost:
     rho_any: float = 0.0
     rho_lipschitz: float = 0.0
     rho_slack: float = 0.0
+    dp_delta: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("any", "lipschitz", "slack", "rho_any", "rho_lipschitz", "rho_slack"):
+        rhos = ("rho_any", "rho_lipschitz", "rho_slack")
+        for name in ("any", "lipschitz", "slack", *rhos, "dp_delta"):
             value = getattr(self, name)
             finite_number(f"cost.{name}", value, expected="a finite number >= 0", zero=True)
 

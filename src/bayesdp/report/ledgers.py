@@ -58,6 +58,8 @@ def _show_budget(console: Console, dataset: Mapping[str, Any], *, now: str) -> N
     rows = [("DP spent", level_words(dataset["spent"]), "", "")]
     if dataset["spent_rho"] > 0.0:
         rows.append(("zCDP spent (Gaussian noise)", level_words(dataset["spent_rho"]), "", ""))
+    if dataset["spent_delta"] > 0.0:
+        rows.append(("deltas of mechanisms", level_words(dataset["spent_delta"]), "", ""))
     rows += [
         (
             reading["words"],
@@ -121,7 +123,7 @@ def _asked(refusal: Mapping[str, Any]) -> str:
 def _sum_of(analyst: Mapping[str, Any]) -> str:
     """What one analyst has spent, and asked for in vain."""
     releases, refused = analyst["releases"], analyst["refused"]
-    spent = cost_words(analyst["dp_epsilon"], analyst["dp_rho"])
+    spent = cost_words(analyst["dp_epsilon"], analyst["dp_rho"], analyst["dp_delta"])
     words = f"{analyst['analyst']}: {counted(releases, 'release', 'releases')}, DP cost {spent}"
     if refused:
         words += f"; {counted(refused, 'attempt', 'attempts')} refused"
@@ -140,7 +142,8 @@ def _of_all_analysts(
     if sum(analyst["releases"] > 0 for analyst in analysts) > 1:
         spends = [Spend.from_dict(spend) for row in releases for spend in row["spends"]]
         together = total_cost(spends)
-        words = f"Together: DP cost {cost_words(together.dp_epsilon, together.rho)}"
+        cost = cost_words(together.dp_epsilon, together.rho, together.dp_delta)
+        words = f"Together: DP cost {cost}"
         if _is_less(together, analysts):
             words += (
                 ", which is less than the sum of the analysts' costs: of releases about disjoint "
@@ -175,7 +178,7 @@ def _paid(release: Mapping[str, Any]) -> str:
     if known is not None and known[0] != "DP":
         notion, alone, delta = known
         level = f", {notion} level {level_words(alone)}{at_delta(delta)}"
-    words = f"DP cost {cost_words(cost.dp_epsilon, cost.rho)}{level}"
+    words = f"DP cost {cost_words(cost.dp_epsilon, cost.rho, cost.dp_delta)}{level}"
     return f"{words} ({asked_words(release)})  {release['id']}"
 
 

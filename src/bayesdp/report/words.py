@@ -17,9 +17,13 @@ OUTSIDE = "the level is the size of the group times the DP cost"
 """What holds for values outside the secrets interval, in the words of a certificate."""
 
 
-def cost_words(pure: float, rho: float = 0.0) -> str:
-    """A DP cost, rounded up: the pure sum, the sum in zCDP, or both."""
-    parts = [level_words(pure)] if pure > 0.0 or rho == 0.0 else []
+def cost_words(pure: float, rho: float = 0.0, delta: float = 0.0) -> str:
+    """A DP cost, rounded up: the `pure` sum, the sum in zCDP (`rho`), or both.
+
+    `delta` is the sum of the deltas that mechanisms have of their own, beside the pure sum.
+    """
+    own = f" with own deltas of {level_words(delta)}" if delta > 0.0 else ""
+    parts = [level_words(pure) + own] if pure > 0.0 or rho == 0.0 else []
     return " and ".join([*parts, *([f"rho = {level_words(rho)}"] if rho > 0.0 else [])])
 
 

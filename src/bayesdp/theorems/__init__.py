@@ -102,8 +102,14 @@ NO_PURE_LEVEL = (
     "budget.delta), or use Laplace noise."
 )
 
+NO_OWN_DELTA = (
+    "Costs with deltas of their own have no level by this way. Convert one stated pair "
+    "(epsilon, delta), as `bayesdp leakage --delta` does."
+)
+
 __all__ = [
     "BY_NAME",
+    "NO_OWN_DELTA",
     "NO_PURE_LEVEL",
     "REGISTRY",
     "ApproximateReport",
@@ -159,6 +165,7 @@ def report(question: Question, cost: Cost, *, search: bool = False) -> LeakageRe
     In a `search` only the best level matters, and others may be higher than their theorems prove.
     Raises `Refusal` for a cost with a zCDP part: `with_delta.report_with_delta` reads those.
     """
+    check_own_delta(cost)
     if cost.rho > 0.0:
         raise Refusal(NO_PURE_LEVEL)
     secret = _has_secret(question)
@@ -184,6 +191,12 @@ def report(question: Question, cost: Cost, *, search: bool = False) -> LeakageRe
     )
 
 
+def check_own_delta(cost: Cost) -> None:
+    """Raises `Refusal` for a cost with a delta of its own: theorems are about costs without one."""
+    if cost.dp_delta > 0.0:
+        raise Refusal(NO_OWN_DELTA)
+
+
 def best_bound(
     question: Question, cost: Cost, *, note: Callable[[Refused], None] = lambda refused: None
 ) -> Bound:
@@ -192,6 +205,7 @@ def best_bound(
     For searches, which look at many costs. `note` is called with each theorem that is refused.
     Raises `Refusal` for a cost with a zCDP part.
     """
+    check_own_delta(cost)
     if cost.rho > 0.0:
         raise Refusal(NO_PURE_LEVEL)
     secret = _has_secret(question)

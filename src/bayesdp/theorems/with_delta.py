@@ -29,6 +29,7 @@ from bayesdp.populations import Family
 from bayesdp.theorems import (
     LeakageReport,
     approximate,
+    check_own_delta,
     delta_at,
     limited,
     out_of_time,
@@ -81,6 +82,7 @@ def report_with_delta(
     """
     if not (isinstance(delta, int | float) and LEAST_DELTA <= delta < 1.0):
         raise InputError("delta", delta, expected=f"a probability from {LEAST_DELTA:g} to below 1")
+    check_own_delta(cost)
     counted_costs: list[tuple[Counted, Cost]] = [("pure", cost)]
     if zcdp_cost is not None and zcdp_cost != cost:
         counted_costs.append(("zcdp", zcdp_cost))

@@ -67,6 +67,11 @@ def test_a_reading_keeps_what_it_sets_aside_and_the_rest() -> None:
     assert READING.subject_key() != plain.subject_key()
     assert Fraction(READING.rest) <= Fraction(DELTA) - Fraction(ASIDE)
     assert READING.rest == pytest.approx(6e-7)
+    for part in (1e-9, 3e-11, 7e-13):
+        split = Reading("dp", 1.0, delta=DELTA, mechanism_delta=part)
+        assert Fraction(split.rest) + Fraction(part) <= Fraction(DELTA)
+        above = Fraction(math.nextafter(split.rest, 1.0))
+        assert above + Fraction(part) > Fraction(DELTA)
     assert "4e-07 for mechanisms" in READING.words()
     for wrong in (-1e-9, 2e-6, math.nextafter(DELTA, 1.0), math.nan):
         with pytest.raises(InputError, match=r"reading\.mechanism_delta"):
@@ -129,6 +134,8 @@ def test_theorems_refuse_costs_with_a_delta() -> None:
     for ask in (report, best_bound, lambda q, c: report_with_delta(q, c, DELTA)):
         with pytest.raises(Refusal, match="deltas of their own"):
             ask(question, cost)
+    with pytest.raises(Refusal, match="deltas of their own"):
+        report_with_delta(question, Cost(any=0.5, rho_any=0.1, dp_delta=1e-9), DELTA)
     assert leakage(Clusters(size=2), 0.5).best.epsilon == pytest.approx(1.0)
 
 

@@ -23,7 +23,7 @@ from tests.kernel.all_kinds import certificate
 from tests.kernel.stories import queries_of
 from tests.kernel.test_forgeries import renewed
 from tests.kernel.test_keys import plain
-from tests.release import test_max_rows, test_mechanism, test_variance
+from tests.release import test_max_rows, test_mechanism, test_products, test_variance
 from tests.release.test_program_certificates import SHARP
 
 Document = dict[str, Any]
@@ -267,6 +267,10 @@ def forged() -> Iterator[Document]:
         yield renewed(document)
     for change, _ in test_variance.FORGED.values():
         document = test_variance.released()
+        change(document)
+        yield renewed(document)
+    for name, change, _ in test_products.FORGED.values():
+        document = test_products.released(name)
         change(document)
         yield renewed(document)
     yield from test_max_rows.forged()

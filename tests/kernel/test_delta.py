@@ -39,7 +39,7 @@ WITH_DELTA = set(PRESENT) - {OF_A_RELEASE}
 
 
 def plain_cost(cost: Cost) -> dict[str, Any]:
-    return {k: v for k, v in asdict(cost).items() if k != "by_column"} | {
+    return {k: v for k, v in asdict(cost).items() if k not in ("by_column", "dp_delta")} | {
         "by_column": [asdict(column) for column in cost.by_column]
     }
 

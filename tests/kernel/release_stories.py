@@ -242,6 +242,16 @@ MADE: dict[str, Callable[[], Document]] = {
 }
 
 
+WITH_FORGERIES: tuple[Any, ...] = (
+    test_forged_quantiles,
+    test_forged_tables,
+    test_products,
+    test_forged_collected,
+    test_forged_series,
+)
+"""Tests that have certificates of their own by name, and what is forged of each."""
+
+
 def honest() -> Iterator[Document]:
     """What is true, and no other story has."""
     yield counting()
@@ -257,31 +267,16 @@ def forged() -> Iterator[Document]:
         change(document)
         assert document != before, name
         yield renewed(document)
-    for name, change, _ in test_forged_quantiles.FORGED.values():
-        document = test_forged_quantiles.released(name)
-        change(document)
-        yield renewed(document)
-    for name, change, _ in test_forged_tables.FORGED.values():
-        document = test_forged_tables.released(name)
-        change(document)
-        yield renewed(document)
+    for module in WITH_FORGERIES:
+        for name, change, _ in module.FORGED.values():
+            document = module.released(name)
+            change(document)
+            yield renewed(document)
     for change, _ in test_variance.FORGED.values():
         document = test_variance.released()
         change(document)
         yield renewed(document)
-    for name, change, _ in test_products.FORGED.values():
-        document = test_products.released(name)
-        change(document)
-        yield renewed(document)
     yield from test_max_rows.forged()
-    for name, change, _ in test_forged_collected.FORGED.values():
-        document = test_forged_collected.released(name)
-        change(document)
-        yield renewed(document)
-    for name, change, _ in test_forged_series.FORGED.values():
-        document = test_forged_series.released(name)
-        change(document)
-        yield renewed(document)
     for change, _ in SHARP.values():
         document = stories.honest("lipschitz")
         change(queries_of(document)[-1], document)

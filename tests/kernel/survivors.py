@@ -172,7 +172,6 @@ OPEN = frozenset(
         "_moments: without require(len(set(cells)) == len(cells))",
         "_Release.check_spend: without agree(bounds, asked.intervals, where)",
         "_Release.check_spend: without require(alike, where)",
-        "check_query: without require(query.column in declared, query.name)",
         "program_query: without agree(body.unit, where)",
         "_combinations: without require(not many)",
         "graph_fields _of_states: without require(positive)",

@@ -162,12 +162,10 @@ def _check_condition(text: str, operands: Mapping[str, conditions.Operand], wher
 
 def check_query(query: Query, declared: Columns) -> None:
     """`InvalidError` unless the query is of columns that are declared."""
-    if isinstance(query, queries.CollectedQuery):
-        require(query.column in declared, f"column {query.column!r} is not declared", query.name)
-    if isinstance(query, queries.TableQuery):
-        named = (query.column, query.by, query.weighted_by)
-        for name in (name for names in named for name in queries.column_names(names)):
+    if isinstance(query, queries.TableQuery | queries.CollectedQuery):
+        for name in query.columns:
             require(name in declared, f"column {name!r} is not declared", query.name)
+    if isinstance(query, queries.TableQuery):
         if query.where is not None:
             operands = {name: columns.operand(column) for name, column in declared.items()}
             _check_condition(query.where, operands, query.name)

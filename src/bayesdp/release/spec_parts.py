@@ -14,6 +14,7 @@ from bayesdp.errors import InputError
 from bayesdp.notions import Adversary, Notion, Secrets
 from bayesdp.statements.queries import (
     RANDOMIZED_RESPONSE,
+    NumberKind,
     SeriesAnswers,
     Strategy,
     column_names,
@@ -23,21 +24,7 @@ from bayesdp.tables.csv_dialect import USUAL, CsvDialect
 from bayesdp.tables.joins import Join
 from bayesdp.tables.wide import Wide
 
-QueryKind = Literal[
-    "count",
-    "sum",
-    "mean",
-    "variance",
-    "covariance",
-    "regression",
-    "proportion",
-    "histogram",
-    "quantile",
-    "median",
-    "randomized_response",
-    "series",
-    "program",
-]
+QueryKind = Literal[NumberKind, "quantile", "median", "randomized_response", "series", "program"]
 """A median is read as the quantile of probability 0.5 (`release.reading`)."""
 
 OF_REGRESSIONS = ("on", "outcome")

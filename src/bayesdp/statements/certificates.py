@@ -31,7 +31,7 @@ from bayesdp.statements.base import (
 from bayesdp.statements.columns import CellKey, Value
 from bayesdp.statements.conversions import Adversary, Conversion, Cost, Delta
 from bayesdp.statements.program_steps import ProgramClaim, ProgramDerivation
-from bayesdp.statements.queries import AVERAGES, RANDOMIZED_RESPONSE
+from bayesdp.statements.queries import AVERAGES, RANDOMIZED_RESPONSE, NumberKind
 from bayesdp.statements.spends import PROGRAM, ZCDP, Spend, protected_unit
 from bayesdp.statements.steps import NotionLevel, Relation, RelationsStep, ReleaseStep
 
@@ -225,16 +225,7 @@ class _NoisyResult(Statement):
 class NumberResult(_NoisyResult):
     """A released number: of which query, group and cell, over how many rows if it is an average."""
 
-    kind: Literal[
-        "count",
-        "sum",
-        "mean",
-        "variance",
-        "covariance",
-        "regression",
-        "proportion",
-        "histogram",
-    ]
+    kind: NumberKind
     cell: CellKey | None = None
     rows: Count | None = None
     error: ErrorMargin

@@ -33,6 +33,18 @@ def _edges(bins: tuple[float, ...]) -> tuple[float, ...]:
 MOST_COMBINATIONS = 2000
 """The most combinations of states of several columns: of the groups of a query, or of its cells."""
 
+NumberKind = Literal[
+    "count",
+    "sum",
+    "mean",
+    "variance",
+    "covariance",
+    "regression",
+    "proportion",
+    "histogram",
+]
+"""Kinds of queries whose numbers each have noise of their own."""
+
 AVERAGES = ("mean", "proportion", "variance", "covariance", "regression")
 """Kinds of queries whose totals are divided by a public number of rows."""
 
@@ -220,18 +232,7 @@ class TableQuery(Statement):
     """
 
     name: Name
-    kind: Literal[
-        "count",
-        "sum",
-        "mean",
-        "variance",
-        "covariance",
-        "regression",
-        "proportion",
-        "histogram",
-        "quantile",
-        "series",
-    ]
+    kind: Literal[NumberKind, "quantile", "series"]
     column: ColumnNames | None = None
     on: ColumnNames | None = None
     outcome: Name | None = None
@@ -321,6 +322,11 @@ class TableQuery(Statement):
         return (*column_names(self.column), *column_names(self.on), *outcome)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it names, but for those of its condition."""
+        return (*self.value_columns, *column_names(self.by), *column_names(self.weighted_by))
+
+    @property
     def is_sum(self) -> bool:
         """Whether it adds up values, or squares of them, on a grid."""
         by_period = self.kind == "series" and self.by is not None and self.column is not None
@@ -373,6 +379,11 @@ class CollectedQuery(Statement):
     kind: Literal["randomized_response"]
     column: Name
     epsilon: Annotated[Number, Field(gt=0, le=MOST_COLLECTED)]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column that it names."""
+        return (self.column,)
 
 
 def _form_of_query(plain: object) -> str:

@@ -25,7 +25,7 @@ from bayesdp.kernel.collected import Evidence, chances, estimate
 from bayesdp.mechanisms import RandomizedResponse
 from bayesdp.release import Study
 from bayesdp.release.collected import CollectedAnswers
-from bayesdp.release.results import Release
+from bayesdp.release.released import Release
 from bayesdp.statements.spends import COLLECTED
 from tests.effort import runs
 
@@ -492,6 +492,18 @@ def test_answers_were_perturbed_in_one_way(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="says of the same answers") as refused:
         study(tmp_path, ANSWERS, ANSWERS | {"epsilon": 2.0}).check()
     assert refused.value.key == "query[1].epsilon"
+    several = {"kind": "quantile", "column": "x", "probabilities": [0.25, 0.5], "step": 0.5}
+    with pytest.raises(InputError, match="says of the same answers") as refused:
+        study(tmp_path, several, ANSWERS, ANSWERS | {"epsilon": 2.0}).check()
+    assert refused.value.key == "query[2].epsilon"  # as the study file counts them
+
+
+def test_a_strategy_is_named_as_the_study_file_counts_it(tmp_path: Path) -> None:
+    several = {"kind": "quantile", "column": "x", "probabilities": [0.25, 0.5], "step": 0.5}
+    series = {"kind": "series", "column": "ill", "strategy": "square-root"}
+    with pytest.raises(InputError, match="with Laplace noise") as refused:
+        study(tmp_path, several, series).check()
+    assert refused.value.key == "query[1].strategy"
 
 
 def test_records_are_rows(tmp_path: Path) -> None:

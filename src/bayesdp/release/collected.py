@@ -215,13 +215,13 @@ def plan_collected(
     made: list[PlannedCollected] = []
     for position, query in enumerate(study.queries):
         if query.kind == RANDOMIZED_RESPONSE:
-            made.append(_planned(study, query, f"query[{position}]", n))
+            made.append(_planned(study, query, study.query_key(position), n))
     for place, planned in enumerate(made):
         for earlier in made[:place]:
             same = earlier.column.name == planned.column.name
             if same and earlier.dp_epsilon != planned.dp_epsilon:
                 raise InputError(
-                    f"query[{study.queries.index(planned.spec)}].epsilon",
+                    f"{study.query_key(study.queries.index(planned.spec))}.epsilon",
                     planned.dp_epsilon,
                     expected=f"{earlier.dp_epsilon:g}, as '{earlier.spec.name}' says of the same "
                     "answers",
@@ -313,7 +313,7 @@ def _check_others(
     for position, query in enumerate(study.queries):
         if query.kind == RANDOMIZED_RESPONSE:
             continue
-        key = f"query[{position}]"
+        key = study.query_key(position)
         read = set(of_programs) if query.kind == "program" else _read(study, query, key)
         for name in sorted(perturbed & read):
             raise InputError(

@@ -44,7 +44,7 @@ _PUBLIC: dict[str, str] = {
     "RandomizedResponse": "bayesdp.mechanisms",
     "Reading": "bayesdp.accounting",
     "Refusal": "bayesdp.errors",
-    "Release": "bayesdp.release.results",
+    "Release": "bayesdp.release.released",
     "Result": "bayesdp.release.results",
     "Spend": "bayesdp.accounting",
     "Study": "bayesdp.release",

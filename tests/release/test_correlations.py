@@ -12,7 +12,7 @@ import pytest
 from bayesdp.errors import InputError
 from bayesdp.release import Study
 from bayesdp.release.correlations import correlation
-from bayesdp.release.results import Release
+from bayesdp.release.released import Release
 from tests.effort import runs
 
 

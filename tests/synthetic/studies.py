@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bayesdp import Study
-from bayesdp.release.results import Release
+from bayesdp.release.released import Release
 
 Document = dict[str, Any]
 ROWS = 3000

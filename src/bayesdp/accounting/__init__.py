@@ -1,6 +1,7 @@
 """Spends, what they add up to, and the ledger that keeps them.
 
-* What is spent and how it is read: `spend`, `blocks` (of a public column), `independence`.
+* What is spent and how it is read: `spend` (with `field_checks`), `blocks` (of a public column),
+  `independence`.
 * What it adds up to: `composition` and `levels`, `approximate` (epsilon and delta), `deltas`
   (of mechanisms, within what a reading sets aside), `expressions`
   (compositions as data) with their `prices`, and the room `what_if`; `odometer` (in memory).

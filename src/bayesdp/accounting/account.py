@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from bayesdp.accounting.field_checks import check_text
 from bayesdp.accounting.rounded import spent
-from bayesdp.accounting.spend import Reading, Spend, check_text, total_cost
+from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.errors import InputError, LedgerError
 from bayesdp.notions import Cost
 from bayesdp.statements.base import exact_text

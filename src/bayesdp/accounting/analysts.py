@@ -10,7 +10,8 @@ import getpass
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bayesdp.accounting.spend import Spend, check_text, total_cost
+from bayesdp.accounting.field_checks import check_text
+from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.errors import as_shown, require_shown
 from bayesdp.numbers import sum_above
 

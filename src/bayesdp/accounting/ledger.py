@@ -37,6 +37,7 @@ from bayesdp.accounting.analysts import by_analyst, checked_analyst
 from bayesdp.accounting.canonical import canonical_json, plain_text
 from bayesdp.accounting.chosen import EntryFilter, chosen
 from bayesdp.accounting.deltas import within_deltas
+from bayesdp.accounting.field_checks import check_text
 from bayesdp.accounting.lookalikes import require_new_name
 from bayesdp.accounting.rounded import STEPS, keeps, left, left_words, scaled, spent, up_words
 from bayesdp.accounting.shown import spent_html
@@ -44,7 +45,6 @@ from bayesdp.accounting.spend import (
     LevelFunction,
     Reading,
     Spend,
-    check_text,
     total_cost,
 )
 from bayesdp.accounting.storage import LedgerFile

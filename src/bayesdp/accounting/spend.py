@@ -9,15 +9,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from bayesdp.accounting.blocks import Block, heaviest
 from bayesdp.accounting.canonical import canonical_form, canonical_json
-from bayesdp.errors import InputError, LedgerError, UnsupportedError, check_keys, closest
+from bayesdp.accounting.field_checks import (
+    check_choice,
+    check_text,
+    checked_fields,
+    finite_field,
+    interval_field,
+    names_field,
+)
+from bayesdp.errors import InputError, LedgerError, UnsupportedError
 from bayesdp.notions import (
     ADVERSARIES,
     KINDS,
@@ -77,14 +84,14 @@ class Spend:
             check_text(f"spend.{name}", getattr(self, name))
         if self.column is not None:
             check_text("spend.column", self.column)
-        object.__setattr__(self, "reads", _names("spend.reads", self.reads))
+        object.__setattr__(self, "reads", names_field("spend.reads", self.reads))
         self._check_block()
-        _choice("spend.kind", self.kind, KINDS)
+        check_choice("spend.kind", self.kind, KINDS)
         for name in ("dp_epsilon", "slack", "dp_delta", "rho"):
-            object.__setattr__(self, name, _number(f"spend.{name}", getattr(self, name)))
+            object.__setattr__(self, name, finite_field(f"spend.{name}", getattr(self, name)))
         self._check_cost()
         if self.interval is not None:
-            object.__setattr__(self, "interval", _interval("spend.interval", self.interval))
+            object.__setattr__(self, "interval", interval_field("spend.interval", self.interval))
         self._check_kind()
 
     def _check_block(self) -> None:
@@ -189,7 +196,7 @@ class Spend:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Spend:
         """The inverse of `to_dict`; raises `InputError` for unknown or missing keys."""
-        return cls(**_checked(cls, "spend", data))
+        return cls(**checked_fields(cls, "spend", data))
 
 
 def total_cost(spends: Sequence[Spend]) -> Cost:
@@ -297,13 +304,13 @@ class Reading:
     """The population's spec as canonical JSON, written once: it may be large."""
 
     def __post_init__(self) -> None:
-        _choice("reading.notion", self.notion, NOTIONS)
-        _choice("reading.adversary", self.adversary, ADVERSARIES)
-        _choice("reading.secrets", self.secrets, SECRETS)
-        object.__setattr__(self, "total", _number("reading.total", self.total))
+        check_choice("reading.notion", self.notion, NOTIONS)
+        check_choice("reading.adversary", self.adversary, ADVERSARIES)
+        check_choice("reading.secrets", self.secrets, SECRETS)
+        object.__setattr__(self, "total", finite_field("reading.total", self.total))
         if self.total <= 0:
             raise InputError("reading.total", self.total, expected="a total above 0")
-        object.__setattr__(self, "delta", _number("reading.delta", self.delta))
+        object.__setattr__(self, "delta", finite_field("reading.delta", self.delta))
         if not (self.delta == 0.0 or SMALLEST_DELTA <= self.delta < 1.0):
             raise InputError(
                 "reading.delta",
@@ -312,9 +319,9 @@ class Reading:
             )
         self._check_mechanism_delta()
         for name in ("covers", "independent"):
-            object.__setattr__(self, name, _names(f"reading.{name}", getattr(self, name)))
+            object.__setattr__(self, name, names_field(f"reading.{name}", getattr(self, name)))
         if self.interval is not None:
-            object.__setattr__(self, "interval", _interval("reading.interval", self.interval))
+            object.__setattr__(self, "interval", interval_field("reading.interval", self.interval))
         if (self.population is None) != (self.notion == "dp"):
             expected = "none for the notion 'dp'" if self.notion == "dp" else "a population's spec"
             raise InputError("reading.population", self.population, expected=expected)
@@ -326,7 +333,7 @@ class Reading:
 
     def _check_mechanism_delta(self) -> None:
         """What is set aside is a part of delta, under DP alone."""
-        value = _number("reading.mechanism_delta", self.mechanism_delta)
+        value = finite_field("reading.mechanism_delta", self.mechanism_delta)
         object.__setattr__(self, "mechanism_delta", value)
         if value == 0.0:
             return
@@ -411,7 +418,7 @@ class Reading:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Reading:
         """The inverse of `to_dict`; raises `InputError` for unknown or missing keys."""
-        return cls(**_checked(cls, "reading", data))
+        return cls(**checked_fields(cls, "reading", data))
 
     def _subject(self) -> dict[str, Any]:
         # Only where there is one, so that readings without a delta keep the keys that they had.
@@ -475,61 +482,3 @@ def _sketch(population: Mapping[str, Any]) -> str:
     ]
     model = f"the population '{population.get('model', 'unnamed')}'"
     return f"{model} ({', '.join(short)})" if short else model
-
-
-def _checked(cls: type[Any], key: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of `cls`, none unknown and none missing; lists become tuples where due."""
-    known = [argument for argument in fields(cls) if argument.init]
-    names = [argument.name for argument in known]
-    check_keys(key, data, names)
-    for argument in known:
-        if argument.name not in data and argument.default is MISSING:
-            raise InputError(f"{key}.{argument.name}", expected="a value")
-    listed = ("interval", "covers", "independent", "reads")
-    return {
-        name: tuple(value) if name in listed and isinstance(value, list) else value
-        for name, value in data.items()
-    }
-
-
-def check_text(key: str, value: object) -> None:
-    """Raises `InputError` unless the value is a text that isn't empty."""
-    if not isinstance(value, str) or not value.strip():
-        raise InputError(key, value, expected="a text that isn't empty")
-
-
-def _names(key: str, value: object) -> tuple[str, ...]:
-    """A sorted tuple of texts without repetition."""
-    if not isinstance(value, list | tuple):
-        raise InputError(key, value, expected="a list of column names")
-    for name in value:
-        check_text(key, name)
-    return tuple(sorted(set(value)))
-
-
-def _choice(key: str, value: object, options: Sequence[str]) -> None:
-    if value not in options:
-        raise InputError(
-            key,
-            value,
-            expected=f"one of {', '.join(options)}",
-            remedy=closest(str(value), options),
-        )
-
-
-def _number(key: str, value: object) -> float:
-    """A finite float with the same value. Other number types are refused: they could round down."""
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= 2**53:
-        return float(value)
-    if isinstance(value, float) and math.isfinite(value):
-        return float(value)
-    raise InputError(key, value, expected="a finite number")
-
-
-def _interval(key: str, value: object) -> tuple[float, float]:
-    if not isinstance(value, tuple) or len(value) != 2:
-        raise InputError(key, value, expected="a pair (lower, upper)")
-    lower, upper = (_number(key, end) for end in value)
-    if not lower < upper:
-        raise InputError(key, value, expected="lower below upper")
-    return lower, upper

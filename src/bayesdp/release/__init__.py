@@ -3,13 +3,13 @@
 * What a study says: `reading` (from TOML or plain data) into `spec` and `spec_parts`; `consistency`
   holds its parts against each other, `sources` the columns against how tables are made long or
   joined; `wide` warns of tables of another shape.
-* Its queries: `queries` (what one reads), `labels` (the columns, as spends name them), `cells` (of
-  histograms), `crossed` (groups and cells of several columns), `quantiles` (what is chosen among)
-  with `quantile_lists` (several at once), `collected` with `collected_results` (answers perturbed
-  at collection), `products` (of columns: covariances, regressions), `series` (of periods),
-  `weighted` (survey weights), `record_rows` (how many rows of a record count), `blocks` (of public
-  columns), `public_sizes` (of groups, and averages of no rows), `programs` with `program_files` and
-  `program_fields`.
+* Its queries: `queries` reads one into a `Shape` of `shapes`; `labels` (the columns, as spends name
+  them), `cells` (of histograms), `crossed` (groups and cells of several columns), `quantiles` (what
+  is chosen among) with `quantile_lists` (several at once), `collected` with `collected_results`
+  (answers perturbed at collection), `products` (of columns: covariances, regressions), `series` (of
+  periods), `weighted` (survey weights), `record_rows` (how many rows of a record count), `blocks`
+  (of public columns), `public_sizes` (of groups, and averages of no rows), `programs` with
+  `program_files` and `program_fields`.
 * Its price, before any data: `pricing` and `noise` make each query a `planned_query`, and all a
   `plan`; `derivation` asks the kernel to prove it over the `dp_steps` of its queries; `check` and
   `sweep` show it, and `spend_instead` finds a smaller one that the budget allows. `stress` asks
@@ -17,10 +17,10 @@
   anything, `proposals` what would help.
 * The release: `study` goes the whole way, `study_table` opens the table, `drawing` draws the noise
   and `program_runs` runs programs; `results`, `series_results`, `program_results` and
-  `program_outputs` are what they give, `derived`, `correlations` and `regressions` what follows
-  from it, which `derived_spec` reads, `derived_check` holds against the queries and
-  `derived_results` shows; `sampling` is about the error of samples; `repeats` asks before the same
-  again.
+  `program_outputs` are what they give, `released` all of them together; `derived`, `correlations`
+  and `regressions` what follows from it, which `derived_spec` reads, `derived_check` holds against
+  the queries and `derived_results` shows; `sampling` is about the error of samples; `repeats` asks
+  before the same again.
 * A population from the private table: `fit_plan` prices it, `private_fit` makes it.
 * Certificates: `certify`, `assumptions`, `implications` (of what follows from given levels).
 """

@@ -12,9 +12,9 @@ from bayesdp.populations import Family, Population
 from bayesdp.populations.base import NO_ALLOWANCE
 from bayesdp.release.collected import PlannedCollected
 from bayesdp.release.plan import Plan, PlannedQuery
-from bayesdp.release.queries import cells_sentences
 from bayesdp.release.repeats import Released, repeat_words
 from bayesdp.release.results import confidence_words, cost_words
+from bayesdp.release.shapes import cells_sentences
 from bayesdp.release.usefulness import inaccurate, useless
 from bayesdp.release.wide import wide_warnings
 from bayesdp.statements.base import exact_text

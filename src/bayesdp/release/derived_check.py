@@ -8,8 +8,8 @@ from itertools import pairwise
 from bayesdp.errors import InputError, did_you_mean, first_names
 from bayesdp.release.derived import EXACT, RANKED
 from bayesdp.release.derived_spec import DerivedSpec, OwnDerivedSpec
-from bayesdp.release.queries import Shape
 from bayesdp.release.sampling import SAMPLED
+from bayesdp.release.shapes import Shape
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec
 

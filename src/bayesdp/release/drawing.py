@@ -26,11 +26,12 @@ from bayesdp.release.derived_results import derived_from
 from bayesdp.release.plan import Plan, PlannedQuery
 from bayesdp.release.program_results import ProgramAnswer
 from bayesdp.release.program_runs import ProgramRun, run_program
-from bayesdp.release.queries import cells_sentences
 from bayesdp.release.regressions import regression_sentences
+from bayesdp.release.released import Release
 from bayesdp.release.repeats import remember
-from bayesdp.release.results import QuantileResult, Release, Result, cost_words
+from bayesdp.release.results import QuantileResult, Result, cost_words
 from bayesdp.release.series_results import series_results
+from bayesdp.release.shapes import cells_sentences
 from bayesdp.statements.columns import CellKey
 from bayesdp.tables.sums import Total, Totals
 

@@ -23,8 +23,8 @@ from bayesdp.mechanisms import (
 from bayesdp.numbers import float_above
 from bayesdp.release.products import moments_move, moments_move_squared
 from bayesdp.release.quantiles import Choice
-from bayesdp.release.queries import Shape
 from bayesdp.release.series import AskedSeries, scale_for_error
+from bayesdp.release.shapes import Shape
 from bayesdp.statements.spends import EXPONENTIAL, GAUSSIAN, LAPLACE, PERMUTE_AND_FLIP
 from bayesdp.tables.grid import Grid, check_noise, check_room
 from bayesdp.tables.grids import Grids

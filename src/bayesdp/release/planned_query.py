@@ -10,8 +10,8 @@ from bayesdp.accounting.spend import Spend
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from bayesdp.numbers import float_above
 from bayesdp.release.noise import Noise
-from bayesdp.release.queries import Shape
 from bayesdp.release.series import largest_error
+from bayesdp.release.shapes import Shape
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.grids import Grids
 from bayesdp.tables.queries import (

@@ -25,7 +25,7 @@ from bayesdp.release.labels import label
 from bayesdp.release.noise import NoiseKind
 from bayesdp.release.planned_query import PlannedQuery
 from bayesdp.release.products import moments_move, moments_move_squared
-from bayesdp.release.queries import Shape
+from bayesdp.release.shapes import Shape
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import BudgetSpec
 from bayesdp.statements.base import exact_text
@@ -449,8 +449,8 @@ def _with_strategy(shape: Shape, noise: NoiseKind) -> Shape:
     if shape.series is None:
         return shape
     rows = shape.rows_that_count, shape.rows_in_group
-    key, gaussian = f"query[{shape.position}]", noise.name == "gaussian"
-    return replace(shape, series=shape.series.with_noise(key, *rows, gaussian=gaussian))
+    gaussian = noise.name == "gaussian"
+    return replace(shape, series=shape.series.with_noise(shape.key, *rows, gaussian=gaussian))
 
 
 def _of_the_total(shape: Shape) -> str:

@@ -47,8 +47,8 @@ from bayesdp.release.program_runs import program_rows
 from bayesdp.release.proposals import Proposals, proposals
 from bayesdp.release.queries import shape
 from bayesdp.release.reading import parse_study, read_toml
+from bayesdp.release.released import Release
 from bayesdp.release.repeats import digest, released_before, require_new
-from bayesdp.release.results import Release
 from bayesdp.release.spec import FROM_DATA, StressSpec, StudySpec
 from bayesdp.release.spec_parts import NO_NOISE, BudgetSpec, QuerySpec
 from bayesdp.release.spend_instead import smaller_spend

@@ -19,7 +19,7 @@ from bayesdp.populations import Population
 from bayesdp.programs.verdict import ProgramVerdict
 from bayesdp.release.certify import describe_program
 from bayesdp.release.programs import plan_programs
-from bayesdp.release.results import Release
+from bayesdp.release.released import Release
 from bayesdp.release.study import Study
 from bayesdp.report import beliefs, explained_programs
 from bayesdp.report.circumstances import RELATED

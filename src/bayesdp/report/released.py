@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bayesdp.errors import InputError
 from bayesdp.notebook import Figure
-from bayesdp.release.results import Release
+from bayesdp.release.released import Release
 from bayesdp.release.stress import Stress
 from bayesdp.release.study import Study
 from bayesdp.report import html

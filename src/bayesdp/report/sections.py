@@ -9,7 +9,7 @@ from bayesdp.accounting.composition import dp_bound
 from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.release.check import plan_warnings
 from bayesdp.release.crossed import quoted
-from bayesdp.release.results import Release
+from bayesdp.release.released import Release
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec
 from bayesdp.release.study import Study

@@ -13,8 +13,9 @@ from bayesdp.release.check import Check
 from bayesdp.release.collected_results import CollectedResult
 from bayesdp.release.plan import Plan, PlannedQuery
 from bayesdp.release.proposals import Proposals
+from bayesdp.release.released import Release
 from bayesdp.release.repeats import released_words
-from bayesdp.release.results import QuantileResult, Release, Result, confidence_words
+from bayesdp.release.results import QuantileResult, Result, confidence_words
 from bayesdp.release.stress import Stress, StressRow
 from bayesdp.release.sweep import Sweep
 from bayesdp.release.usefulness import useless

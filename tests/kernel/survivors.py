@@ -167,11 +167,9 @@ EQUIVALENT: dict[str, str] = {
 OPEN = frozenset(
     {
         "_check_interval: without require(low <= high <= records, where)",
-        "_multiplied: without require(not private)",
         "_multiplied: without require(len(bounded) == len(names))",
+        "_multiplied: without require(not private)",
         "_moments: without require(len(set(cells)) == len(cells))",
-        "_Release.check_spend: without agree(bounds, asked.intervals, where)",
-        "_Release.check_spend: without require(alike, where)",
         "program_query: without agree(body.unit, where)",
         "_combinations: without require(not many)",
         "graph_fields _of_states: without require(positive)",

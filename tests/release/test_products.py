@@ -405,6 +405,13 @@ def _fewer_rows(document: Document) -> None:
     shown["error"]["value"] = noise.quantile(0.95) * float(length)
 
 
+def _private_rows(document: Document) -> None:
+    """A condition on private values, which the spend admits to read."""
+    stated = evidence(document)
+    stated["query"]["where"] = "s == 1"
+    stated["spend"]["reads"] = sorted({*stated["spend"]["reads"], "s"})
+
+
 def _as(query: Document) -> Change:
     return lambda document: evidence(document)["query"].update(query)
 
@@ -422,6 +429,7 @@ FORGED: dict[str, tuple[str, Change, str]] = {
     "columns-exchanged": ("c", _as({"column": ["y", "x"]}), "bounds"),
     "a-public-column": ("c", _as({"column": ["x", "g"]}), "private columns of numbers"),
     "private-condition": ("c", _as({"where": "s == 1"}), "whose number is private"),
+    "private-condition-throughout": ("c", _private_rows, "whose number is private"),
     "moments-of-fewer": ("r", _as({"on": "x"}), ""),
     "outcome-on-itself": ("r", _as({"on": ["x", "y"]}), "on itself"),
     "no-outcome": ("r", lambda d: evidence(d)["query"].pop("outcome"), "outcome"),
@@ -429,7 +437,9 @@ FORGED: dict[str, tuple[str, Change, str]] = {
     "one-grid": ("c", _grids(list.pop), ""),
     "masked": ("c", _grids(lambda grids: grids[0].update(masked=True)), "masked"),
     "more-steps": ("c", _grids(_finer), "steps"),
+    "more-steps-of-a-moment": ("r", _grids(_finer), "steps"),
     "smaller-bounds": ("c", _grids(lambda grids: grids[1].update(hi=1.0)), "bounds"),
+    "smaller-bounds-of-moments": ("r", _grids(lambda grids: grids[1].update(hi=2.0)), "bounds"),
     "a-single-grid": (
         "c",
         lambda d: evidence(d).update(grid=evidence(d)["grids"][0]),

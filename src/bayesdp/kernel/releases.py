@@ -202,10 +202,8 @@ class _Release:
         if asked.intervals:
             bounds = tuple((part.low, part.high) for part in grids)
             agree(bounds, asked.intervals, "the grids' bounds", where)
-            plain = not any(part.masked for part in grids)
-            require(plain, "a grid of products is masked", where)
-            alike = len({part.bits for part in grids}) == 1
-            require(alike, "grids of products differ in their steps", where)
+            require(not any(part.masked for part in grids), "a grid of products is masked", where)
+            require(len({part.bits for part in grids}) == 1, "grids differ in their steps", where)
             grid = grids[0]
         groups = len(asked.keys or (None,))
         rows, in_group = evidence.query.rows_that_count(self.rows_per_record, groups)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -57,12 +57,13 @@ def _released(name: str) -> str:
         "columns": COLUMNS,
         "population": {"model": "independent", "covers": ["s", "b", "x"], "source": "us"},
         "budget": {"epsilon": 20.0, "spend": 9.0},
-        "ledger": str(Path(mkdtemp(prefix="bayesdp-collected-")) / "ledger.db"),
     }
     made = declared | STUDIES[name]
-    study = Study(TABLE, **{key: made[key] for key in made if key != "times"})
-    for _ in range(made.get("times", 1)):
-        certificate = study.release(again=True).certificate
+    asked = {key: made[key] for key in made if key != "times"}
+    with TemporaryDirectory() as folder:
+        study = Study(TABLE, **asked, ledger=str(Path(folder) / "ledger.db"))
+        for _ in range(made.get("times", 1)):
+            certificate = study.release(again=True).certificate
     return str(certificate.to_json())
 
 

@@ -310,13 +310,17 @@ _NO_JAVA = "Spark needs Java 17 or 21: install it, or set JAVA_HOME."
 
 
 def _started() -> Any:
-    """Spark on this machine, which prints nothing: what it says may quote cells."""
+    """Spark on this machine, which prints nothing: what it says may quote cells.
+
+    The library keeps its first Java process when Spark is stopped, and starts in it again.
+    """
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
 
     settings = SparkConf().setAll(list(_LOCAL.items()))
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    return SparkContext(conf=settings, gateway=launch_gateway(settings, silent))
+    kept = SparkContext._gateway
+    return SparkContext(conf=settings, gateway=kept or launch_gateway(settings, silent))
 
 
 def _set(session: Any, source: str) -> None:

@@ -85,6 +85,7 @@ GRID = Grid.plan(-1.0, 8.0, 400, dp_epsilon=0.5)
 ANCHORED = Grid.plan(-1.0, 8.0, 400, dp_epsilon=0.5, masked=True)
 PRIVATE = Predicate.parse("s >= 1 and b == True", COLUMNS)
 PUBLIC = Predicate.parse("k in ['u', 'v']", COLUMNS)
+OF_GROUPS = Predicate.parse("k in ['u', 'v'] and s >= 1", COLUMNS)  # by columns of the GROUP BY
 EDGES = (0.0, 1.0, 4.0, 6.0)
 PLAN = [
     SumQuery("sum", "x", GRID),
@@ -96,6 +97,8 @@ PLAN = [
     HistogramQuery("states", "s"),
     HistogramQuery("bins", "x", EDGES, by="k"),
     HistogramQuery("derived", "deep", where=PRIVATE),
+    SumQuery("sum of groups", "x", ANCHORED, where=OF_GROUPS),
+    CountQuery("count of groups", OF_GROUPS, by="k"),
 ]
 
 
@@ -107,6 +110,8 @@ def expected() -> dict[str, dict[Any, tuple[int, ...]]]:
     """Every total by plain Python loops."""
     keys = ["u", "v", " ", "w"]
     hit = [r for r in ROWS if PRIVATE.holds({**r, "x": clip(r["x"])})]
+
+    in_groups = [r for r in ROWS if OF_GROUPS.holds(r)]
 
     def bins(rows: list[dict[str, Any]]) -> tuple[int, ...]:
         cells = [0, 0, 0]
@@ -128,6 +133,8 @@ def expected() -> dict[str, dict[Any, tuple[int, ...]]]:
         "states": {None: tuple(sum(r["s"] == s for r in ROWS) for s in range(3))},
         "bins": {key: bins(rows_of[key]) for key in keys},
         "derived": {None: tuple(sum(depth(r) == d for r in hit) for d in range(4))},
+        "sum of groups": {None: (sum(ANCHORED.index(r["x"]) for r in in_groups),)},
+        "count of groups": {key: (sum(r["k"] == key for r in in_groups),) for key in keys},
     }
 
 
@@ -180,7 +187,8 @@ def test_many_histograms_are_counted_in_scans_of_their_own() -> None:
         HistogramQuery(f"h{j}", "x", tuple(j + i / 40 for i in range(81)), where=PRIVATE, by="k")
         for j in range(4)
     ]
-    assert [len(queries) for queries in sums.queries_by_scan(COLUMNS, [*PLAN, *fine])] == [10, 2, 1]
+    scans = sums.queries_by_scan(COLUMNS, [*PLAN, *fine])
+    assert [len(queries) for queries in scans] == [12, 2, 1]
     together = run(table, COLUMNS, fine)
     for query in fine:
         alone = run(table, COLUMNS, [query])[query.name]
@@ -280,9 +288,14 @@ def test_a_plan_scans_once_and_sums_once(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(Table, "rows", listening)
     grid = Grid(0.0, 1.0, 10)
-    plan = [SumQuery("all", "x", grid), SumQuery("each", "x", grid, by="g")]
+    plan = [
+        SumQuery("all", "x", grid),
+        SumQuery("each", "x", grid, by="g"),
+        SumQuery("of a group", "x", grid, where=Predicate.parse("g == 'b'", columns)),
+    ]
     totals = run(table, columns, plan, Structure(n=3, cluster_size=2))
     assert totals["all"].values == {None: (1536,)}
     assert totals["each"].values == {"a": (1024,), "b": (512,)}
+    assert totals["of a group"].values == {None: (512,)}
     assert len(sent) == 2
     assert sent[0].count("SUM(") == 1

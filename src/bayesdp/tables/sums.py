@@ -28,6 +28,7 @@ from bayesdp.tables.checks import (
 from bayesdp.tables.columns import Column, group_keys
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.literals import literal
+from bayesdp.tables.predicates import Predicate
 from bayesdp.tables.queries import (
     CountQuery,
     DataQuery,
@@ -273,12 +274,19 @@ class _Scan:
         self.values: dict[Any, Any] = {name: staged[names[name]] for name in reads}
         self.values |= {key: staged[place] for key, place in places.items()}
         self.dimensions: dict[Any, _Dimension] = {}
-        self.aggregates: list[Any] = [staged.count(), staged.count(where=staged.faulty)]
+        self.aggregates: list[Any] = []
+        self.outputs: list[tuple[int, Predicate | None]] = []
+        """What a row of the answer says: the place of an aggregate, and for which groups."""
         self.places: dict[tuple[str, str], int] = {}
+        self._output(staged.count())
+        self._output(staged.count(where=staged.faulty))
         for query in plan:
             for name in column_names(query.by):
                 labels = columns[name].levels or ()
                 self.dimensions.setdefault(name, _Dimension(self.values[name], labels))
+        for query in plan:
+            if isinstance(query, HistogramQuery):
+                self.dimensions |= self._cells(query)
         for query in plan:
             self._add(query)
 
@@ -311,15 +319,26 @@ class _Scan:
             return where
         return self.staged.counts_ if where is None else where & self.staged.counts_
 
+    def _is_of_groups(self, condition: Predicate | None) -> bool:
+        """Whether rows of one group of the scan agree on a condition.
+
+        Then the aggregate of all rows serves, where the group's key meets the condition: it is
+        the engine that decides this too, once for each group.
+        """
+        if condition is None or self.order is not None:
+            return False
+        return set(condition.columns) <= self.dimensions.keys()
+
     def _add(self, query: DataQuery) -> None:
-        where = self._counted(query)
+        groups = query.where if self._is_of_groups(query.where) else None
+        where = None if groups else self._counted(query)
         self.places[query.name, "size"] = 0
         if self.order is not None:
             self._aggregate(query, "size", self.staged.count(where=self.staged.counts_))
         if query.where and all(self.columns[name].is_public for name in query.where.columns):
-            self._aggregate(query, "size", self.staged.count(where=where))
+            self._aggregate(query, "size", self.staged.count(where=where), groups)
         if isinstance(query, ProductQuery):
-            self._add_products(query, where)
+            self._add_products(query, where, groups)
             return
         if isinstance(query, SumQuery | DeviationQuery):
             values = self.values[query.column]
@@ -330,31 +349,39 @@ class _Scan:
                 total = self.staged[total_of(self.marks[query.name])]
                 self._aggregate(query, "value", total.sum())
                 return
-            self._aggregate(query, "value", steps.sum(where=where))
+            self._aggregate(query, "value", steps.sum(where=where), groups)
             if isinstance(query, DeviationQuery):
-                self._aggregate(query, "squares", (steps * steps).sum(where=where))
+                self._aggregate(query, "squares", (steps * steps).sum(where=where), groups)
             return
-        if isinstance(query, HistogramQuery):
-            self.dimensions |= self._cells(query)
-        self._aggregate(query, "value", self.staged.count(where=where))
+        self._aggregate(query, "value", self.staged.count(where=where), groups)
 
-    def _add_products(self, query: ProductQuery, where: Any) -> None:
+    def _add_products(self, query: ProductQuery, where: Any, groups: Predicate | None) -> None:
         """The sums of steps of each column, and those of their products."""
         steps = [
             grid.to_ibis(self.values[name])
             for name, grid in zip(query.column, query.grids.parts, strict=True)
         ]
         for i, each in enumerate(steps):
-            self._aggregate(query, f"sum {i}", each.sum(where=where))
+            self._aggregate(query, f"sum {i}", each.sum(where=where), groups)
         for i, j in query.pairs:
-            self._aggregate(query, f"product {i} {j}", (steps[i] * steps[j]).sum(where=where))
+            product_sum = (steps[i] * steps[j]).sum(where=where)
+            self._aggregate(query, f"product {i} {j}", product_sum, groups)
 
-    def _aggregate(self, query: DataQuery, part: str, expression: Any) -> None:
-        """Add an aggregate to the scan, unless another query has it: then share that."""
+    def _aggregate(
+        self, query: DataQuery, part: str, expression: Any, groups: Predicate | None = None
+    ) -> None:
+        """Have a part of a query's answer be an aggregate, in the groups that meet a condition."""
+        self.places[query.name, part] = self._output(expression, groups)
+
+    def _output(self, expression: Any, groups: Predicate | None = None) -> int:
+        """The place of an aggregate in the rows of the answer: queries share what is equal."""
         known = next((i for i, a in enumerate(self.aggregates) if a.equals(expression)), None)
-        self.places[query.name, part] = len(self.aggregates) if known is None else known
         if known is None:
+            known = len(self.aggregates)
             self.aggregates.append(expression)
+        if (known, groups) not in self.outputs:
+            self.outputs.append((known, groups))
+        return self.outputs.index((known, groups))
 
     def _cells(self, query: HistogramQuery) -> dict[Any, _Dimension]:
         """By which values a histogram's cells are told apart: one, or one for each column."""
@@ -364,11 +391,21 @@ class _Scan:
         }
 
     def rows(self) -> list[tuple[Any, ...]]:
-        """Run the query: one row per group, its keys first, then the aggregates."""
-        dimensions = {f"g{i}": d.expression for i, d in enumerate(self.dimensions.values())}
+        """Run the query: one row per group, its keys first, then the outputs."""
+        import ibis
+
+        places = {key: f"g{i}" for i, key in enumerate(self.dimensions)}
+        dimensions = {places[key]: d.expression for key, d in self.dimensions.items()}
         aggregates = {f"a{i}": value for i, value in enumerate(self.aggregates)}
-        query = self.staged.aggregate(by=dimensions, **aggregates)
-        return self.table.rows(query)
+        groups = self.staged.aggregate(by=dimensions, **aggregates)
+        keys = {key: groups[place] for key, place in places.items()}
+        outputs = {}
+        for i, (place, condition) in enumerate(self.outputs):
+            value = groups[f"a{place}"]
+            if condition is not None:
+                value = ibis.ifelse(condition.to_ibis(keys), value, 0)
+            outputs[f"o{i}"] = value
+        return self.table.rows(groups.select(*places.values(), **outputs))
 
     def total(self, query: DataQuery, answer: list[tuple[Any, ...]]) -> Total:
         """The totals of one query, added up over the groups of all others."""

@@ -40,6 +40,7 @@ def test_the_table_of_rooms_is_the_tree() -> None:
 MAPPED = (
     "accounting",
     "accounting/what_if",
+    "audit",
     "fitting",
     "kernel",
     "leakage",

@@ -1,0 +1,35 @@
+"""Attackers that try: what a release really tells about a record, to hold against its level.
+
+* Exact attacks: `models` (populations as attackers compute with them), `laws` (forward-backward:
+  the law of a record and a sum), `observed` (what a mechanism shows), `attack` (the Bayes-optimal
+  guess, its success, and the level it reaches), `membership` (the target's record or a
+  stranger's), `normal` (Gaussian records).
+* From samples: `draws` makes up records of a population, `bound` has lower bounds that hold with a
+  stated confidence, for any sampler.
+
+An attack is a lower bound. That none succeeds proves nothing; that one exceeds the claim proves the
+claim wrong.
+"""
+
+from __future__ import annotations
+
+from bayesdp.audit.attack import AttackerBelief, RecordAttack, attack, believe
+from bayesdp.audit.bound import EmpiricalBound, lower_bound
+from bayesdp.audit.membership import Membership, membership
+from bayesdp.audit.normal import NormalAttack, attack_normal
+from bayesdp.audit.observed import Responses, SumWithNoise
+
+__all__ = [
+    "AttackerBelief",
+    "EmpiricalBound",
+    "Membership",
+    "NormalAttack",
+    "RecordAttack",
+    "Responses",
+    "SumWithNoise",
+    "attack",
+    "attack_normal",
+    "believe",
+    "lower_bound",
+    "membership",
+]

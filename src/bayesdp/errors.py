@@ -178,6 +178,16 @@ def unknown_key(where: str, name: object, known: Iterable[str]) -> InputError:
     return InputError(key, expected="a known key", remedy=remedy, shown=False)
 
 
+def not_a_table(key: str, value: object, expected: str) -> InputError:
+    """The error for a document at `key` that should be a table of keys, as `expected` says.
+
+    Of a list, such as the rows of a data set that somebody mistook for a model, it shows nothing.
+    """
+    if isinstance(value, list | tuple):
+        expected += f"; this is a list of {len(value)}"
+    return InputError(key, value, expected=expected, shown=not isinstance(value, list | tuple))
+
+
 def check_keys(where: str, given: Iterable[object], known: Collection[str]) -> None:
     """Raises `InputError` for the first key of the table at `where` that isn't `known`."""
     for name in given:
@@ -269,7 +279,15 @@ def password_hidden(text: str) -> str:
     )
 
 
+_TABLES = ("pandas", "polars", "pyarrow", "ibis", "pyspark", "duckdb")
+"""The libraries whose objects hold or show rows of a table: errors never show what they hold."""
+_HOLDS_ROWS = ("columns", "shape", "to_pylist")
+
+
 def _short(value: object, limit: int = 120) -> str:
+    kind = type(value)
+    if kind.__module__.partition(".")[0] in _TABLES and any(hasattr(kind, a) for a in _HOLDS_ROWS):
+        return f"a {kind.__name__}"
     if isinstance(value, int) and abs(value) >= _MANY_DIGITS:
         return "a number beyond all doubles" if abs(value) >= 2**1024 else f"{value:.6e}"
     try:

@@ -152,10 +152,14 @@ class Transaction(Generic[Shown]):
         except Exception as error:
             # Whatever it is: those who read the error must learn that it has been paid for. Its own
             # traceback may lead to private values.
-            problem = error_words(error, quoted=self._drawing.reads_released_only)
-            cause = error if self._drawing.reads_released_only else None
-            raise self._failed(release, problem) from cause
-        self._drawn = shown, text
+            failure = error
+        else:
+            self._drawn = shown, text
+            return
+        quoted = self._drawing.reads_released_only
+        problem = error_words(failure, quoted=quoted)
+        # Outside of the handler: nothing that may not be quoted is kept behind it.
+        raise self._failed(release, problem) from (failure if quoted else None)
 
     def store(self) -> None:
         """Write the result durably, or, after a failure, what was drawn until then.

@@ -20,7 +20,13 @@ from bayesdp.arrays import Floats
 from bayesdp.causal.effects import Effect, SeeingAndDoing, compare, effect
 from bayesdp.causal.elimination import EliminationFactor, factor, marginal
 from bayesdp.causal.mechanism import Compiled, compiled, mechanism_of
-from bayesdp.errors import InputError, UnsupportedError, did_you_mean, text_of_file
+from bayesdp.errors import (
+    InputError,
+    UnsupportedError,
+    did_you_mean,
+    not_a_table,
+    text_of_file,
+)
 from bayesdp.populations import Finite
 from bayesdp.populations.base import Rescaling, explain_validation
 from bayesdp.populations.directed import check_node_keys, first_on_cycle, read_rows
@@ -319,7 +325,7 @@ def _read(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InputError(key, expected=f"TOML or JSON: {error}", shown=False) from None
     if not isinstance(spec, Mapping):
-        raise InputError(key, spec, expected='a table such as { model = "causal", nodes = [...] }')
+        raise not_a_table(key, spec, 'a table such as { model = "causal", nodes = [...] }')
     return dict(spec)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bayesdp.errors import InputError, closest
+from bayesdp.errors import InputError, closest, not_a_table
 from bayesdp.populations.base import WITHIN_DOUBLES, Population, explain_validation
 
 MODELS: dict[str, type[Population]] = {}
@@ -24,7 +24,7 @@ def parse(spec: Mapping[str, Any], key: str = "population") -> Population:
     Raises `InputError` naming the key below `key`, the value and the remedy.
     """
     if not isinstance(spec, Mapping):
-        raise InputError(key, spec, expected='a table such as { model = "independent" }')
+        raise not_a_table(key, spec, 'a table such as { model = "independent" }')
     model = spec.get("model")
     if model is None:
         raise InputError(

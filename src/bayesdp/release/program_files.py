@@ -141,6 +141,9 @@ def require_unchanged(file: ProgramFile, position: int) -> None:
 
 
 def _read(path: Path, key: str, stated: str) -> str:
+    """The text of a program file; refusals of a program show its lines, so of no other file."""
+    if path.suffix != ".py" and path.exists():
+        raise InputError(key, stated, expected="a file whose name ends in .py, before the colon")
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -33,11 +33,12 @@ T = TypeVar("T")
 class StudyTable:
     """Where the table of a study is: a path or URL relative to `folder`, or a table in memory.
 
-    `has_file` is whether the study has a file, which commands can be given.
+    `has_file` is whether the study has a file, which commands can be given. It doesn't show the
+    table: that would show rows.
     """
 
     spec: StudySpec
-    source: object
+    source: object = field(repr=False)
     folder: Path
     has_file: bool
 

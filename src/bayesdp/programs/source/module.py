@@ -60,8 +60,13 @@ class SourceFile:
 
 
 def read_file(path: Path | str) -> SourceFile:
-    """Read a program file. Raises `InputError` where it can't be read, else `ProgramError`."""
+    """Read a program file. Raises `InputError` where it can't be read, else `ProgramError`.
+
+    Refusals of a program show its lines: a file of another kind, such as a table, is not read.
+    """
     path = Path(path)
+    if path.suffix != ".py" and path.exists():
+        raise InputError("program", str(path), expected="a file whose name ends in .py")
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError, ValueError) as error:

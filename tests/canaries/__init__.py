@@ -1,0 +1,1 @@
+"""That no output of any command holds a value of the private table."""

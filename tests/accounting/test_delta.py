@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-import sqlite3
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -246,24 +245,6 @@ def test_a_ledger_with_both_kinds_of_reading(tmp_path: Path) -> None:
         debit(pure, spend(rho=1e-9))
     assert pure.spends("d") == []
     debit(pure, spend(0.25))
-
-
-def test_a_ledger_from_before_gaussian_noise(tmp_path: Path) -> None:
-    book = Ledger(tmp_path / "l.db", level=level)
-    book.register("d", "row", Reading("dp", 1.0, delta=1e-6))
-    debit(book, spend(0.25))
-    with sqlite3.connect(tmp_path / "l.db") as connection:
-        connection.execute("DROP TABLE extras")
-    connection.close()
-    assert [spend.rho for spend in book.spends("d")] == [0.0]
-    debit(book, spend(0.125))
-    debit(book, spend(rho=0.001))
-    assert [spend.rho for spend in book.spends("d")] == [0.0, 0.0, 0.001]
-    with sqlite3.connect(tmp_path / "l.db") as connection:
-        connection.execute("DELETE FROM extras")
-    connection.close()
-    with pytest.raises(InputError):  # nobody may take it for a spend that cost nothing
-        book.spends("d")
 
 
 def test_a_level_never_falls_when_something_is_spent() -> None:

@@ -37,13 +37,14 @@ def after(owner: object, name: str) -> None:
     setattr(owner, name, called)
 
 
-def inside_commit_of(table: str) -> None:
-    """Dies with its rows inserted and nothing committed."""
+def inside_commit_of(kind: str) -> None:
+    """Dies with an entry of this kind inserted, or the text of a result, and nothing committed."""
     from sqlalchemy import event
     from sqlalchemy.engine import Engine
 
-    def inserted(_c: object, _cursor: object, statement: str, *_rest: object) -> None:
-        if statement.startswith(f"INSERT INTO {table}"):
+    def inserted(_c: object, _cursor: object, statement: str, values: Any, *_rest: object) -> None:
+        text = kind == "result" and statement.startswith("INSERT INTO results")
+        if text or (statement.startswith("INSERT INTO entries") and kind in str(values)):
             die()
 
     event.listen(Engine, "after_cursor_execute", inserted)
@@ -75,9 +76,9 @@ def set_trap(point: str) -> None:
         "none": lambda: None,
         "before the sums": lambda: before(study_table, "run"),
         "before registering": lambda: before(Ledger, "ensure"),
-        "in registering": lambda: inside_commit_of("readings"),
+        "in registering": lambda: inside_commit_of("reading"),
         "before the debit": lambda: before(Ledger, "debit"),
-        "in the debit": lambda: inside_commit_of("spends"),
+        "in the debit": lambda: inside_commit_of("release"),
         "after the debit": lambda: after(Ledger, "debit"),
         "before the program": lambda: before(drawing, "run_program"),
         "before noise": lambda: before(DiscreteLaplace, "release"),
@@ -86,7 +87,7 @@ def set_trap(point: str) -> None:
         "before the certificate": lambda: before(drawing, "certify"),
         "after the certificate": lambda: after(drawing, "certify"),
         "before storing": lambda: before(Ledger, "store_text"),
-        "in storing": lambda: inside_commit_of("results"),
+        "in storing": lambda: inside_commit_of("result"),
         "after storing": lambda: after(Ledger, "store_text"),
         "before the file": lambda: before(cli, "write"),
         "half of the file": lambda: setattr(cli, "write", half),

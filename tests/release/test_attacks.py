@@ -375,17 +375,18 @@ def test_markup_in_names_is_shown_as_it_is(folder: Path) -> None:
 # -- 3. ledgers that somebody edited ------------------------------------------------------
 
 EDITS = [
-    "UPDATE spends SET dp_epsilon = -5",
-    "UPDATE spends SET dp_epsilon = 9e999",
-    "UPDATE spends SET dp_epsilon = 'x'",
-    "UPDATE spends SET kind = 'zzz'",
-    "UPDATE spends SET reads = '[[['",
-    "UPDATE spends SET slack = -1",
-    "UPDATE spends SET dp_delta = 0.5",
-    "UPDATE readings SET reading = '{}'",
-    "UPDATE readings SET reading = replace(reading, '\"total\":3', '\"total\":300')",
-    "UPDATE datasets SET unit = 'x'",
-    "DROP TABLE spends",
+    "UPDATE entries SET content = json_set(content, '$.spends[0].dp_epsilon', 0.001) "
+    "WHERE kind = 'release'",
+    "UPDATE entries SET content = replace(content, '\"total\":3', '\"total\":300')",
+    "UPDATE entries SET dataset = 'x' WHERE kind = 'release'",
+    "UPDATE entries SET kind = 'refusal' WHERE kind = 'release'",
+    "UPDATE entries SET hash = 'x' WHERE sequence = 2",
+    "DELETE FROM entries WHERE kind = 'release'",
+    "DELETE FROM entries WHERE sequence = 1",
+    "DELETE FROM entries",
+    "UPDATE entries SET sequence = sequence + 1 WHERE kind = 'result'",
+    "DROP TABLE entries",
+    "CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries; END",
     "UPDATE meta SET value = '1' WHERE key = 'version'",
 ]
 

@@ -5,9 +5,12 @@
 * What it adds up to: `composition` and `levels`, `approximate` (epsilon and delta), `deltas`
   (of mechanisms, within what a reading sets aside), `expressions`
   (compositions as data) with their `prices`, and the room `what_if`; `odometer` (in memory).
-* The ledger: `ledger` over `account`, `schema` and `storage`; `transaction` is the way of every
-  release through it, `canonical` data as text, `rounded` what is left, `analysts` and `lookalikes`
-  its names; `shown` is how notebooks show it, `chosen` the entries that are asked for.
+* The ledger: `ledger` is what others use. Its `entries` are chained by hash; `contents` is what
+  they say, in the tables of a `schema`, which a file (`storage`) keeps. `version_2` has older
+  files, `verifying` holds entries against each other. `account` is what a data set holds,
+  `limits` what its readings allow, `rounded` what is left; `transaction` is the way of every
+  release through it. `canonical` is data as text; `analysts` and `lookalikes` are names;
+  `listing`, `shown` and `chosen` list entries, show them in notebooks, choose some.
 
 What brings SQLAlchemy or the theorems along is loaded on first use.
 """

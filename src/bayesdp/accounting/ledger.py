@@ -10,18 +10,15 @@ before a result is shown. A crash in between loses budget, never privacy.
 
 from __future__ import annotations
 
-import json
 import os
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, NewType, Unpack
 
-from sqlalchemy import Connection, and_, func, select
-
-from bayesdp.accounting import schema
 from bayesdp.accounting.account import (
     NOTHING_SPENT,
     Account,
@@ -33,23 +30,32 @@ from bayesdp.accounting.account import (
     is_registered,
     new_columns,
 )
-from bayesdp.accounting.analysts import by_analyst, checked_analyst
-from bayesdp.accounting.canonical import canonical_json, plain_text
+from bayesdp.accounting.analysts import checked_analyst
+from bayesdp.accounting.canonical import plain_text
 from bayesdp.accounting.chosen import EntryFilter, chosen
-from bayesdp.accounting.deltas import within_deltas
-from bayesdp.accounting.field_checks import check_text
-from bayesdp.accounting.lookalikes import require_new_name
-from bayesdp.accounting.rounded import STEPS, keeps, left, left_words, scaled, spent, up_words
-from bayesdp.accounting.shown import spent_html
-from bayesdp.accounting.spend import (
-    LevelFunction,
-    Reading,
-    Spend,
-    total_cost,
+from bayesdp.accounting.contents import (
+    Book,
+    DatasetRecord,
+    DebitRecord,
+    columns_content,
+    dataset_content,
+    reading_content,
+    refusal_content,
+    release_content,
 )
+from bayesdp.accounting.deltas import within_deltas
+from bayesdp.accounting.entries import Head, LedgerFault, UndecodedError
+from bayesdp.accounting.field_checks import check_text
+from bayesdp.accounting.limits import Limits
+from bayesdp.accounting.listing import dataset_listed, release_in_full
+from bayesdp.accounting.lookalikes import require_new_name
+from bayesdp.accounting.rounded import keeps, up_words
+from bayesdp.accounting.schema import Log
+from bayesdp.accounting.shown import spent_html
+from bayesdp.accounting.spend import LevelFunction, Reading, Spend, total_cost
 from bayesdp.accounting.storage import LedgerFile
+from bayesdp.accounting.verifying import content_faults
 from bayesdp.errors import BudgetExceededError, LedgerError
-from bayesdp.statements.base import exact_text
 
 ReleaseId = NewType("ReleaseId", str)
 """The name of a release in its ledger: 32 hexadecimal digits."""
@@ -77,14 +83,18 @@ class Ledger:
         clock: Callable[[], datetime] | None = None,
         busy_seconds: float = 30.0,
     ) -> None:
-        self._file = LedgerFile(url, busy_seconds=busy_seconds)
-        self._level = within_deltas(level)
         self._clock = clock
+        self._store = LedgerFile(url, busy_seconds=busy_seconds, now=self._now)
+        self._limits = Limits(within_deltas(level))
 
     @property
     def path(self) -> Path:
         """The ledger's file. It need not exist yet."""
-        return self._file.path
+        return self._store.path
+
+    def exists(self) -> bool:
+        """Whether the ledger is there: the first release makes it."""
+        return self._store.path.exists()
 
     def register(
         self,
@@ -138,19 +148,22 @@ class Ledger:
         are what the release would have spent, as far as that was known.
         """
         check_text("data.dataset", dataset)
-        row = {"dataset": dataset, "analyst": checked_analyst(analyst), "study": study}
-        with self._file.writing(create=True) as connection:
-            self._refuse(connection, row, reason, spends)
+        analyst = checked_analyst(analyst)
+        with self._writing(create=True) as (log, _):
+            self._refuse(log, dataset, analyst, study, reason, spends)
 
     def _refuse(
         self,
-        connection: Connection,
-        row: dict[str, str],
+        log: Log,
+        dataset: str,
+        analyst: str,
+        study: str,
         reason: RefusalReason,
         spends: Sequence[Spend],
     ) -> None:
-        row = row | {"reason": reason, "time": self._now()}
-        schema.insert_refusal(connection, row, total_cost(spends) if spends else None)
+        cost = total_cost(spends) if spends else None
+        content = refusal_content(analyst=analyst, study=study, reason=reason, cost=cost)
+        log.append("refusal", self._now(), content, dataset=dataset)
 
     def refusals(self, **only: Unpack[EntryFilter]) -> list[dict[str, Any]]:
         """Every such refusal, oldest first: `dataset`, `analyst`, `study`, `reason`, `time`.
@@ -160,8 +173,8 @@ class Ledger:
         """
         if only:
             return self.entries(**only)[1]
-        with self._file.reading() as connection:
-            return schema.refusals_in(connection)
+        with self._reading() as (_, book):
+            return book.refusals()
 
     def debit(
         self,
@@ -181,26 +194,24 @@ class Ledger:
         reading has no room for the spends' own deltas.
         """
         check_spends(dataset, unit, spends)
-        text = canonical_json(request)
-        who = {"dataset": dataset, "analyst": checked_analyst(analyst), "study": study}
+        analyst = checked_analyst(analyst)
+        content = release_content(analyst=analyst, study=study, request=request, spends=spends)
         release = ReleaseId(uuid.uuid4().hex)
-        with self._file.writing(create=False) as connection:
-            account = self._account(connection, dataset)
+        with self._writing(create=False) as (log, book):
+            record = book.datasets.get(dataset)
+            account = None if record is None else record.account()
             if account is None or not account.readings:
                 raise _no_reading(dataset)
             check_unit(dataset, account.unit, unit)
-            refusal = self._broken(account, spends)
-            if not refusal:
-                row = who | {"id": release, "request": text, "time": self._now()}
-                connection.execute(schema.releases.insert(), row)
-                for spend in spends:
-                    schema.insert_spend(connection, spend, release)
+            broken = self._limits.broken(account, spends)
+            if not broken:
+                log.append("release", self._now(), content, dataset=dataset, release=release)
             else:
-                self._refuse(connection, who, "budget", spends)
-        if refusal:
+                self._refuse(log, dataset, analyst, study, "budget", spends)
+        if broken:
             # Outside the transaction: the search for what fits needn't hold up other processes.
-            fits = self._fits(account, spends)
-            words = self._refusal(dataset, account, spends, refusal, fits)
+            fits = self._limits.fits(account, spends)
+            words = self._limits.refusal(dataset, account, spends, broken, fits)
             raise BudgetExceededError(f"{words} {NOTHING_SPENT}")
         return release
 
@@ -213,53 +224,69 @@ class Ledger:
 
     def store_text(self, release_id: str, text: str) -> None:
         """The same for a result that is written out, by `plain_text`. Raises `LedgerError` too."""
-        with self._file.writing(create=False) as connection:
-            schema.release_row(connection, release_id)
-            if schema.result_of(connection, release_id) is not None:
+        with self._writing(create=False) as (log, book):
+            debit = _debit_of(book, release_id)
+            if debit.result is not None:
                 raise LedgerError(
                     "release",
                     release_id,
                     expected="a release without a result",
                     remedy="A result is written once; a new one needs a new debit.",
                 )
-            row = {"release": release_id, "result": text, "time": self._now()}
-            connection.execute(schema.results.insert(), row)
+            log.append_result(self._now(), text, dataset=debit.entry.dataset, release=release_id)
 
     def release(self, release_id: str) -> dict[str, Any]:
-        """One release as in `show`, with its `dataset`, `unit` and `request` too."""
-        with self._file.reading() as connection:
-            row = schema.release_row(connection, release_id)
-            unit = schema.unit_of(connection, row.dataset)
-            release = self._release(connection, row, str(unit))
-            request = self._decode(json.loads, row.request)
-            return {"dataset": row.dataset, "unit": unit, **release, "request": request}
+        """One release as in `show`, with its `dataset`, `unit` and `request` too.
+
+        Raises `LedgerError` for a release that isn't in the ledger.
+        """
+        with self._reading() as (log, book):
+            debit = _debit_of(book, release_id)
+            return release_in_full(log, book.datasets[debit.entry.dataset], debit)
 
     def releases(self, dataset: str) -> list[dict[str, Any]]:
         """Every release of a data set as in `release`, oldest first; empty for an unknown one."""
-        with self._file.reading() as connection:
-            releases = schema.releases
-            ids = connection.scalars(
-                select(releases.c.id)
-                .where(releases.c.dataset == dataset)
-                .order_by(releases.c.sequence)
-            ).all()
-        return [self.release(release) for release in ids]
+        with self._reading() as (log, book):
+            record = book.datasets.get(dataset)
+            debits = [] if record is None else record.debits
+            return [release_in_full(log, record, debit) for debit in debits if record is not None]
+
+    def head(self) -> Head:
+        """The number and the hash of the last entry: they stand for everything before it too."""
+        with self._store.reading() as log:
+            return Head(log.head.sequence, log.head.hash)
+
+    def faults(self) -> list[LedgerFault]:
+        """What is wrong with the ledger, and where; empty for one as it was written.
+
+        Looked at are the tables and what is beside them, the chain of all entries, the texts of
+        results, and whether entries go together and every reading holds. Raises `LedgerError` for a
+        ledger that can't be read at all, or is of another version.
+        """
+        faults = self._store.faults()
+        if faults:
+            return faults
+        with self._store.reading() as log:
+            return list(content_faults(log, self._limits))
 
     def __repr__(self) -> str:
-        return f"Ledger({str(self.path)!r})"
+        return f"Ledger({self._store.place!r})"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: by data set, what was spent and what is left of each reading."""
-        return spent_html(self.show() if self.path.exists() else ())
+        return spent_html(self.show() if self.exists() else ())
 
     def spends(self, dataset: str, before: str | None = None) -> list[Spend]:
         """Everything spent on a data set, oldest first; empty for an unknown data set.
 
-        With `before`, only what was spent before that release.
+        With `before`, only what was spent before that release, which must be in the ledger, else
+        `LedgerError` is raised.
         """
-        with self._file.reading() as connection:
-            account = self._account(connection, dataset, before=before)
-            return [] if account is None else list(account.spends)
+        with self._reading() as (_, book):
+            if before is not None:
+                _debit_of(book, before)
+            record = book.datasets.get(dataset)
+            return [] if record is None else list(record.account(before).spends)
 
     def show(self, **only: Unpack[EntryFilter]) -> list[dict[str, Any]]:
         """Every data set as plain data, in the order of their names.
@@ -274,7 +301,8 @@ class Ledger:
         of the deltas that mechanisms have of their own, rounded up;
         `counted` says in words how many releases they are of, and since when. A
         reading has its `level` now, its `total` and what is `left` (rounded down). A release is
-        `debited` until its result is stored, then `released`. `analysts` are as in `by_analyst`.
+        `debited` until its result is stored, then `released`; `sequence` and `head` are the number
+        and the hash of its debit's entry. `analysts` are as in `by_analyst`.
         """
         return self.entries(**only)[0]
 
@@ -294,11 +322,13 @@ class Ledger:
         """
         check_spends(dataset, unit, spends)
         account: Account | None = None
-        if self._file.exists():
-            with self._file.reading() as connection:
-                account = self._account(connection, dataset)
-                if account is None:
-                    require_new_name(dataset, schema.names_in(connection))
+        if self._store.exists():
+            with self._reading() as (_, book):
+                record = book.datasets.get(dataset)
+                if record is None:
+                    require_new_name(dataset, book.names())
+                else:
+                    account = record.account()
         if account is None:
             account = Account(unit, (), ())
         check_unit(dataset, account.unit, unit)
@@ -306,13 +336,14 @@ class Ledger:
         if not is_registered(dataset, account, reading, only_if_first=True):
             account = replace(account, readings=(reading,))
         readings = [
-            self._previewed(registered, account.spends, spends) for registered in account.readings
+            self._limits.previewed(registered, account.spends, spends)
+            for registered in account.readings
         ]
-        broken, counted = self._broken(account, spends), account.counted_words()
+        broken, counted = self._limits.broken(account, spends), account.counted_words()
         if not broken:
             return Preview(readings, None, counted=counted)
-        fits = self._fits(account, spends)
-        refusal = self._refusal(dataset, account, spends, broken, fits)
+        fits = self._limits.fits(account, spends)
+        refusal = self._limits.refusal(dataset, account, spends, broken, fits)
         return Preview(readings, refusal, fits, counted)
 
     def _add(
@@ -325,21 +356,21 @@ class Ledger:
         only_if_first: bool,
     ) -> None:
         check_names(dataset, unit)
-        with self._file.writing(create=True) as connection:
-            account = self._account(connection, dataset)
-            if account is None:
+        with self._writing(create=True) as (log, book):
+            record = book.datasets.get(dataset)
+            if record is None:
                 if only_if_first:
-                    require_new_name(dataset, schema.names_in(connection))
-                row = {"name": dataset, "unit": unit, "time": self._now()}
-                connection.execute(schema.datasets.insert(), row)
-                account = Account(unit, (), ())
+                    require_new_name(dataset, book.names())
+                log.append("dataset", self._now(), dataset_content(unit), dataset=dataset)
+                record = DatasetRecord(dataset, unit)
+            account = record.account()
             check_unit(dataset, account.unit, unit)
-            for name, private in new_columns(dataset, account, columns).items():
-                column = {"dataset": dataset, "name": name, "private": private}
-                connection.execute(schema.columns.insert(), {**column, "time": self._now()})
+            new = new_columns(dataset, account, columns)
+            if new:
+                log.append("columns", self._now(), columns_content(new), dataset=dataset)
             if is_registered(dataset, account, reading, only_if_first=only_if_first):
                 return
-            level = self._level(reading, account.spends)
+            level = self._limits.level(reading, account.spends)
             if not keeps(level, reading.total, reading.delta):
                 raise BudgetExceededError(
                     f"The data set '{dataset}' is already at {up_words(level)} by this reading: "
@@ -347,178 +378,56 @@ class Ledger:
                     f"{account.counted_words()}. Nothing was registered. "
                     f"Register it with a total that covers what is spent."
                 )
-            row = schema.reading_row(dataset, reading, self._now())
-            connection.execute(schema.readings.insert(), row)
-
-    def _account(
-        self, connection: Connection, dataset: str, *, before: str | None = None
-    ) -> Account | None:
-        unit = schema.unit_of(connection, dataset)
-        if unit is None:
-            return None
-        readings, releases, spends = schema.readings, schema.releases, schema.spends
-        declared = connection.execute(
-            select(readings).where(readings.c.dataset == dataset).order_by(readings.c.sequence)
-        ).all()
-        counted = releases.c.dataset == dataset
-        if before is not None:
-            first_left_out = schema.release_row(connection, before).sequence
-            counted = and_(counted, releases.c.sequence < first_left_out)
-        written = (
-            schema.spend_rows(connection)
-            .join(releases, releases.c.id == spends.c.release)
-            .where(counted)
-            .order_by(spends.c.sequence)
-        )
-        spent = connection.execute(written).all()
-        columns = connection.execute(
-            select(schema.columns).where(schema.columns.c.dataset == dataset)
-        ).all()
-        made = select(func.count(), func.min(releases.c.time)).where(counted)
-        number, first = connection.execute(made).one()
-        return Account(
-            unit=unit,
-            readings=tuple(self._decode(schema.reading_of, row) for row in declared),
-            spends=tuple(self._decode(schema.spend_of, row, dataset, unit) for row in spent),
-            columns={row.name: row.private for row in columns},
-            releases=int(number),
-            since=first or "",
-        )
-
-    def _decode(self, decoder: Callable[..., Any], *values: object) -> Any:
-        """The reading or spend in a row; `LedgerError` for a row that no ledger has written."""
-        try:
-            return decoder(*values)
-        except (TypeError, ValueError) as error:
-            raise self._file.damaged(str(error)) from error
-
-    def _broken(self, account: Account, spends: Sequence[Spend]) -> list[Reading]:
-        together = [*account.spends, *spends]
-        # A level that is not a number must not pass, and doesn't keep to anything.
-        return [
-            reading
-            for reading in account.readings
-            if not keeps(self._level(reading, together), reading.total, reading.delta)
-        ]
-
-    def _refusal(
-        self,
-        dataset: str,
-        account: Account,
-        spends: Sequence[Spend],
-        broken: Sequence[Reading],
-        fits: float,
-    ) -> str:
-        lines = []
-        for reading in broken:
-            now = self._level(reading, account.spends)
-            after = self._level(reading, [*account.spends, *spends])
-            lines.append(
-                f"{reading.words()}: now at {up_words(now)}, it would rise to {up_words(after)}; "
-                f"{left_words(reading.total, left(reading.total, now))} of "
-                f"{exact_text(reading.total)} is left."
-            )
-        advice = (
-            f"At {fits:.6g} times their costs the same queries would fit."
-            if fits
-            else "Nothing fits any more: not even a millionth of these costs."
-        )
-        return (
-            f"The budget of the data set '{dataset}' doesn't allow this release "
-            f"(DP cost {spent(total_cost(spends))}). It counts all releases of the data set: "
-            f"{account.counted_words()}. "
-            f"{' '.join(lines)} {advice}"
-        )
-
-    def _fits(self, account: Account, spends: Sequence[Spend]) -> float:
-        """The largest multiple of the costs that all readings allow, rounded down; 0 if none."""
-        fits, breaks = 0, STEPS
-        while breaks - fits > 1:
-            middle = (fits + breaks) // 2
-            if self._broken(account, [scaled(spend, middle) for spend in spends]):
-                breaks = middle
-            else:
-                fits = middle
-        return fits / STEPS
+            log.append("reading", self._now(), reading_content(reading), dataset=dataset)
 
     def entries(
         self, **only: Unpack[EntryFilter]
     ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """The data sets as in `show` and the refused attempts, as they were at one moment."""
-        with self._file.reading() as connection:
-            datasets = [self._dataset(connection, name) for name in schema.names_in(connection)]
-            refusals = schema.refusals_in(connection)
-        return chosen(datasets, refusals, **only)
+        with self._reading() as (log, book):
+            refusals = book.refusals()
+            listed = [
+                dataset_listed(
+                    log,
+                    book.datasets[name],
+                    book.datasets[name].account(),
+                    self._limits,
+                    [refusal for refusal in refusals if refusal["dataset"] == name],
+                )
+                for name in book.names()
+            ]
+        return chosen(listed, refusals, **only)
 
-    def _dataset(self, connection: Connection, dataset: str) -> dict[str, Any]:
-        account = self._account(connection, dataset)
-        assert account is not None  # it was listed in this very transaction
-        releases = schema.releases
-        rows = connection.execute(
-            select(releases).where(releases.c.dataset == dataset).order_by(releases.c.sequence)
-        ).all()
-        made = [self._release(connection, row, account.unit) for row in rows]
-        refused = [row for row in schema.refusals_in(connection) if row["dataset"] == dataset]
-        return {
-            "dataset": dataset,
-            "unit": account.unit,
-            "counted": account.counted_words(),
-            "spent": total_cost(account.spends).dp_epsilon,
-            "spent_rho": total_cost(account.spends).rho,
-            "spent_delta": total_cost(account.spends).dp_delta,
-            "readings": [self._read(reading, account.spends) for reading in account.readings],
-            "releases": made,
-            "refusals": len(refused),
-            "analysts": by_analyst(made, refused),
-        }
+    @contextmanager
+    def _reading(self) -> Iterator[tuple[Log, Book]]:
+        """A transaction that reads: the entries, and what they say."""
+        with self._store.reading() as log, self._decoding():
+            yield log, Book(log.entries)
 
-    def _read(self, reading: Reading, spends: Sequence[Spend]) -> dict[str, Any]:
-        level = self._level(reading, spends)
-        return {
-            **reading.to_dict(),
-            "key": reading.key(),
-            "words": reading.words(),
-            "level": level,
-            "left": left(reading.total, level),
-        }
+    @contextmanager
+    def _writing(self, *, create: bool) -> Iterator[tuple[Log, Book]]:
+        """A transaction that adds entries, durably where it is left without an exception."""
+        with self._store.writing(create=create) as log, self._decoding():
+            yield log, Book(log.entries)
 
-    def _previewed(
-        self, reading: Reading, before: Sequence[Spend], new: Sequence[Spend]
-    ) -> dict[str, Any]:
-        after = self._level(reading, [*before, *new])
-        return {
-            **self._read(reading, before),
-            "level_after": after,
-            "left_after": left(reading.total, after),
-            "holds": keeps(after, reading.total, reading.delta),
-        }
-
-    def _release(self, connection: Connection, row: Any, unit: str) -> dict[str, Any]:
-        spends = schema.spends
-        rows = connection.execute(
-            schema.spend_rows(connection)
-            .where(spends.c.release == row.id)
-            .order_by(spends.c.sequence)
-        ).all()
-        result = schema.result_of(connection, row.id)
-        release: dict[str, Any] = {
-            "id": row.id,
-            "time": row.time,
-            "analyst": row.analyst,
-            "study": row.study,
-            "status": "debited" if result is None else "released",
-            "spends": [
-                self._decode(schema.spend_of, spend_row, row.dataset, unit).to_dict()
-                for spend_row in rows
-            ],
-        }
-        if result is not None:
-            release["result"] = self._decode(json.loads, result)
-        return release
+    @contextmanager
+    def _decoding(self) -> Iterator[None]:
+        """Answers entries that no ledger has written as `LedgerError`."""
+        try:
+            yield
+        except UndecodedError as error:
+            raise self._store.damaged(str(error)) from error
 
     def _now(self) -> str:
         now = self._clock() if self._clock is not None else datetime.now(UTC)
         return now.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _debit_of(book: Book, release_id: str) -> DebitRecord:
+    """A release. Raises `LedgerError` for a release that isn't in the ledger."""
+    if release_id not in book.debits:
+        raise LedgerError("release", release_id, expected="the id of a release in this ledger")
+    return book.debits[release_id]
 
 
 def _no_reading(dataset: str) -> LedgerError:

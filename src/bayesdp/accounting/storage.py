@@ -1,6 +1,6 @@
 """The file behind a ledger: opening it, transactions that survive a power loss, clear errors.
 
-Everything that is particular to SQLite is in this module.
+Everything that is particular to SQLite is in this module, but for the migration of old files.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 import sqlite3
 import stat
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +17,10 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
-from bayesdp.accounting import schema
+from bayesdp.accounting import schema, version_2
+from bayesdp.accounting.contents import ledger_content
+from bayesdp.accounting.entries import LedgerFault, chain_faults
+from bayesdp.accounting.schema import Log
 from bayesdp.errors import LedgerError, UnsupportedError
 
 LONGEST_NAME = 200
@@ -66,12 +69,15 @@ def path_of(url: str | os.PathLike[str]) -> Path:
 class LedgerFile:
     """A ledger's SQLite file. One connection per transaction; none is kept open in between.
 
-    Raises `LedgerError` for an address that isn't such a file's, `UnsupportedError` for another
-    database.
+    `busy_seconds` is how long to wait for another process, `now` the time of a new ledger. Raises
+    `LedgerError` for an address that isn't such a file's, `UnsupportedError` for another database.
     """
 
-    def __init__(self, url: str | os.PathLike[str], *, busy_seconds: float) -> None:
+    def __init__(
+        self, url: str | os.PathLike[str], *, busy_seconds: float, now: Callable[[], str]
+    ) -> None:
         self.path = path_of(url)
+        self._now = now
         self._busy_seconds = busy_seconds
 
     def exists(self) -> bool:
@@ -87,19 +93,26 @@ class LedgerFile:
             )
         return os.path.exists(self.path)
 
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A consistent view of the ledger in which nothing can be written."""
-        self._check_there()
-        with self._transaction(self._engine(self.path, "rw", begin="BEGIN", read_only=True)) as it:
-            yield it
+    @property
+    def place(self) -> str:
+        """The ledger's name for people: the whole path of its file."""
+        return str(self.path)
 
     @contextmanager
-    def writing(self, *, create: bool) -> Iterator[Connection]:
+    def reading(self) -> Iterator[Log]:
+        """A consistent view of the ledger in which nothing can be written."""
+        self._check_there()
+        engine = self._engine(self.path, "rw", begin="BEGIN", read_only=True)
+        with self._transaction(engine) as connection:
+            yield self._log(connection, version_2.read)
+
+    @contextmanager
+    def writing(self, *, create: bool) -> Iterator[Log]:
         """A transaction that is durable once the block has been left without an exception.
 
         BEGIN IMMEDIATE takes the write lock before the first read, so what was read inside still
-        holds at the commit whatever other processes do.
+        holds at the commit whatever other processes do. A ledger of version 2 becomes one of this
+        version.
         """
         if create and not self.exists():
             self._check_writable(self.path.parent)
@@ -107,8 +120,39 @@ class LedgerFile:
         self._check_there()
         self._check_writable(self.path.parent)
         self._check_writable(self.path)
-        with self._transaction(self._engine(self.path, "rw", begin="BEGIN IMMEDIATE")) as it:
-            yield it
+        engine = self._engine(self.path, "rw", begin="BEGIN IMMEDIATE")
+        with self._transaction(engine) as connection:
+            yield self._log(connection, version_2.migrate)
+
+    def _log(self, connection: Connection, old: Callable[[Connection, str], Log]) -> Log:
+        """All entries, after a look at what is around them; `old` makes them of version 2's."""
+        try:
+            if schema.version_of(connection, self.place) != schema.VERSION:
+                return old(connection, uuid.uuid4().hex)
+            for fault in structure_faults(connection):
+                raise ValueError(fault.words())
+            return schema.read(connection)
+        except LedgerError:
+            raise
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise self.damaged(str(error)) from error
+
+    def faults(self) -> list[LedgerFault]:
+        """Everything that is wrong with the tables and the chain, instead of the first of it.
+
+        Raises `LedgerError` for a file that can't be read as a ledger of this version.
+        """
+        self._check_there()
+        engine = self._engine(self.path, "rw", begin="BEGIN", read_only=True)
+        with self._transaction(engine) as connection:
+            version = schema.version_of(connection, self.place)
+            if version != schema.VERSION:
+                words = f"it is of version {version}, which has no chain: the next release makes it"
+                return [LedgerFault("ledger", words)]
+            wrong = list(structure_faults(connection))
+            if any(fault.place.startswith("table") for fault in wrong):
+                return wrong  # the entries may be anywhere
+            return [*wrong, *chain_faults(schema.rows_of(connection))]
 
     def _check_there(self) -> None:
         if not self.exists():
@@ -138,6 +182,8 @@ class LedgerFile:
         try:
             with self._guard(), self._engine(draft, "rwc", begin="BEGIN IMMEDIATE").begin() as it:
                 schema.create(it)
+                first = ledger_content(uuid.uuid4().hex)
+                Log(it, []).append("ledger", self._now(), first)
             try:
                 os.link(draft, self.path)
             except FileExistsError:
@@ -191,7 +237,6 @@ class LedgerFile:
             verdict = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
             if verdict != "ok":
                 raise self.damaged(str(verdict))
-            schema.check(connection, str(self.path))
             yield connection
 
     @contextmanager
@@ -244,3 +289,19 @@ class LedgerFile:
 
     def _error(self, expected: str, remedy: str) -> LedgerError:
         return LedgerError("ledger", str(self.path), expected=expected, remedy=remedy)
+
+
+def structure_faults(connection: Connection) -> Iterator[LedgerFault]:
+    """What a ledger's file has beside its tables, such as a trigger, or in the place of one."""
+    due = {name: schema.definition(name) for name in schema.DEFINITIONS}
+    items = connection.exec_driver_sql("SELECT type, name, tbl_name, sql FROM sqlite_master")
+    for kind, name, table, text in items:
+        if kind == "table" and name in due:
+            if text != due[name]:
+                yield LedgerFault(f"table {name}", "it is not as a ledger makes it")
+            del due[name]
+        elif not (kind == "index" and name.startswith("sqlite_autoindex_") and text is None):
+            about = f" on the table {table}" if table != name else ""
+            yield LedgerFault(f"{kind} {name}", f"a ledger has none{about}: remove it")
+    for name in due:
+        yield LedgerFault(f"table {name}", "it is not there")

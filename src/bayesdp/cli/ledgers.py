@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,9 @@ from bayesdp.cli.common import (
 )
 from bayesdp.errors import InputError
 
+if TYPE_CHECKING:
+    from bayesdp.accounting.ledger import Ledger
+
 ledger_app = group("ledger", "bayesdp ledger show", "The durable budget.")
 
 LedgerOption = Annotated[
@@ -24,13 +27,36 @@ LedgerOption = Annotated[
 ]
 
 
+SecondsOption = Annotated[
+    float,
+    typer.Option(help="Time that a theorem may take for a level: as much as the studies have."),
+]
+
+
+def _opened(ledger: str, seconds: float = 1.0) -> Ledger:
+    """The ledger that is named. Raises `InputError` where there is none."""
+    from functools import partial
+
+    from bayesdp.accounting.composition import level
+    from bayesdp.accounting.ledger import Ledger
+
+    positive_seconds(seconds)
+    kept = Ledger(ledger, level=partial(level, seconds=seconds))
+    if not kept.exists():
+        raise InputError(
+            "--ledger",
+            ledger,
+            expected="a ledger, and there is no such file",
+            remedy="It stands beside the study, or where its budget.ledger says: name it, as in "
+            "--ledger FOLDER/ledger.db. The first release of a study makes it.",
+        )
+    return kept
+
+
 @command(ledger_app, "bayesdp ledger show --ledger ledger.db", "show")
 def ledger_show(
     ledger: LedgerOption = "ledger.db",
-    seconds: Annotated[
-        float,
-        typer.Option(help="Time that a theorem may take for a level: as much as the studies have."),
-    ] = 1.0,
+    seconds: SecondsOption = 1.0,
     data_set: Annotated[
         str | None, typer.Option("--data-set", metavar="NAME", help="Only this data set.")
     ] = None,
@@ -52,22 +78,9 @@ def ledger_show(
     as_json: Json = False,
 ) -> None:
     """What is spent and what is left, by data set, and who released what when."""
-    from functools import partial
-
     from bayesdp.accounting.chosen import time_of
-    from bayesdp.accounting.composition import level
-    from bayesdp.accounting.ledger import Ledger
 
-    positive_seconds(seconds)
-    kept = Ledger(ledger, level=partial(level, seconds=seconds))
-    if not kept.path.exists():
-        raise InputError(
-            "--ledger",
-            ledger,
-            expected="a ledger, and there is no such file",
-            remedy="It stands beside the study, or where its budget.ledger says: name it, as in "
-            "--ledger FOLDER/ledger.db. The first release of a study makes it.",
-        )
+    kept = _opened(ledger, seconds)
     try:
         datasets, refusals = kept.entries(
             dataset=data_set, analyst=analyst, since=since, until=until
@@ -92,6 +105,25 @@ def ledger_show(
     }
     only = " and ".join(words for words, value in asked.items() if value is not None)
     show_ledger(console(), datasets, refusals, only=only)
+
+
+@command(ledger_app, "bayesdp ledger verify --ledger ledger.db", "verify")
+def ledger_verify(
+    ledger: LedgerOption = "ledger.db", seconds: SecondsOption = 1.0, as_json: Json = False
+) -> None:
+    """Find out whether somebody edited the ledger: exits with 1 where something doesn't fit."""
+    kept = _opened(ledger, seconds)
+    faults = kept.faults()
+    head = None if faults else kept.head()
+    if as_json:
+        document = {} if head is None else {"entries": head.sequence, "head": head.hash}
+        print_json({**document, "faults": [fault.to_dict() for fault in faults]})
+    else:
+        from bayesdp.report.ledgers import show_faults
+
+        show_faults(console(), faults, head)
+    if faults:
+        raise typer.Exit(1)
 
 
 @command(ledger_app, "bayesdp ledger register heights.toml", "register")

@@ -215,7 +215,7 @@ def fit_of(plan: FitPlan, document: Mapping[str, Any], *, is_new: bool) -> Priva
 
 def kept_fit(plan: FitPlan, ledger: Ledger) -> PrivateFit | None:
     """The last fit of the same in this ledger: it is paid for. `None` where there is none."""
-    if not ledger.path.exists():
+    if not ledger.exists():
         return None
     for release in reversed(ledger.releases(plan.study.data.dataset)):
         if release["request"].get("fit") == plan.digest() and "result" in release:

@@ -66,7 +66,7 @@ def released_before(plan: Plan, ledger: Ledger, folder: Path) -> tuple[Released,
     A release is one of the same study if its certificate declares the same, and has the same
     queries with the same noise.
     """
-    earlier = ledger.releases(plan.study.data.dataset) if ledger.path.exists() else []
+    earlier = ledger.releases(plan.study.data.dataset) if ledger.exists() else []
     if not earlier:
         return ()
     asked = _asked(plan)
@@ -180,7 +180,7 @@ def _population(study: StudySpec, reading: Reading) -> Any:
 
 def _stored_release(ledger: Ledger, release: str) -> dict[str, Any] | None:
     """The release as the ledger keeps it; `None` where another ledger does."""
-    if not ledger.path.exists():
+    if not ledger.exists():
         return None
     try:
         return ledger.release(release)

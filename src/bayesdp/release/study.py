@@ -234,7 +234,7 @@ class Study:
     def spends(self) -> list[Spend]:
         """What the data set has spent so far: nothing, before the first release makes a ledger."""
         ledger = self.ledger()
-        return ledger.spends(self.spec.data.dataset) if ledger.path.exists() else []
+        return ledger.spends(self.spec.data.dataset) if ledger.exists() else []
 
     def register(self) -> Reading:
         """Add the study's reading (population, adversary, total) to its data set's budget.

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from bayesdp.accounting.account import to_the_second
 from bayesdp.accounting.analysts import by_analyst
+from bayesdp.accounting.entries import Head, LedgerFault
 from bayesdp.accounting.rounded import left_words
 from bayesdp.accounting.shown import asked_words, level_of
 from bayesdp.accounting.spend import Spend, total_cost
@@ -180,6 +181,20 @@ def _paid(release: Mapping[str, Any]) -> str:
         level = f", {notion} level {level_words(alone)}{at_delta(delta)}"
     words = f"DP cost {cost_words(cost.dp_epsilon, cost.rho, cost.dp_delta)}{level}"
     return f"{words} ({asked_words(release)})  {release['id']}"
+
+
+def show_faults(console: Console, faults: Sequence[LedgerFault], head: Head | None) -> None:
+    """What is wrong with a ledger, a line each; or that nothing is, and its `head`."""
+    for fault in faults:
+        say(console, fault.words())
+    if faults:
+        say(
+            console,
+            "Restore the ledger from a copy, and count what was released since the copy as spent.",
+        )
+    if head is not None:
+        number = counted(head.sequence, "entry", "entries")
+        say(console, f"The ledger is as it was written: {number}, head {head.hash}")
 
 
 def show_readings(

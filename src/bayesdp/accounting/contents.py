@@ -1,0 +1,255 @@
+"""What the entries of a ledger say: data sets with their readings, releases and refused attempts.
+
+Entries are written by the functions `..._content` here, and read by `Book`, which holds them
+against each other: a debit is of a data set that is there, a result of a debit that has none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from bayesdp.accounting.account import Account
+from bayesdp.accounting.canonical import canonical_json
+from bayesdp.accounting.entries import Entry, UndecodedError
+from bayesdp.accounting.schema import FORMAT, VERSION
+from bayesdp.accounting.spend import Reading, Spend
+from bayesdp.notions import Cost
+
+T = TypeVar("T")
+
+
+def decoded(decoder: Callable[..., T], *values: Any) -> T:
+    """What a decoder makes of values; every way in which that fails is an `UndecodedError`."""
+    try:
+        return decoder(*values)
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise UndecodedError(str(error)) from error
+
+
+def ledger_content(ledger: str, *, migrated: str = "") -> str:
+    """What the first entry says: the format, the random name of the `ledger`, where it came from.
+
+    `migrated` is the version of the file that was brought up to this one.
+    """
+    said = {"format": FORMAT, "version": VERSION, "id": ledger}
+    return canonical_json(said | ({"migrated": migrated} if migrated else {}))
+
+
+def columns_content(columns: Mapping[str, bool]) -> str:
+    """What the entry of newly declared columns says: of each whether it is private."""
+    return canonical_json({"columns": columns})
+
+
+def dataset_content(unit: str) -> str:
+    """What the entry of a data set says: its protected unit."""
+    return canonical_json({"unit": unit})
+
+
+def reading_content(reading: Reading) -> str:
+    """What the entry of a reading says: the reading, and its key."""
+    text = f'{{"key":"{reading.key()}","reading":{reading.text()}}}'
+    _WRITTEN[:] = [(text, reading)]
+    return text
+
+
+def release_content(
+    *, analyst: str, study: str, request: Mapping[str, Any], spends: Sequence[Spend]
+) -> str:
+    """What the entry of a debit says.
+
+    `analyst` is whose it is, `study` and `request` what asked for it, `spends` what it costs.
+    """
+    said = {"analyst": analyst, "study": study, "request": request}
+    return canonical_json(said | {"spends": [_plain(spend) for spend in spends]})
+
+
+def refusal_content(*, analyst: str, study: str, reason: str, cost: Cost | None) -> str:
+    """What the entry of a refused attempt says.
+
+    `analyst` is whose attempt it was, `study` what asked, `reason` why it was refused, `cost` what
+    the release would have cost, where that is known.
+    """
+    said: dict[str, Any] = {"analyst": analyst, "study": study, "reason": reason}
+    if cost is not None:
+        said |= {"dp_epsilon": cost.dp_epsilon, "dp_rho": cost.rho}
+    return canonical_json(said)
+
+
+def _plain(spend: Spend) -> dict[str, Any]:
+    """A spend without what its entry says of the data set."""
+    plain = spend.to_dict()
+    del plain["dataset"], plain["unit"]
+    return plain
+
+
+@dataclass
+class DebitRecord:
+    """A debit: the entry of the release, and that of its result once it is stored."""
+
+    entry: Entry
+    result: Entry | None = None
+
+    @property
+    def id(self) -> str:
+        """The release's name."""
+        return self.entry.release
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What its entry says: `analyst`, `study`, `request` and `spends`, as plain data."""
+        return decoded(_said, self.entry)
+
+
+@dataclass
+class DatasetRecord:
+    """The entries about one data set, in their order."""
+
+    name: str
+    unit: str
+    columns: dict[str, bool] = field(default_factory=dict)
+    readings: list[Entry] = field(default_factory=list)
+    debits: list[DebitRecord] = field(default_factory=list)
+
+    def account(self, before: str | None = None) -> Account:
+        """What counts of it, as objects; with `before`, only what was spent before that release.
+
+        Raises `UndecodedError` for an entry that no ledger has written.
+        """
+        debits = self.debits
+        if before is not None:
+            position = next(i for i, debit in enumerate(debits) if debit.id == before)
+            debits = debits[:position]
+        return Account(
+            unit=self.unit,
+            readings=tuple(decoded(reading_of, entry) for entry in self.readings),
+            spends=tuple(spend for debit in debits for spend in self.spends(debit)),
+            columns=dict(self.columns),
+            releases=len(debits),
+            since=min((debit.entry.time for debit in debits), default=""),
+        )
+
+    def spends(self, debit: DebitRecord) -> tuple[Spend, ...]:
+        """What one of its releases has spent. Raises `UndecodedError` as `account` does."""
+        return decoded(_spends_of, debit.entry, self.unit)
+
+
+class Book:
+    """All entries by what they are about: `datasets`, and `refused` attempts in their order.
+
+    `debits` are all releases by their names. Raises `UndecodedError` naming the entry, for entries
+    that don't go together.
+    """
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.datasets: dict[str, DatasetRecord] = {}
+        self.debits: dict[str, DebitRecord] = {}
+        self.refused: list[Entry] = []
+        for position, entry in enumerate(entries):
+            try:
+                _require((entry.kind == "ledger") == (position == 0), "no ledger begins here")
+                self._take(entry)
+            except (TypeError, KeyError, ValueError, AttributeError) as error:
+                raise UndecodedError(f"entry {entry.sequence}: {error}") from error
+
+    def _take(self, entry: Entry) -> None:
+        """Put the next entry where it belongs."""
+        match entry.kind:
+            case "ledger":
+                said = _said(entry)
+                kept = said["format"], said["version"]
+                _require(kept == (FORMAT, VERSION), "it is of another format or version")
+            case "dataset":
+                _require(entry.dataset not in self.datasets, "the data set was there before")
+                unit = str(_said(entry)["unit"])
+                self.datasets[entry.dataset] = DatasetRecord(entry.dataset, unit)
+            case "columns":
+                self._of(entry).columns |= _said(entry)["columns"]
+            case "reading":
+                self._of(entry).readings.append(entry)
+            case "release":
+                _require(entry.release not in self.debits, "the release was there before")
+                debit = DebitRecord(entry)
+                self._of(entry).debits.append(debit)
+                self.debits[entry.release] = debit
+            case "result":
+                debit = self.debits[entry.release]
+                _require(debit.entry.dataset == entry.dataset, "its release is of other data")
+                _require(debit.result is None, "its release had a result before")
+                debit.result = entry
+            case "refusal":
+                self.refused.append(entry)
+            case _:
+                raise ValueError(f"no ledger of this version writes '{entry.kind}'")
+
+    def _of(self, entry: Entry) -> DatasetRecord:
+        """The data set that an entry is about."""
+        record = self.datasets.get(entry.dataset)
+        _require(record is not None, "its data set is not in the ledger")
+        assert record is not None
+        return record
+
+    def names(self) -> list[str]:
+        """The names of all data sets, sorted."""
+        return sorted(self.datasets)
+
+    def refusals(self) -> list[dict[str, Any]]:
+        """Every refused attempt, as `Ledger.refusals` lists them."""
+        return [decoded(_refusal_of, entry) for entry in self.refused]
+
+
+def _refusal_of(entry: Entry) -> dict[str, Any]:
+    said = _said(entry)
+    return {
+        "dataset": entry.dataset,
+        **{name: said[name] for name in ("analyst", "study", "reason")},
+        "time": entry.time,
+        **{name: _double(said.get(name)) for name in ("dp_epsilon", "dp_rho")},
+    }
+
+
+def _double(value: object) -> float | None:
+    """A cost of a text in which 1.0 is written as 1."""
+    return None if value is None else float(value)  # type: ignore[arg-type]
+
+
+def _require(holds: bool, problem: str) -> None:
+    if not holds:
+        raise ValueError(problem)
+
+
+def _said(entry: Entry) -> dict[str, Any]:
+    said = json.loads(entry.content)
+    _require(isinstance(said, dict), "its content is not an object")
+    return dict(said)
+
+
+@lru_cache(maxsize=16384)
+def _spends_of(entry: Entry, unit: str) -> tuple[Spend, ...]:
+    plain = _said(entry)["spends"]
+    return tuple(
+        Spend.from_dict({**item, "dataset": entry.dataset, "unit": unit}) for item in plain
+    )
+
+
+_WRITTEN: list[tuple[str, Reading]] = []
+"""The reading that was written last, with its content: it may be long, and is read next."""
+
+
+def reading_of(entry: Entry) -> Reading:
+    """The reading of an entry. Raises `ValueError` if its key is not that of the reading."""
+    return _reading(entry.content)
+
+
+@lru_cache(maxsize=64)
+def _reading(content: str) -> Reading:
+    for written, reading in _WRITTEN:
+        if content == written:
+            return reading
+    said = json.loads(content)
+    reading = Reading.from_dict(said["reading"])
+    _require(reading.key() == said["key"], "a reading doesn't match its key")
+    return reading

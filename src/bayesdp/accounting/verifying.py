@@ -1,0 +1,68 @@
+"""What entries say, held against each other: `bayesdp ledger verify`, once the chain holds.
+
+The chain shows that nothing was changed after it was written; this shows that what was written goes
+together. Each debit must have kept every reading that was there, each result have its text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from sqlalchemy import select
+
+from bayesdp.accounting import schema
+from bayesdp.accounting.contents import Book, decoded
+from bayesdp.accounting.entries import LedgerFault, UndecodedError
+from bayesdp.accounting.limits import Limits
+from bayesdp.accounting.rounded import keeps, up_words
+from bayesdp.accounting.schema import Log
+from bayesdp.errors import BayesdpError
+
+
+def content_faults(log: Log, limits: Limits) -> Iterator[LedgerFault]:
+    """Entries that don't go together, texts of results that are other ones, and broken readings.
+
+    `limits` computes levels. What can't be decoded ends the search: the rest would make no sense.
+    """
+    try:
+        book = Book(log.entries)
+        for record in book.datasets.values():
+            record.account()
+        book.refusals()
+    except UndecodedError as error:
+        yield LedgerFault("ledger", str(error))
+        return
+    yield from _result_faults(log, book)
+    for record in book.datasets.values():
+        account = record.account()
+        for reading in account.readings:
+            try:
+                level = limits.level(reading, account.spends)
+            except BayesdpError as error:
+                yield LedgerFault(f"data set '{record.name}'", f"{reading.words()}: {error}")
+                continue
+            if not keeps(level, reading.total, reading.delta):
+                words = f"the releases are at {up_words(level)} by the reading {reading.words()}"
+                yield LedgerFault(f"data set '{record.name}'", words)
+
+
+def _result_faults(log: Log, book: Book) -> Iterator[LedgerFault]:
+    due = set()
+    for debit in book.debits.values():
+        if debit.result is None:
+            continue
+        due.add(debit.result.sequence)
+        try:
+            decoded(json.loads, log.result(debit.result))
+        except UndecodedError as error:
+            yield LedgerFault(f"entry {debit.result.sequence}", _without_place(str(error)))
+    if log.texts:
+        return
+    for number in log.connection.scalars(select(schema.results.c.entry)):
+        if number not in due:
+            yield LedgerFault("table results", f"a result of entry {number}, which is about none")
+
+
+def _without_place(words: str) -> str:
+    return words.partition(": ")[2] or words

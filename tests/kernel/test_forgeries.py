@@ -309,6 +309,8 @@ ALONE_CHANGED: dict[str, Callable[[Document], object]] = {
         d.update(dataset="e") or composed(d)["premises"][0]["evidence"]["spend"].update(dataset="e")
     ),
     "release": lambda d: d.update(release="another"),
+    "ledger": lambda d: d["ledger"].update(sequence=9),
+    "head": lambda d: d["ledger"].update(head="0" * 64),
     "time": lambda d: d.update(time="2020-01-01T00:00:00+00:00"),
     "software": lambda d: d.update(software="bayesdp 99.0"),
     "total": lambda d: d["data_set"].update(total=2.0),

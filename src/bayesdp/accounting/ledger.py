@@ -30,6 +30,7 @@ from bayesdp.accounting.account import (
     is_registered,
     new_columns,
 )
+from bayesdp.accounting.against import certificate_faults, missing_words
 from bayesdp.accounting.analysts import checked_analyst
 from bayesdp.accounting.canonical import plain_text
 from bayesdp.accounting.chosen import EntryFilter, chosen
@@ -91,6 +92,11 @@ class Ledger:
     def path(self) -> Path:
         """The ledger's file. It need not exist yet."""
         return self._store.path
+
+    @property
+    def place(self) -> str:
+        """Where the ledger is, for people: the whole path of its file."""
+        return self._store.place
 
     def exists(self) -> bool:
         """Whether the ledger is there: the first release makes it."""
@@ -256,18 +262,47 @@ class Ledger:
         with self._store.reading() as log:
             return Head(log.head.sequence, log.head.hash)
 
-    def faults(self) -> list[LedgerFault]:
+    def debited(self, release_id: str) -> Head:
+        """The number and the hash of a release's debit, which its certificate carries.
+
+        Raises `LedgerError` for a release that isn't in the ledger.
+        """
+        with self._reading() as (_, book):
+            entry = _debit_of(book, release_id).entry
+            return Head(entry.sequence, entry.hash)
+
+    def faults(self, against: Mapping[str, Mapping[str, Any]] | None = None) -> list[LedgerFault]:
         """What is wrong with the ledger, and where; empty for one as it was written.
 
         Looked at are the tables and what is beside them, the chain of all entries, the texts of
-        results, and whether entries go together and every reading holds. Raises `LedgerError` for a
-        ledger that can't be read at all, or is of another version.
+        results, and whether entries go together and every reading holds. `against` are certificates
+        of its releases as plain data, by names for people: what they know and the ledger doesn't is
+        a fault too. Raises `LedgerError` for a ledger that can't be read at all, or is of another
+        version.
         """
         faults = self._store.faults()
         if faults:
             return faults
         with self._store.reading() as log:
-            return list(content_faults(log, self._limits))
+            faults = list(content_faults(log, self._limits))
+        if not faults and against:
+            with self._reading() as (log, book):
+                faults = list(certificate_faults(log, book, against))
+        return faults
+
+    def uncounted(self, certificates: Mapping[str, Mapping[str, Any]]) -> list[str]:
+        """The names of those certificates (plain data) whose debits this ledger doesn't have.
+
+        All of them where there is no ledger yet.
+        """
+        if not self.exists():
+            return list(certificates)
+        with self._reading() as (log, book):
+            return [
+                name
+                for name, document in certificates.items()
+                if missing_words(log, book, document)
+            ]
 
     def __repr__(self) -> str:
         return f"Ledger({self._store.place!r})"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -107,21 +109,63 @@ def ledger_show(
     show_ledger(console(), datasets, refusals, only=only)
 
 
-@command(ledger_app, "bayesdp ledger verify --ledger ledger.db", "verify")
+def _certificates(paths: Sequence[Path]) -> dict[str, Mapping[str, Any]]:
+    """The certificates of releases in files, and in folders, by their names.
+
+    Raises `InputError` for a file that is none, a folder that has none, and for one of something
+    else than a release.
+    """
+    from bayesdp.certificate import Certificate
+
+    documents: dict[str, Mapping[str, Any]] = {}
+    for path in paths:
+        files = sorted(path.glob("*.certificate.json")) if path.is_dir() else [path]
+        if not files:
+            expected = "a folder with certificates, whose names end in .certificate.json"
+            raise InputError("--against", str(path), expected=expected)
+        for file in files:
+            try:
+                certificate, intact = Certificate.load(file)
+            except InputError as error:
+                raise error.at("--against") from None
+            if not intact or "release" not in certificate.body:
+                expected = "the certificate of a release, as it was written"
+                remedy = "`bayesdp verify` says what is wrong with it."
+                raise InputError("--against", str(file), expected=expected, remedy=remedy)
+            documents[str(file)] = certificate.to_dict()
+    return documents
+
+
+@command(ledger_app, "bayesdp ledger verify --ledger ledger.db --against .", "verify")
 def ledger_verify(
-    ledger: LedgerOption = "ledger.db", seconds: SecondsOption = 1.0, as_json: Json = False
+    more: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[CERT]...", help="More of --against, as a shell's * gives them."),
+    ] = None,
+    ledger: LedgerOption = "ledger.db",
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="CERT",
+            help="Certificates of its releases, or folders of them: they know what was cut off.",
+        ),
+    ] = None,
+    seconds: SecondsOption = 1.0,
+    as_json: Json = False,
 ) -> None:
     """Find out whether somebody edited the ledger: exits with 1 where something doesn't fit."""
+    certificates = _certificates([*(against or ()), *(more or ())])
     kept = _opened(ledger, seconds)
-    faults = kept.faults()
+    faults = kept.faults(certificates)
     head = None if faults else kept.head()
     if as_json:
         document = {} if head is None else {"entries": head.sequence, "head": head.hash}
+        document |= {"certificates": len(certificates)} if certificates else {}
         print_json({**document, "faults": [fault.to_dict() for fault in faults]})
     else:
         from bayesdp.report.ledgers import show_faults
 
-        show_faults(console(), faults, head)
+        show_faults(console(), faults, head, len(certificates))
     if faults:
         raise typer.Exit(1)
 

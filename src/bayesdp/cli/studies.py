@@ -106,8 +106,8 @@ def _price(study: Study, data: bool, verbose: bool, as_json: bool) -> None:
         for hint in hints:
             typer.echo(f"Curator only: {hint}", err=True)
         show_check(console(), answer, before=study.spends(), verbose=verbose)
-        if study.new_ledger:
-            typer.echo(study.new_ledger, err=True)
+        for said in filter(None, (study.new_ledger, study.uncounted)):
+            typer.echo(said, err=True)
         if verbose and inaccurate:
             show_proposals(console(), study.what_would_help())
         if findings == []:

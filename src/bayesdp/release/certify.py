@@ -10,6 +10,7 @@ from typing import Any
 import bayesdp
 from bayesdp import kernel
 from bayesdp.accounting.composition import SecretsInterval, secrets_needed
+from bayesdp.accounting.entries import Head
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.certificate import Certificate, Step
 from bayesdp.populations import Population
@@ -33,12 +34,13 @@ def certify(
     results: Sequence[dict[str, Any]],
     *,
     release: str,
+    entry: Head,
     time: str,
     before: Sequence[Spend],
 ) -> Certificate:
     """The certificate of a release, from its plan and its results.
 
-    `before` are the data set's earlier spends.
+    `entry` is that of its debit, `before` are the data set's earlier spends.
     """
     derivation = within_total(plan, derive(plan, before))
     declared = declarations(plan, before) | {"results": list(results)}
@@ -47,6 +49,7 @@ def certify(
         "software": f"bayesdp {bayesdp.__version__}",
         "rounding": kernel.ROUNDING,
         "release": release,
+        "ledger": {"sequence": entry.sequence, "head": entry.hash},
         "time": time,
         **declared,
         "data_set": data_set_state(plan, before, derivation),

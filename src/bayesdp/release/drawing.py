@@ -20,7 +20,6 @@ from bayesdp.mechanisms import (
 )
 from bayesdp.numbers import UpperBound
 from bayesdp.release.certify import certify
-from bayesdp.release.check import plan_warnings
 from bayesdp.release.collected_results import estimates
 from bayesdp.release.derived_results import derived_from
 from bayesdp.release.plan import Plan, PlannedQuery
@@ -56,11 +55,12 @@ class StudyDrawing:
         plan: Plan,
         exact: ExactValues,
         identity: str,
+        warnings: Sequence[str],
         clock: Callable[[], datetime] | None,
     ) -> None:
         self.reads_released_only = False
         self._ledger, self._plan, self._totals, self._clock = ledger, plan, exact.totals, clock
-        self._identity = identity
+        self._identity, self._warnings = identity, warnings
         self._runs = [ProgramRun(*run) for run in zip(plan.programs, exact.rows, strict=True)]
         self._results: list[Result] = []
         self._time = ""
@@ -101,6 +101,7 @@ class StudyDrawing:
             plan,
             _plain_results(self._results, answers),
             release=release,
+            entry=self._ledger.debited(release),
             time=self._time,
             before=before,
         )
@@ -115,7 +116,7 @@ class StudyDrawing:
             plan.dp_rho,
             claim["delta"],
             tuple(replace(answer, certificate=certificate) for answer in answers),
-            (*plan.remarks, *plan_warnings(plan)),
+            (*plan.remarks, *self._warnings),
             (
                 *cells_sentences(query.shape for query in plan.queries),
                 *regression_sentences(self._results),

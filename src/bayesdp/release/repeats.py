@@ -18,7 +18,8 @@ from bayesdp.accounting.account import NOTHING_SPENT, to_the_second
 from bayesdp.accounting.canonical import canonical_json
 from bayesdp.accounting.ledger import Ledger
 from bayesdp.accounting.spend import Reading, Spend, total_cost
-from bayesdp.errors import LedgerError, Refusal
+from bayesdp.certificate import Certificate
+from bayesdp.errors import InputError, LedgerError, Refusal
 from bayesdp.release.certify import declarations
 from bayesdp.release.derivation import plain_details
 from bayesdp.release.dp_steps import collected_step, program_step, query_step
@@ -77,6 +78,51 @@ def released_before(plan: Plan, ledger: Ledger, folder: Path) -> tuple[Released,
         for name in [certificate_name(release["study"], release["id"])]
         for kept in [(folder / name).exists()]
     )
+
+
+MOST_CERTIFICATES = 200
+MOST_BYTES = 50_000_000
+"""So much of a folder's certificates is looked at, the newest first."""
+
+
+def uncounted_words(ledger: Ledger, dataset: str, folder: Path) -> str:
+    """That certificates of a data set in the folder are of releases that the ledger doesn't have.
+
+    Empty if it has all of them. What they spent is not counted then: `ledger` is another one, or an
+    older copy, or was deleted.
+    """
+    certificates = _certificates_in(folder, dataset)
+    missing = ledger.uncounted(certificates) if certificates else []
+    if not missing:
+        return ""
+    more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+    return (
+        f"The ledger {ledger.place} doesn't have the release of {missing[0]}{more}, whose data set "
+        f"is '{dataset}' too: what was spent on it there is not counted here. If this ledger is an "
+        "older copy, or was deleted, restore it; if there are two, name one of them in all studies "
+        "(`bayesdp ledger verify --against` says more)."
+    )
+
+
+def _certificates_in(folder: Path, dataset: str) -> dict[str, dict[str, Any]]:
+    """The certificates of releases of a data set in a folder, by their names, the newest first."""
+    try:
+        files = [(file.stat(), file) for file in folder.glob("*.certificate.json")]
+    except OSError:
+        return {}
+    files.sort(key=lambda kept: kept[0].st_mtime, reverse=True)
+    documents, size = dict[str, dict[str, Any]](), 0
+    for state, file in files[:MOST_CERTIFICATES]:
+        size += state.st_size
+        if size > MOST_BYTES:
+            break
+        try:
+            document = Certificate.load(file)[0].to_dict()
+        except InputError:  # something else, or half of one
+            continue
+        if document.get("dataset") == dataset and isinstance(document.get("release"), str):
+            documents[file.name] = document
+    return documents
 
 
 def repeat_words(released: tuple[Released, ...], plan: Plan) -> str:

@@ -48,7 +48,7 @@ from bayesdp.release.proposals import Proposals, proposals
 from bayesdp.release.queries import shape
 from bayesdp.release.reading import parse_study, read_toml
 from bayesdp.release.released import Release
-from bayesdp.release.repeats import digest, released_before, require_new
+from bayesdp.release.repeats import digest, released_before, require_new, uncounted_words
 from bayesdp.release.spec import FROM_DATA, StressSpec, StudySpec
 from bayesdp.release.spec_parts import NO_NOISE, BudgetSpec, QuerySpec
 from bayesdp.release.spend_instead import smaller_spend
@@ -231,6 +231,14 @@ class Study:
         there = path.exists() or not path.parent.is_dir()  # else it can't be made
         return "" if there else f"A new ledger: {path.absolute()}"
 
+    @property
+    def uncounted(self) -> str:
+        """That certificates beside the study are of releases that its ledger doesn't have.
+
+        Empty if it has all of them. What those releases spent is not counted.
+        """
+        return uncounted_words(self.ledger(), self.spec.data.dataset, self.folder)
+
     def spends(self) -> list[Spend]:
         """What the data set has spent so far: nothing, before the first release makes a ledger."""
         ledger = self.ledger()
@@ -362,10 +370,11 @@ class Study:
             self._require_budget(ledger, plan)  # others may have spent in the meantime
             ledger.refused(*who, "budget", analyst=analyst, spends=plan.spends)
         within_total(plan, derivation)
+        warnings = [*filter(None, [self.uncounted]), *plan_warnings(plan)]
         if warn is not None:
-            for warning in plan_warnings(plan):
+            for warning in warnings:
                 warn(warning)
-        drawing = StudyDrawing(ledger, plan, exact, identity, clock)
+        drawing = StudyDrawing(ledger, plan, exact, identity, warnings, clock)
         release = Transaction(ledger, self._entry(plan), drawing).run()
         self._priced = release.id, plan
         return release

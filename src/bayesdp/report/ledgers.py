@@ -183,8 +183,13 @@ def _paid(release: Mapping[str, Any]) -> str:
     return f"{words} ({asked_words(release)})  {release['id']}"
 
 
-def show_faults(console: Console, faults: Sequence[LedgerFault], head: Head | None) -> None:
-    """What is wrong with a ledger, a line each; or that nothing is, and its `head`."""
+def show_faults(
+    console: Console, faults: Sequence[LedgerFault], head: Head | None, certificates: int = 0
+) -> None:
+    """What is wrong with a ledger, a line each; or that nothing is, and its `head`.
+
+    `console` is where to; the `faults` are those of the ledger held against so many `certificates`.
+    """
     for fault in faults:
         say(console, fault.words())
     if faults:
@@ -195,6 +200,9 @@ def show_faults(console: Console, faults: Sequence[LedgerFault], head: Head | No
     if head is not None:
         number = counted(head.sequence, "entry", "entries")
         say(console, f"The ledger is as it was written: {number}, head {head.hash}")
+        if certificates:
+            words = counted(certificates, "certificate", "certificates")
+            say(console, f"It has the debits of {words}.")
 
 
 def show_readings(

@@ -85,6 +85,12 @@ def assumptions(document: Mapping[str, Any]) -> list[str]:
             f"{RELEASE} {named(document['release'])} was made at {document['time']} with "
             f"{document['software']}"
         )
+    if document.get("ledger") is not None:
+        entry = document["ledger"]
+        said.append(
+            f"its debit is entry {entry['sequence']} of a ledger, whose head was then "
+            f"{entry['head']}: `bayesdp ledger verify --against` this certificate finds out"
+        )
     if document.get("programs"):
         said.append("noise of all other queries is drawn from OpenDP's samplers")
     elif "results" in document:

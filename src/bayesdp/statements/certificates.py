@@ -364,10 +364,30 @@ class CollectedColumn(Statement):
     epsilon: Positive
 
 
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
+def _hash(text: str) -> str:
+    if _HASH.fullmatch(text) is None:
+        raise ValueError("not a SHA-256 in hex: 64 small digits")
+    return text
+
+
+class DebitEntry(Statement):
+    """Where the debit of a release stands in its ledger: the entry's number and its hash.
+
+    The hash is over all entries up to this one. Only the ledger can tell whether it is there.
+    """
+
+    sequence: Count
+    head: Annotated[Line, AfterValidator(_hash)]
+
+
 class ReleaseCertificate(Certificate):
     """The certificate of a release: what was asked, the results, and the data set's state."""
 
     release: Name
+    ledger: DebitEntry | None = None
     time: Annotated[Line, AfterValidator(_moment)]
     dataset: Name
     unit: Name

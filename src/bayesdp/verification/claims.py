@@ -44,6 +44,7 @@ def claim_of(document: Document) -> dict[str, Any]:
         state = document["data_set"]
         whole = {"level": state["level"], "delta": state.get("delta", 0.0)}
         stated |= {"dataset": document["dataset"], "records": document["n"], "data_set": whole}
+        stated |= {key: document[key] for key in ("ledger",) if document.get(key) is not None}
     return stated
 
 
@@ -72,7 +73,12 @@ def _of_release(claim: Document) -> list[str]:
         f"all releases of the data set {dataset} so far have {together}",
         *_adversary(claim),
         f"by the theorem {claim['theorem']}, from the {_cost(claim)}",
+        *(_entry(claim["ledger"]) if "ledger" in claim else []),
     ]
+
+
+def _entry(entry: Mapping[str, Any]) -> list[str]:
+    return [f"its debit is entry {entry['sequence']} of its ledger, with the head {entry['head']}"]
 
 
 def _of_conversion(claim: Document) -> list[str]:

@@ -224,6 +224,21 @@ CASES = (
     people("budget-boolean", "spend = 1.0", "spend = true"),
     people("budget-text", "epsilon = 3.0", 'epsilon = "three"'),
     people("budget-spend-above", "spend = 1.0", "spend = 4.0"),
+    people(
+        "budget-mechanism-delta-bdp",
+        "[budget]\n",
+        "[budget]\ndelta = 1e-6\nmechanism_delta = 1e-7\n",
+    ),
+    people(
+        "budget-mechanism-delta-above",
+        "[budget]\n",
+        '[budget]\nnotion = "dp"\ndelta = 1e-6\nmechanism_delta = 2e-6\n',
+    ),
+    people(
+        "budget-mechanism-delta-tiny",
+        "[budget]\n",
+        '[budget]\nnotion = "dp"\ndelta = 1e-6\nmechanism_delta = 1e-40\n',
+    ),
     people("budget-unknown-notion", "[budget]\n", '[budget]\nnotion = "bayes"\n'),
     people("budget-unknown-adversary", "[budget]\n", '[budget]\nadversary = "all"\n'),
     # -- queries

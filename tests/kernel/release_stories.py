@@ -18,6 +18,7 @@ from tests.kernel import (
     test_forged_quantiles,
     test_forged_series,
     test_forged_tables,
+    test_own_deltas,
 )
 from tests.kernel.all_kinds import certificate
 from tests.kernel.stories import queries_of
@@ -248,6 +249,7 @@ WITH_FORGERIES: tuple[Any, ...] = (
     test_products,
     test_forged_collected,
     test_forged_series,
+    test_own_deltas,
 )
 """Tests that have certificates of their own by name, and what is forged of each."""
 
@@ -257,6 +259,8 @@ def honest() -> Iterator[Document]:
     yield counting()
     for name in test_forged_series.STUDIES:
         yield test_forged_series.released(name)
+    for noise in test_own_deltas.NOISES:
+        yield test_own_deltas.released(noise)
 
 
 def forged() -> Iterator[Document]:

@@ -309,6 +309,7 @@ OTHERWISE = {
     "quantiles.choice": "names what a quantile may be among, by keys of its own",
     "queries.shape": "test_a_mean_of_private_rows_is_a_sum_and_a_count",
     "consistency._room": "names a role, not a line",
+    "consistency._set_aside": "another notion, in the place of one's own",
     "reading._population": "names a model",
     "reading._stress": "names the other notion",
     "fit_plan._column": "test_options_of_states_with_private_are_lines_of_the_study",

@@ -37,7 +37,9 @@ is the Rényi order of the proof.
 Where a family has no `delta` in its evidence, under it stands, besides the composition, one such
 step for each member; with a `stated` pair, one pure step for each. A step of notion DP has the rule
 `approximate-dp`, the conclusion `{"notion": "dp", "epsilon": e, "delta": d}` and in its evidence
-`cost` and `delta` (`renyi`) alone.
+`cost` and `delta` (`renyi`) alone; and `own_delta`, where mechanisms have deltas of their own. They
+add up to it, it is a part of `d`, and the order has the rest (theory 2.6b). Pure costs beside
+deltas are never counted as zCDP. No conversion is of such costs.
 
 A level of pure costs may stand under a claim with one, since a delta
 of 0 is below it: such a step needs no `delta` in its conclusion and has none in its evidence.
@@ -119,7 +121,8 @@ def _growth(pure: arb, dp_epsilon: Fraction) -> arb:
 def dp_level(step: ApproximateStep, spent: Cost) -> arb:
     """The DP level of what the step counts; the step may not claim less."""
     alpha = _order(step.evidence.delta.alpha, step.rule)
-    delta = _probability(Fraction(step.conclusion.delta), step.rule)
+    rest = Fraction(step.conclusion.delta) - Fraction(step.evidence.own_delta)
+    delta = _probability(rest, step.rule)
     return ball(spent.total + alpha * spent.rho) + reserve(alpha, delta)
 
 

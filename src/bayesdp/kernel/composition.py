@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from bayesdp.kernel.arithmetic import exact
+from bayesdp.kernel.arithmetic import exact, require
 from bayesdp.kernel.blocks import heaviest
 from bayesdp.statements import conversions
 from bayesdp.statements.gaussian import GaussianVectors
@@ -82,17 +82,24 @@ def close(stated: Fraction, derived: Fraction) -> bool:
 
 @dataclass(frozen=True)
 class Spent:
-    """A spend with its exact costs: pure, or (`rho`) of Gaussian noise; `slack` is of the grid."""
+    """A spend with its exact costs: pure, or (`rho`) of Gaussian noise; `slack` is of the grid.
+
+    `delta` is the mechanism's own.
+    """
 
     spend: Spend
     pure: Fraction
     rho: Fraction
     slack: Fraction
+    delta: Fraction = Fraction(0)
 
     @property
     def as_zcdp(self) -> Spent:
-        """A pure cost as zCDP: `eps` is at most `eps^2 / 2` (theory 2.5)."""
-        if self.rho > 0:
+        """A pure cost as zCDP: `eps` is at most `eps^2 / 2` (theory 2.5).
+
+        Not one with a delta of its own, which has no zCDP cost (theory 2.6b).
+        """
+        if self.rho > 0 or self.delta > 0:
             return self
         return Spent(self.spend, Fraction(0), self.pure**2 / 2, self.slack**2 / 2)
 
@@ -100,7 +107,13 @@ class Spent:
 def spent(spends: Iterable[Spend]) -> list[Spent]:
     """The spends with their exact costs."""
     return [
-        Spent(spend, Fraction(spend.dp_epsilon), Fraction(spend.rho), Fraction(spend.slack))
+        Spent(
+            spend,
+            Fraction(spend.dp_epsilon),
+            Fraction(spend.rho),
+            Fraction(spend.slack),
+            Fraction(spend.dp_delta),
+        )
         for spend in spends
     ]
 
@@ -147,6 +160,21 @@ def summed(spends: Sequence[Spent]) -> tuple[Fraction, Fraction]:
     return _heaviest_cost(spends, lambda priced: priced.pure), _heaviest_cost(
         spends, lambda priced: priced.rho
     )
+
+
+def own_delta(spends: Sequence[Spent]) -> Fraction:
+    """The most that one record pays of the mechanisms' own deltas (theory 2.6b)."""
+    return _heaviest_cost(spends, lambda priced: priced.delta)
+
+
+def check_own_delta(stated: float, spends: Sequence[Spent], where: str) -> None:
+    """The stated delta is the sum of the mechanisms' own, hardly rounded up; 0 if they have none.
+
+    What states it is named by `where`.
+    """
+    due, claimed = own_delta(spends), Fraction(stated)
+    sums = due <= claimed <= due * (1 + Fraction(1, 10**9))
+    require(sums, f"own deltas: {stated!r} is not the sum of those of the spends", where)
 
 
 def compose(

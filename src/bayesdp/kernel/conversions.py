@@ -129,8 +129,7 @@ def _certified_level(plain: Mapping[str, Any]) -> float:
     step = stated_step({**plain, "conclusion": sought})
     cost, zcdp = declared_cost(step.evidence.cost), None
     if isinstance(step, steps.ApproximateStep):
-        zcdp = cost if counted(step) == "zcdp" else None
-        return double_up(dp_level(step, _spent(step, cost, zcdp)))
+        return double_up(dp_level(step, cost))  # as it counts: pure costs beside deltas stay
     for member in (step, *step.members):
         zcdp = declared_cost(member.evidence.cost) if counted(member) == "zcdp" else zcdp
     conversion = read_conversion(step, cost, step.evidence.details.get("mechanism"), zcdp)

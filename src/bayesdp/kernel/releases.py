@@ -17,11 +17,13 @@ from bayesdp.kernel.composition import (
     SecretsInterval,
     Spent,
     as_zcdp,
+    check_own_delta,
     close,
     compose,
     declared_cost,
     is_gaussian,
     is_sum_of,
+    own_delta,
     spent,
     summed,
 )
@@ -46,6 +48,7 @@ from bayesdp.statements.certificates import (
     AnyValues,
     BoundedValues,
     CollectedResult,
+    DpClaim,
     NumberResult,
     QuantileResult,
     ReleaseCertificate,
@@ -181,6 +184,9 @@ class _Release:
             at_least(claimed, ball(due), f"claim: {what}")
             sums = close(Fraction(concluded), due) and close(Fraction(claimed), due)
             require(sums, f"{what} is not the sum of the spends", "claim")
+        check_own_delta(conclusion.delta, spends, where)
+        if isinstance(claim, DpClaim):
+            check_own_delta(claim.dp_delta, spends, "claim")
         return shapes, spends
 
     def shape(self, step: NoiseStep) -> Shape:
@@ -344,6 +350,7 @@ class _Release:
         """The level that the release's own step proves, from what is declared and spent."""
         if not isinstance(step, Conversion):
             return _dp_level(step, spends)
+        require(own_delta(spends) == 0, "mechanisms have deltas of their own", step.rule)
         evidence = step.evidence
         declared = law_of(self.body.population or {})
         place = self.interval(evidence.secrets)
@@ -445,6 +452,7 @@ class _Release:
         ):
             at_least(stated_cost, ball(due), f"data_set: {what}")
             require(close(Fraction(stated_cost), due), f"{what} is not the sum of the spends", name)
+        check_own_delta(state.dp_delta, together, name)
         check_delta(state.delta, _delta(step))
         most = self.root.evidence.delta
         reason = f"delta: {state.delta!r} is stated, the budget's is {most!r}"
@@ -477,7 +485,9 @@ def _dp_level(step: LevelStep, spends: Sequence[Spent]) -> arb:
     if not isinstance(step, ApproximateStep):
         pure, rho = summed(spends)
         require(rho == 0, "Gaussian noise has no level without a delta", step.rule)
+        check_own_delta(step.conclusion.delta, spends, step.rule)
         return ball(pure)
+    check_own_delta(step.evidence.own_delta, spends, step.rule)
     parts = as_zcdp(spends) if counted(step) == "zcdp" else spends
     together, _ = compose(parts, None, [])
     _check_cost(step, together, parts)

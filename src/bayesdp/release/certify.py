@@ -78,6 +78,7 @@ def data_set_state(plan: Plan, before: Sequence[Spend], derivation: Step) -> dic
         **({"delta": state["delta"]} if "delta" in state else {}),
         "dp_epsilon": spent.dp_epsilon,
         **({"dp_rho": spent.rho} if spent.rho > 0.0 else {}),
+        **({"dp_delta": spent.dp_delta} if spent.dp_delta > 0.0 else {}),
         "total": plan.reading.total,
         "secrets": secrets_words(secrets),
         "earlier_spends": [spend.to_dict() for spend in before],
@@ -200,6 +201,8 @@ def claim(plan: Plan) -> dict[str, Any]:
     }
     if plan.dp_rho > 0.0:
         stated["dp_rho"] = plan.dp_rho
+    if plan.dp_delta > 0.0:
+        stated["dp_delta"] = plan.dp_delta
     if reading.notion == "bdp":
         stated |= {
             "adversary": reading.adversary,

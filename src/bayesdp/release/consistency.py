@@ -31,6 +31,7 @@ from bayesdp.populations import (
 )
 from bayesdp.release.sources import check_sources
 from bayesdp.release.spec import StressSpec, StudySpec, describe_column
+from bayesdp.release.spec_parts import BudgetSpec
 from bayesdp.statements import StatementError, read_columns
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.columns import check_law
@@ -39,6 +40,7 @@ from bayesdp.statements.columns import check_law
 def _with_delta(study: StudySpec) -> None:
     """Gaussian noise needs a delta, and features of pure DP can't have a delta."""
     budget = study.budget
+    _set_aside(budget)
     if budget.delta == 0.0:
         if budget.noise == "gaussian":
             raise InputError(
@@ -64,6 +66,37 @@ def _with_delta(study: StudySpec) -> None:
                 "one only",
                 remedy="Leave out budget.delta, or tightness.",
             )
+
+
+def _set_aside(budget: BudgetSpec) -> None:
+    """A part of delta is set aside for mechanisms with a delta of their own, under DP alone."""
+    aside, key = budget.mechanism_delta, "budget.mechanism_delta"
+    if aside == 0.0:
+        return
+    if budget.notion != "dp":
+        raise UnsupportedError(
+            key,
+            aside,
+            expected='nothing but with notion = "dp": no theorem says what costs with deltas of '
+            "their own, chosen after earlier answers, mean under a population",
+            remedy='Leave it out, or write notion = "dp".',
+        )
+    if aside > budget.delta:
+        raise InputError(
+            key,
+            aside,
+            expected=f"at most budget.delta = {exact_text(budget.delta)}, of which it is a part",
+            remedy="Write below [budget] a delta that is larger, such as twice mechanism_delta.",
+        )
+    rest = budget.delta - aside
+    if aside < SMALLEST_DELTA or 0.0 < rest < SMALLEST_DELTA:
+        raise InputError(
+            key,
+            aside,
+            expected=f"at least {SMALLEST_DELTA:g}, and all of budget.delta or so much that at "
+            f"least {SMALLEST_DELTA:g} is left",
+            remedy="Half of budget.delta leaves as much for Gaussian noise.",
+        )
 
 
 def consistent(study: StudySpec) -> StudySpec:

@@ -38,6 +38,7 @@ from bayesdp.release.plan import (
 )
 from bayesdp.release.spec import StudySpec
 from bayesdp.statements.base import exact_text
+from bayesdp.statements.steps import DATA_SET
 from bayesdp.theorems import Bound, LeakageReport, Question, Refused, delta_at
 from bayesdp.theorems.with_delta import report_with_delta
 
@@ -106,7 +107,7 @@ def derive(plan: Plan, before: Sequence[Spend] = ()) -> Step:
     rho = {"rho": plan.dp_rho} if plan.dp_rho > 0.0 else {}
     composition = Step(
         "sequential-composition",
-        {"notion": "dp", "epsilon": plan.dp_epsilon} | rho,
+        {"notion": "dp", "epsilon": plan.dp_epsilon} | rho | _own_delta("delta", plan.dp_delta),
         {"adjacency": "replace one record"},
         (
             *(query_step(query) for query in plan.queries),
@@ -172,9 +173,9 @@ class ProvedStep:
 
 def _own_level(plan: Plan, composition: Step) -> Step:
     """The study's own level over its composition, which itself is a level of the notion DP."""
-    if plan.report is None and plan.delta == 0.0:
-        return composition
     proof = plan.proof or _own_step(plan).step
+    if proof.rule == DATA_SET:
+        return composition
     return replace(proof, premises=(composition, *proof.premises))
 
 
@@ -218,13 +219,22 @@ def _names(bound: Bound, step: Step) -> bool:
 
 
 def _dp_step(reading: Reading, bound: Bound, spends: Sequence[Spend]) -> Step:
-    """The DP level of costs, at the reading's delta where the bound has one."""
-    if bound.delta == 0.0:
-        return Step("data-set", {"notion": "dp", "epsilon": total_cost(spends).dp_epsilon})
+    """The DP level of costs, at the reading's delta where the bound needs it.
+
+    With deltas of the mechanisms' own, and nothing else, at the sum of these.
+    """
+    own = total_cost(spends).dp_delta
+    if not bound.proof:
+        epsilon = {"notion": "dp", "epsilon": total_cost(spends).dp_epsilon}
+        return Step(DATA_SET, epsilon | _own_delta("delta", own))
     counted = bound.proof["counted"] == "zcdp"
     cost = zcdp_cost(spends) if counted else total_cost(spends)
     conclusion = {"notion": "dp", "epsilon": bound.epsilon, "delta": reading.delta}
-    evidence = {"cost": _cost_evidence(cost, True), "delta": _delta_evidence(bound)}
+    evidence: dict[str, Any] = {
+        "cost": _cost_evidence(cost, True),
+        "delta": _delta_evidence(bound),
+    }
+    evidence |= _own_delta("own_delta", own)
     step = Step(bound.theorem, conclusion, evidence)
     proved = certified(step)
     if proved.level is None:
@@ -232,6 +242,11 @@ def _dp_step(reading: Reading, bound: Bound, spends: Sequence[Spend]) -> Step:
         raise Refusal(f"The kernel doesn't prove the DP level: {why}.")
     level = largest(bound.epsilon, proved.level)
     return replace(step, conclusion=conclusion | {"epsilon": level})
+
+
+def _own_delta(key: str, delta: float) -> dict[str, float]:
+    """The sum of the mechanisms' own deltas under this key, where they have any."""
+    return {key: delta} if delta > 0.0 else {}
 
 
 def _cost_evidence(cost: Cost, with_rho: bool) -> dict[str, Any]:

@@ -176,15 +176,27 @@ class Plan:
         return UpperBound(total_cost(self.spends).rho)
 
     @property
+    def dp_delta(self) -> UpperBound:
+        """The sum of the deltas that its mechanisms have of their own, rounded up."""
+        return UpperBound(total_cost(self.spends).dp_delta)
+
+    @property
     def dp_level(self) -> UpperBound:
         """The study's cost under DP: its epsilon at the study's delta, rounded up."""
-        as_dp = Reading("dp", self.reading.total, delta=self.reading.delta)
+        reading = self.reading
+        aside = reading.mechanism_delta
+        as_dp = Reading("dp", reading.total, delta=reading.delta, mechanism_delta=aside)
         return own_level(as_dp, self.spends)
 
     @property
     def delta(self) -> float:
-        """The delta at which the level holds; 0 where it holds without one."""
+        """The delta at which the level holds; 0 where it holds without one.
+
+        It is the mechanisms' own deltas where these are all.
+        """
         best = self.report.best if self.report else dp_bound(self.reading, self.spends, fixed=True)
+        if self.report is None and not best.proof:
+            return best.delta
         return self.reading.delta if best.delta > 0.0 else 0.0
 
     @property
@@ -197,7 +209,8 @@ def reading_of(study: StudySpec) -> Reading:
     """The reading that the study declares of the data set's DP sum."""
     budget, population = study.budget, study.population
     if budget.notion == "dp" or population is None:
-        return Reading("dp", budget.epsilon, delta=budget.delta)
+        aside = budget.mechanism_delta
+        return Reading("dp", budget.epsilon, delta=budget.delta, mechanism_delta=aside)
     reading = Reading(
         "bdp",
         budget.epsilon,

@@ -93,14 +93,16 @@ class DataSpec(_Part):
 class BudgetSpec(_Part):
     """`[budget]`: the notion, its total for the data set, and what this study may spend of it.
 
-    With a `delta` the total is an epsilon at this delta, and `noise` may be Gaussian. `seconds` is
-    the time that a theorem may take for one level, by its estimate. `analyst` is the name under
-    which the ledger keeps who released; the login name if it is left out.
+    With a `delta` the total is an epsilon at this delta, and `noise` may be Gaussian.
+    `mechanism_delta` is the part of it that is set aside for mechanisms with a delta of their own.
+    `seconds` is the time that a theorem may take for one level, by its estimate. `analyst` is the
+    name under which the ledger keeps who released; the login name if it is left out.
     """
 
     notion: Notion = "bdp"
     epsilon: float = Field(gt=0, le=1e6)
     delta: float = Field(default=0.0, ge=0, lt=1)
+    mechanism_delta: float = Field(default=0.0, ge=0, lt=1)
     noise: NoiseOption = "auto"
     adversary: Adversary = "any"
     secrets: Secrets = "bounded"

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Literal
 
 from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.errors import BayesdpError, UnsupportedError
 from bayesdp.leakage.approximate import group
 from bayesdp.notions import ADVERSARIES, Adversary, ApproxDP, ColumnCost, Cost
-from bayesdp.numbers import UpperBound
+from bayesdp.numbers import UpperBound, float_below
 from bayesdp.populations import Population, parse
 from bayesdp.release.certify import (
     assumptions,
@@ -231,6 +232,8 @@ def planned(plan: Plan, before: Sequence[Spend]) -> dict[str, Any]:
     }
     if spent.rho > 0.0:
         state |= {"dp_rho": spent.rho, "delta": plan.reading.delta}
+    if spent.dp_delta > 0.0:
+        state |= {"dp_delta": spent.dp_delta}
     return plain_details(declarations(plan) | {"data_set": state})
 
 
@@ -363,7 +366,8 @@ def _dp_cost(
     rho = float(spent.get("dp_rho") or 0.0)
     if rho == 0.0:
         return None
-    bounds = dp_bounds(Cost(any=float(spent["dp_epsilon"]), rho_any=rho), delta, total=total)
+    rest = float_below(Fraction(delta) - Fraction(_cost_delta(spent)))
+    bounds = dp_bounds(Cost(any=float(spent["dp_epsilon"]), rho_any=rho), rest, total=total)
     return LevelAtDelta(min(bound.epsilon for bound in bounds), delta)
 
 

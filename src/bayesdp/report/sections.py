@@ -181,5 +181,6 @@ def _dp_level(reading: Reading, data_set: Mapping[str, Any], own: Sequence[Spend
     if data_set.get("dp_rho", 0.0) == 0.0:
         return float(data_set["dp_epsilon"])
     spends = [*map(Spend.from_dict, data_set["earlier_spends"]), *own]
-    as_dp = Reading("dp", reading.total, delta=reading.delta)
+    aside = reading.mechanism_delta
+    as_dp = Reading("dp", reading.total, delta=reading.delta, mechanism_delta=aside)
     return dp_bound(as_dp, spends, fixed=not data_set["earlier_spends"]).epsilon

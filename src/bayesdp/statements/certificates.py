@@ -29,7 +29,8 @@ from bayesdp.statements.base import (
     Whole,
 )
 from bayesdp.statements.columns import CellKey, Value
-from bayesdp.statements.conversions import Adversary, Conversion, Cost, Delta
+from bayesdp.statements.conversions import Adversary, Conversion, Cost
+from bayesdp.statements.costs import Delta
 from bayesdp.statements.program_steps import ProgramClaim, ProgramDerivation
 from bayesdp.statements.queries import AVERAGES, RANDOMIZED_RESPONSE, NumberKind
 from bayesdp.statements.spends import PROGRAM, ZCDP, Spend, protected_unit
@@ -87,13 +88,17 @@ class Certificate(Statement):
 
 
 class DpClaim(Statement):
-    """The claim of a release without a population: a DP level, and what the queries cost."""
+    """The claim of a release without a population: a DP level, and what the queries cost.
+
+    `dp_delta` is the sum of the mechanisms' own deltas, which is a part of `delta`.
+    """
 
     notion: Literal["dp"]
     epsilon: Size
     delta: Delta
     dp_epsilon: Size
     dp_rho: Size = 0.0
+    dp_delta: Delta = 0.0
 
 
 class AnyValues(Statement):
@@ -337,6 +342,7 @@ class DataSet(Statement):
     delta: Delta = 0.0
     dp_epsilon: Size
     dp_rho: Size = 0.0
+    dp_delta: Delta = 0.0
     total: Positive
     secrets: Secrets
     earlier_spends: Annotated[tuple[Spend, ...], Sequence]

@@ -18,7 +18,6 @@ from bayesdp.statements.base import (
     Line,
     Name,
     Names,
-    Number,
     Positive,
     Reader,
     Sequence,
@@ -27,7 +26,7 @@ from bayesdp.statements.base import (
     Whole,
     distinct,
 )
-from bayesdp.statements.costs import COMPOSITION, Composition, Fraction, rule_of
+from bayesdp.statements.costs import COMPOSITION, Composition, Delta, Fraction, rule_of
 
 ADVERSARIES = ("any", "uninformed", "informed")
 THEOREMS = frozenset(
@@ -64,7 +63,6 @@ THEOREMS = frozenset(
 """Every theorem that a step from DP to BDP may name."""
 
 Adversary = Literal["any", "uninformed", "informed"]
-Delta = Annotated[Number, Field(ge=0, lt=1)]
 
 
 class ColumnCost(Statement):

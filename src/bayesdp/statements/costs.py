@@ -41,6 +41,9 @@ PERTURBED = "randomized-response"
 Fraction = Annotated[tuple[Whole, Annotated[Whole, Field(ge=1)]], Sequence]
 """An exact fraction: its numerator and its denominator."""
 
+Delta = Annotated[Number, Field(ge=0, lt=1)]
+"""A probability below 1."""
+
 Nothing = Annotated[tuple[()], Sequence]
 """No premises."""
 
@@ -62,6 +65,12 @@ class DpCost(DpLevel):
     """A DP cost: pure, and of Gaussian noise."""
 
     rho: Size = 0.0
+
+
+class TotalCost(DpCost):
+    """The cost of several queries: `delta` is the sum of the mechanisms' own deltas."""
+
+    delta: Delta = 0.0
 
 
 class QueryCost(DpCost):
@@ -88,6 +97,11 @@ class Grid(Statement):
         return self
 
 
+def _no_delta(spend: Spend) -> None:
+    if spend.dp_delta > 0:
+        raise ValueError("a delta of a mechanism that has none of its own")
+
+
 class Noise(Statement):
     """A query, its noise, and the spend that the ledger keeps of it.
 
@@ -107,6 +121,11 @@ class Noise(Statement):
             raise ValueError("a grid belongs to sums, means and variances, and to nothing else")
         if (self.grids is not None) != (self.query.kind in PRODUCTS):
             raise ValueError("grids belong to covariances and regressions, and to nothing else")
+        return self
+
+    @model_validator(mode="after")
+    def _without_a_delta(self) -> Noise:
+        _no_delta(self.spend)
         return self
 
     @model_validator(mode="after")
@@ -201,6 +220,7 @@ class Collected(Statement):
 
     @model_validator(mode="after")
     def _at_collection(self) -> Collected:
+        _no_delta(self.spend)
         if self.spend.mechanism != COLLECTED:
             raise ValueError("perturbed answers with the spend of another mechanism")
         return self
@@ -228,6 +248,12 @@ class ProgramCost(Statement):
     fields: dict[Name, Name]
     spends: Annotated[tuple[Spend, ...], Sequence, Field(min_length=1, max_length=2)]
     gaussian: dict[Name, ExactNumber] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _without_a_delta(self) -> ProgramCost:
+        for spend in self.spends:
+            _no_delta(spend)
+        return self
 
 
 class ProgramStep(Statement):
@@ -260,7 +286,7 @@ class Composition(Statement):
     """A step: the DP cost of all queries of a release."""
 
     rule: Literal["sequential-composition"]
-    conclusion: DpCost
+    conclusion: TotalCost
     evidence: Adjacency
     premises: Annotated[tuple[QueryStep, ...], Sequence, Field(min_length=1)]
 

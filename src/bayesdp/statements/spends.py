@@ -66,6 +66,7 @@ class Spend(Statement):
     """A cost, pure (`dp_epsilon`, in nats) or of Gaussian noise (`rho`), and what it was spent on.
 
     `lipschitz` mechanisms read one column, clipped to `interval`; `slack` is what their grid adds.
+    With a `dp_delta` the mechanism is (dp_epsilon, dp_delta)-DP, and nothing more is known of it.
     """
 
     dataset: Name
@@ -77,7 +78,7 @@ class Spend(Statement):
     interval: Annotated[tuple[Number, Number], Sequence] | None
     slack: Annotated[Number, Field(ge=0)]
     mechanism: Line
-    dp_delta: Annotated[Number, Field(ge=0, le=0)]
+    dp_delta: Annotated[Number, Field(ge=0, lt=1)]
     reads: Names
     rho: Annotated[Number, Field(ge=0)] = 0.0
     block: Block | None = None
@@ -89,6 +90,10 @@ class Spend(Statement):
         # Others may have mechanisms that choose with a cost of either kind; steps know their own.
         if self.mechanism in (LAPLACE, GAUSSIAN) and (self.mechanism == GAUSSIAN) != (self.rho > 0):
             raise ValueError("a cost of another kind than its noise has")
+        if self.dp_delta > 0 and (
+            self.rho > 0 or self.kind != "any" or self.mechanism == COLLECTED
+        ):
+            raise ValueError("a delta beside other costs than a pure one of any mechanism")
         if list(self.reads) != sorted(self.reads):
             raise ValueError("columns that it reads, out of alphabetical order")
         if self.block is not None and not is_one_row(self.unit):

@@ -8,11 +8,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from bayesdp.statements.base import Name, Names, Positive, Reader, Sequence, Size, Statement
-from bayesdp.statements.conversions import THEOREMS, Conversion, Cost, Delta, Renyi
+from bayesdp.statements.conversions import THEOREMS, Conversion, Cost, Renyi
 from bayesdp.statements.costs import (
     COMPOSITION,
     PERTURBED,
     Composition,
+    Delta,
     DpLevel,
     Nothing,
     rule_of,
@@ -29,11 +30,17 @@ Nowhere = Annotated[dict[str, Any], Field(max_length=0)]
 # -- releases -----------------------------------------------------------------------------------
 
 
+class DpAtOwnDelta(DpLevel):
+    """A DP level; `delta` is the sum of the mechanisms' own deltas."""
+
+    delta: Delta = 0.0
+
+
 class DataSetStep(Statement):
-    """A step: the pure DP cost of all spends of a data set."""
+    """A step: the pure DP cost of all spends of a data set, and the sum of their deltas."""
 
     rule: Literal["data-set"]
-    conclusion: DpLevel
+    conclusion: DpAtOwnDelta
     evidence: Nowhere
     premises: Nothing
 
@@ -45,10 +52,14 @@ class DpAtDelta(DpLevel):
 
 
 class DeltaEvidence(Statement):
-    """The cost that has a level at a delta, and the way in which the level follows."""
+    """The cost that has a level at a delta, and the way in which the level follows.
+
+    `own_delta` is the part of the delta that is the mechanisms' own: the rest is the order's.
+    """
 
     cost: Cost
     delta: Renyi
+    own_delta: Delta = 0.0
 
 
 class ApproximateStep(Statement):

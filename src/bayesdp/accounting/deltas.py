@@ -35,8 +35,9 @@ def unread_deltas(reading: Reading, cost: Cost) -> str | None:
         )
     return (
         f"{together} {up_words(cost.dp_delta)}, and it sets aside "
-        f"{exact_text(reading.mechanism_delta)} for them. Use mechanisms with smaller deltas, or "
-        "a reading with a larger mechanism_delta from the start."
+        f"{exact_text(reading.mechanism_delta)} for them. Use mechanisms with smaller deltas (a "
+        "count by groups from data has its own: write a smaller delta below its [[query]]), or a "
+        "reading with a larger mechanism_delta from the start."
     )
 
 

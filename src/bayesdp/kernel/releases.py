@@ -28,6 +28,7 @@ from bayesdp.kernel.composition import (
     summed,
 )
 from bayesdp.kernel.conversions import check_delta, conversion_level, counted, read_conversion
+from bayesdp.kernel.found_groups import check_found, check_found_results
 from bayesdp.kernel.judgement import GAUSSIAN_RULES
 from bayesdp.kernel.program_queries import program_query
 from bayesdp.kernel.program_results import check_program_results
@@ -49,6 +50,7 @@ from bayesdp.statements.certificates import (
     BoundedValues,
     CollectedResult,
     DpClaim,
+    FoundResult,
     NumberResult,
     QuantileResult,
     ReleaseCertificate,
@@ -66,6 +68,7 @@ from bayesdp.statements.costs import (
     PermuteAndFlipStep,
     ProgramStep,
     PureChoice,
+    ThresholdedStep,
 )
 from bayesdp.statements.gaussian import GaussianVectors
 from bayesdp.statements.populations import law_of
@@ -73,6 +76,9 @@ from bayesdp.statements.steps import ApproximateStep, DataSetStep
 
 MOST_ALLOWED = 10**6
 """Nats: what a study may ask its ledger to keep to. A larger total says nothing to anybody."""
+
+_WITH_RULES = ProgramStep | CollectedStep | ThresholdedStep
+"""Steps of queries that have rules in files of their own; the others are numbers with noise."""
 
 ANY_VALUES = AnyValues(kind="any values that the population gives a positive probability")
 LevelStep = Composition | DataSetStep | ApproximateStep | Conversion
@@ -115,10 +121,12 @@ class _Release:
         self.check_claim(own, level, spends)
         self.check_data_set(spends, level)
         queries = self.composition.premises
-        numbers = [q for q in queries if not isinstance(q, ProgramStep | CollectedStep)]
+        numbers = [q for q in queries if not isinstance(q, _WITH_RULES)]
         last = len(body.results) - len(self.program_steps())
         perturbed = [r for r in body.results[:last] if isinstance(r, CollectedResult)]
-        first = last - len(perturbed)
+        groups = [r for r in body.results[:last] if isinstance(r, FoundResult)]
+        check_found_results(groups, self.found_steps())
+        first = last - len(perturbed) - len(groups)
         of_tables = NumberResult | QuantileResult | SeriesResult
         shown = [result for result in body.results[:first] if isinstance(result, of_tables)]
         require(len(shown) == first, "numbers come first, as many as were asked for", "results")
@@ -134,6 +142,10 @@ class _Release:
         """The steps of programs."""
         return [step for step in self.composition.premises if isinstance(step, ProgramStep)]
 
+    def found_steps(self) -> list[ThresholdedStep]:
+        """The steps of groups that are found in the data."""
+        return [step for step in self.composition.premises if isinstance(step, ThresholdedStep)]
+
     def collected_steps(self) -> list[CollectedStep]:
         """The steps of perturbed answers."""
         return [step for step in self.composition.premises if isinstance(step, CollectedStep)]
@@ -146,10 +158,12 @@ class _Release:
         shapes: list[Shape] = []
         described: list[Mapping[str, Any]] = []
         for step in self.composition.premises:
-            if not isinstance(step, ProgramStep | CollectedStep):
+            if not isinstance(step, _WITH_RULES):
                 asked = self.shape(step)
                 shapes.append(asked)
                 self.check_spend(step, asked, f"{step.rule}: {step.evidence.query.name}")
+        spoken = self.covers, self.independent
+        check_found(self.found_steps(), self.body, self.columns, self.of_the_table(), spoken)
         check_collected(
             self.collected_steps(), self.body, self.columns, self.covers, self.independent
         )

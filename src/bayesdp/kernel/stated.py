@@ -162,14 +162,14 @@ def _check_condition(text: str, operands: Mapping[str, conditions.Operand], wher
 
 def check_query(query: Query, declared: Columns) -> None:
     """`InvalidError` unless the query is of columns that are declared."""
-    if isinstance(query, queries.TableQuery | queries.CollectedQuery):
+    if not isinstance(query, queries.ProgramQuery):
         for name in query.columns:
             require(name in declared, f"column {name!r} is not declared", query.name)
-    if isinstance(query, queries.TableQuery):
+    if isinstance(query, queries.TableQuery | queries.FoundGroupsQuery):
         if query.where is not None:
             operands = {name: columns.operand(column) for name, column in declared.items()}
             _check_condition(query.where, operands, query.name)
-        if query.bins is not None:
+        if isinstance(query, queries.TableQuery) and query.bins is not None:
             binned = declared[queries.column_names(query.column)[0]]
             require(
                 isinstance(binned, columns.Numeric), "bins of a column without bounds", query.name

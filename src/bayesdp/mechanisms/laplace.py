@@ -75,6 +75,28 @@ class DiscreteLaplace:
         guess = math.ceil(self.scale * math.log(2.0 / ((1.0 + a) * float(beta)))) - 1
         return least_integer(lambda k: _tail_at_most(self.scale, k, beta), max(guess, 0))
 
+    def threshold(self, rows: int, allowed: Fraction) -> int:
+        """The least integer above `rows` that `rows` with noise reach with at most this chance.
+
+        It is `rows + t` for the least `t >= 1` with `P(Z >= t) = a^t / (1 + a) <= allowed`, decided
+        in ball arithmetic (theory 4, "Groups that are found in the data"). Raises `InputError`
+        unless `allowed` is above 0, and where the threshold leaves no room in 64 bits.
+        """
+        if not allowed > 0:
+            raise InputError("allowed", float(allowed), expected="a probability above 0")
+        steps = math.ceil(self.scale * -math.log(float(allowed)))
+        # P(|Z| > k) is twice P(Z >= k + 1), so it asks for a chance of twice as much.
+        beta = min(2 * allowed, Fraction(2))
+        least = 1 + least_integer(lambda k: _tail_at_most(self.scale, k, beta), max(steps - 1, 0))
+        if rows + least > MAX_SCALE:
+            raise InputError(
+                "threshold",
+                rows + least,
+                expected="a threshold below 2^62",
+                remedy="Ask for a larger DP cost or delta.",
+            )
+        return rows + least
+
     @classmethod
     def scale_for_error(cls, error_steps: int, confidence: float) -> float:
         """The largest scale whose `quantile(confidence)` is at most `error_steps`.

@@ -6,7 +6,8 @@
 * Its queries: `queries` reads one into a `Shape` of `shapes`; `labels` (the columns, as spends name
   them), `cells` (of histograms), `crossed` (groups and cells of several columns), `quantiles` (what
   is chosen among) with `quantile_lists` (several at once), `collected` with `collected_results`
-  (answers perturbed at collection), `products` (of columns: covariances, regressions), `series` (of
+  (answers perturbed at collection), `found_groups` with `found_results` (groups that nobody
+  declared), `products` (of columns: covariances, regressions), `series` (of
   periods), `weighted` (survey weights), `record_rows` (how many rows of a record count), `blocks`
   (of public columns), `public_sizes` (of groups, and averages of no rows), `programs` with
   `program_files` and `program_fields`.

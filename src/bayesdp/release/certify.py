@@ -21,7 +21,7 @@ from bayesdp.release.derivation import (
     plain_details,
     within_total,
 )
-from bayesdp.release.plan import Plan
+from bayesdp.release.plan import Plan, describe_query
 from bayesdp.release.programs import PlannedProgram
 from bayesdp.release.spec import describe_column
 from bayesdp.release.spec_parts import DataSpec
@@ -139,7 +139,7 @@ def describe_program(program: PlannedProgram) -> dict[str, Any]:
 def assumptions(plan: Plan) -> list[str]:
     """Everything that the level rests on and that nobody checked."""
     stated = {
-        "results": [{"kind": query.shape.spec.kind} for query in plan.queries]
+        "results": [{"kind": describe_query(query)["kind"]} for query in plan.queries]
         + [query.describe() for query in plan.collected],
         "data_set": {"total": plan.reading.total},
         "derivation": {"evidence": allowed(plan)},

@@ -11,6 +11,7 @@ from bayesdp.numbers import float_above, shortest
 from bayesdp.populations import Family, Population
 from bayesdp.populations.base import NO_ALLOWANCE
 from bayesdp.release.collected import PlannedCollected
+from bayesdp.release.found_results import found_sentence
 from bayesdp.release.plan import Plan, PlannedQuery
 from bayesdp.release.repeats import Released, repeat_words
 from bayesdp.release.results import confidence_words, cost_words
@@ -64,7 +65,8 @@ class Check:
             f"{spec.name}: {spec.words()}, at no cost ({spec.kind})."
             for spec in self.plan.study.derived
         ]
-        return [*errors, *cells_sentences(query.shape for query in queries), *derived]
+        thresholds = filter(None, map(found_sentence, queries))
+        return [*errors, *cells_sentences(query.shape for query in queries), *thresholds, *derived]
 
     @property
     def repeat(self) -> str:

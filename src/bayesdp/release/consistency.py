@@ -29,6 +29,7 @@ from bayesdp.populations import (
     Tree,
     Unknown,
 )
+from bayesdp.release.found_groups import check_found
 from bayesdp.release.sources import check_sources
 from bayesdp.release.spec import StressSpec, StudySpec, describe_column
 from bayesdp.release.spec_parts import BudgetSpec
@@ -140,6 +141,7 @@ def consistent(study: StudySpec) -> StudySpec:
     _room(study)
     _one_value_each(study)
     _can_be_stated(study)
+    check_found(study)
     for position, stress in enumerate(study.stress):
         _stress(study, stress, f"stress[{position}].population")
     return study

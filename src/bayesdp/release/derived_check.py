@@ -68,6 +68,14 @@ def _require_numbers(
             expected="the name of a query of this study",
             remedy=did_you_mean(name, known),
         )
+    if name in known and known[name].from_data is not None:
+        raise InputError(
+            key,
+            name,
+            expected="a query whose groups are declared",
+            remedy=f"Which groups '{name}' shows depends on its noise: nothing is computed from "
+            "them with an error that holds.",
+        )
     if name not in known or known[name].choice is not None:
         what = "a program" if name not in known else "a quantile"
         able = [other for other, shape in known.items() if shape.choice is None]

@@ -10,7 +10,7 @@ from bayesdp.release.noise import distribution_of
 from bayesdp.release.plan import PlannedQuery, describe_query
 from bayesdp.release.programs import PlannedProgram
 from bayesdp.statements.costs import PERTURBED
-from bayesdp.statements.spends import ZCDP
+from bayesdp.statements.spends import THRESHOLDED, ZCDP
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.grids import Grids
 
@@ -18,6 +18,8 @@ from bayesdp.tables.grids import Grids
 def query_step(query: PlannedQuery) -> Step:
     """A query's step: what is asked, the noise that it gets, and what that costs."""
     grid = query.grid
+    if query.shape.from_data is not None:
+        return _found_step(query)
     rule = distribution_of(query.noise)
     zcdp = rule in ZCDP
     evidence: dict[str, Any] = {
@@ -34,6 +36,19 @@ def query_step(query: PlannedQuery) -> Step:
     conclusion = {"notion": "dp", "epsilon": query.dp_epsilon, "kind": query.shape.kind}
     rho = {"rho": query.dp_rho} if zcdp else {}
     return Step(rule, conclusion | rho, evidence)
+
+
+def _found_step(query: PlannedQuery) -> Step:
+    """The step of a count by groups that are found in the data, with its threshold."""
+    evidence = {
+        "query": describe_query(query),
+        "sensitivity": query.sensitivity,
+        "scale": query.noise.scale,
+        "threshold": query.threshold,
+        "spend": query.spend.to_dict(),
+    }
+    conclusion = {"notion": "dp", "epsilon": query.dp_epsilon, "kind": query.shape.kind}
+    return Step(THRESHOLDED, conclusion | {"delta": query.spend.dp_delta}, evidence)
 
 
 def collected_step(query: PlannedCollected) -> Step:

@@ -22,6 +22,7 @@ from bayesdp.numbers import UpperBound
 from bayesdp.release.certify import certify
 from bayesdp.release.collected_results import estimates
 from bayesdp.release.derived_results import derived_from
+from bayesdp.release.found_results import found_results, found_sentence
 from bayesdp.release.plan import Plan, PlannedQuery
 from bayesdp.release.program_results import ProgramAnswer
 from bayesdp.release.program_runs import ProgramRun, run_program
@@ -119,9 +120,11 @@ class StudyDrawing:
             (*plan.remarks, *self._warnings),
             (
                 *cells_sentences(query.shape for query in plan.queries),
+                *filter(None, map(found_sentence, plan.queries)),
                 *regression_sentences(self._results),
             ),
             derived_from(plan.study.derived, self._results, certificate.body["n"]),
+            tuple(query.name for query in plan.queries if query.shape.from_data is not None),
         )
 
 
@@ -134,6 +137,8 @@ def _plain_results(
 def noisy(query: PlannedQuery, total: Total) -> list[Result]:
     """The results of one query: all its integers get noise in one draw of the mechanism."""
     spec = query.shape.spec
+    if query.shape.from_data is not None:
+        return [*found_results(query, total)]
     if query.shape.series is not None:
         return [*series_results(query, total)]
     if query.shape.choice is not None:

@@ -31,6 +31,7 @@ from bayesdp.numbers import UpperBound, up_words
 from bayesdp.populations import Autoregressive, Family, Gaussian, Panel, Population
 from bayesdp.populations.support import supports
 from bayesdp.release.collected import PlannedCollected, plan_collected
+from bayesdp.release.found_groups import is_found
 from bayesdp.release.labels import covered_labels, independent_labels
 from bayesdp.release.noise import NOISES, NoiseName
 from bayesdp.release.planned_query import CONFIDENCE, PlannedQuery
@@ -41,6 +42,7 @@ from bayesdp.release.spec import FROM_DATA, StudySpec
 from bayesdp.release.spec_parts import CAPS, NO_NOISE
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.populations import law_of
+from bayesdp.statements.queries import FOUND_GROUPS
 from bayesdp.tables.checks import Structure
 from bayesdp.tables.queries import DataQuery
 from bayesdp.tables.supports import RuledOut
@@ -334,7 +336,8 @@ def make_plan(
     if noise is not None:
         return _plan(study, n, within, noise, reading)
     numbers = any(query.kind not in NO_NOISE for query in study.queries)
-    if study.budget.delta == 0.0 or not numbers:
+    thresholds = any(is_found(study, query) for query in study.queries)
+    if study.budget.delta == 0.0 or not numbers or thresholds:
         return _plan(study, n, within, "laplace", reading)
     if study.budget.noise != "auto":
         return _plan(study, n, within, study.budget.noise, reading)
@@ -389,6 +392,7 @@ def _plan(
         for position, query in enumerate(study.queries)
         if query.kind not in NO_NOISE
     ]
+    shapes.sort(key=lambda asked: asked.from_data is not None)  # they come last, as in certificates
     programs = plan_programs(study, n)
     fields = {name for program in programs for name in program.fields.values()}
     collected = plan_collected(study, n, fields)
@@ -448,7 +452,12 @@ def _check_unknown(study: StudySpec, n: int | None) -> None:
 
 def describe_query(query: PlannedQuery) -> dict[str, Any]:
     """A planned query as plain data, for `check --json` and certificates."""
-    spec = query.shape.spec
+    spec, asked = query.shape.spec, query.shape.from_data
+    if asked is not None:
+        plain = {"name": spec.name, "kind": FOUND_GROUPS, "by": asked.column, "delta": asked.delta}
+        plain["where"] = spec.where
+        plain |= {key: getattr(spec, key) for key in CAPS}
+        return {key: value for key, value in plain.items() if value is not None}
     given: dict[str, Any] = {
         "name": spec.name,
         "kind": spec.kind,

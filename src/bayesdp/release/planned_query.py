@@ -18,6 +18,7 @@ from bayesdp.tables.queries import (
     CountQuery,
     DataQuery,
     DeviationQuery,
+    FoundGroupsQuery,
     HistogramQuery,
     ProductQuery,
     SumQuery,
@@ -58,6 +59,14 @@ class PlannedQuery:
     def dp_rho(self) -> float:
         """Its cost in zCDP."""
         return self.spend.rho
+
+    @property
+    def threshold(self) -> int | None:
+        """The least noisy count that is shown of groups found in the data; `None` for others."""
+        if self.shape.from_data is None:
+            return None
+        assert isinstance(self.noise, DiscreteLaplace)
+        return self.shape.from_data.threshold(self.noise)
 
     @property
     def numbers(self) -> int:
@@ -149,6 +158,10 @@ class PlannedQuery:
     def table_query(self) -> DataQuery:
         """The integers that the data engine computes for it."""
         spec, predicate = self.shape.spec, self.shape.predicate
+        if self.shape.from_data is not None:
+            return FoundGroupsQuery(
+                spec.name, self.shape.from_data.column, predicate, self.shape.cap
+            )
         if isinstance(self.grid, Grids):
             return ProductQuery(
                 spec.name,

@@ -18,6 +18,7 @@ from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.calibration import MOST_LEVELS, largest_within
 from bayesdp.errors import BudgetExceededError, InputError, toml_key
 from bayesdp.leakage.deadline import NEVER, Deadline
+from bayesdp.mechanisms import DiscreteLaplace
 from bayesdp.notions import Refused
 from bayesdp.numbers import UpperBound
 from bayesdp.release.crossed import place_text
@@ -340,6 +341,7 @@ class Pricing:
             reads=shape.reads,
             mechanism=self.noise.for_query(shape).mechanism(shape),
             block=shape.block,
+            dp_delta=shape.from_data.delta if shape.from_data is not None else 0.0,
             **self.noise.spent(cost, slack),
         )
 
@@ -404,6 +406,9 @@ class Pricing:
         sensitivity = kind.sensitivity(shape, grid)
         noise = kind.for_cost(sensitivity, cost)
         spend = self._spend(shape, noise.cost(sensitivity), grid)
+        if shape.from_data is not None:
+            assert isinstance(noise, DiscreteLaplace)
+            shape.from_data.threshold(noise)  # one beyond 64 bits is refused here
         return PlannedQuery(shape, noise, sensitivity, shape.step(grid), grid, spend)
 
     def _cost_of_error(self, shape: Shape) -> float:

@@ -20,6 +20,7 @@ from bayesdp.release.crossed import (
     place_words,
     quoted,
 )
+from bayesdp.release.found_groups import found_groups, is_found
 from bayesdp.release.labels import labels
 from bayesdp.release.products import check_slopes, named_at, products_of, regression_cells
 from bayesdp.release.quantiles import Choice, choice
@@ -41,6 +42,7 @@ from bayesdp.statements.queries import (
     SUMMED,
     column_names,
 )
+from bayesdp.statements.spends import THRESHOLDED
 from bayesdp.tables.columns import Column, group_keys
 from bayesdp.tables.predicates import Predicate
 from bayesdp.theorems.markov_count import count_mechanism
@@ -56,19 +58,22 @@ def shape(study: StudySpec, position: int) -> Shape:
     assert query.kind != "program"
     key = study.query_key(position)
     where = _predicate(study, query, key)
-    keys = _groups(study, query, key)
+    cap = cap_of(study, query, key)
+    from_data = found_groups(study, query, cap)
+    keys = _groups(study, query, key) if from_data is None else None
     private_where = where is not None and any(
         study.columns[name].is_private for name in where.columns
     )
     several_rows = study.data.unit != "row"
     averaged = query.kind in AVERAGES
-    cap = cap_of(study, query, key)
     if several_rows and averaged:
         require_public_rows(study, query, key)
     # Each record then has as many rows among those that count as any other.
     some = query.by is not None or cap is not None or (where is not None and not averaged)
     as_many = study.data.balanced and not some
     most_rows, most_in_group = rows_that_count(study.data.rows_per_record, cap, keys)
+    if from_data is not None:
+        most_rows, most_in_group = from_data.rows, from_data.rows_in_group
     column, cells = _column_and_cells(study, query, key, private_where)
     counted = column_names(query.column) if column is None and query.kind not in PRODUCTS else ()
     products = products_of(query, lambda name: _value_column(study, query, key, name))
@@ -78,6 +83,8 @@ def shape(study: StudySpec, position: int) -> Shape:
     named = named_at(query)
     if query.weighted_by is not None:
         named |= {query.weighted_by: "weighted_by"}
+    if from_data is not None:
+        named |= {from_data.column: "by"}
     read = set(where.columns if where is not None else ()) | named.keys()
     if query.kind in OF_MATCHING and private_where:
         raise InputError(
@@ -107,8 +114,10 @@ def shape(study: StudySpec, position: int) -> Shape:
         cells=cells,
         bins=query.bins,
         keys=keys,
-        divided=(cells is not None and not products) or (several_rows and keys is not None),
-        mechanism=_mechanism(study, query, where, key),
+        divided=(cells is not None and not products)
+        or (several_rows and keys is not None)
+        or from_data is not None,
+        mechanism=_mechanism(study, query, where, key) if from_data is None else THRESHOLDED,
         block=block_of(study, where),
         group_rows=_group_rows(study, query, keys, key),
         rows_each=study.data.rows_per_record if averaged or (chosen and as_many) else 1,
@@ -123,6 +132,7 @@ def shape(study: StudySpec, position: int) -> Shape:
         products=products,
         key=key,
         weights=None if query.weighted_by is None else study.columns[query.weighted_by],
+        from_data=from_data,
     )
 
 
@@ -152,6 +162,8 @@ def _column_and_cells(
 
     A histogram of several columns has no single one.
     """
+    if is_found(study, query):
+        return None, None
     if query.kind in ("count", "proportion") or (query.kind == "series" and not query.column):
         _require_predicate(query, key, private_where)
         return None, None

@@ -21,6 +21,7 @@ from bayesdp.release.regressions import (
 from bayesdp.release.results import (
     SHOWN,
     Result,
+    ResultList,
     cost_words,
     place_text,
     result_at,
@@ -47,6 +48,7 @@ class Release:
     theorems were left out for time, so that with more of it there may have been less noise, and
     which numbers have noise that is larger than everything they could be. `cells` says for each
     histogram of intervals which they are. `derived` was computed from the numbers, at no cost.
+    `from_data` are the queries by groups that are found in the data, of which none may be shown.
     """
 
     id: str
@@ -61,6 +63,7 @@ class Release:
     remarks: tuple[str, ...] = ()
     cells: tuple[str, ...] = ()
     derived: tuple[Derived, ...] = ()
+    from_data: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         numbers = counted(len(self.results), "number", "numbers")
@@ -118,9 +121,14 @@ class Release:
         made = {derived.name: derived for derived in self.derived}
         if query in made and not parts:
             return made[query]
+        if not results and query in self.from_data and not parts:
+            return ResultList()
         if not results:
-            raise unknown_name("release", query, [*(result.query for result in self), *made])
-        return result_at(results, parts)
+            known = [*(result.query for result in self), *self.from_data, *made]
+            raise unknown_name("release", query, list(dict.fromkeys(known)))
+        # A list, however many groups are shown.
+        whole = query in self.from_data and not parts
+        return ResultList(results) if whole else result_at(results, parts)
 
     def regression(
         self, name: str, *group: object, confidence: float = 0.95, sampling: bool = False
@@ -138,7 +146,7 @@ class Release:
     def __contains__(self, name: object) -> bool:
         """Whether a query of this name was released."""
         known = [*(result.query for result in self), *(made.name for made in self.derived)]
-        return name in known
+        return name in known or name in self.from_data
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `bayesdp release --json` prints it."""

@@ -13,6 +13,7 @@ from bayesdp.release.cells import intervals_sentence
 from bayesdp.release.crossed import (
     Words,
 )
+from bayesdp.release.found_groups import FoundGroups
 from bayesdp.release.quantiles import Choice
 from bayesdp.release.regressions import Design
 from bayesdp.release.series import AskedSeries
@@ -55,7 +56,8 @@ class Shape:
     `rows_in_group` of them in a group, and `cap` says which rows are left out, if any are.
     `products` are the columns whose values a covariance or regression multiplies; the cells of a
     regression are its moments. `key` is where the study declares it. `weights` is the column that
-    its values are multiplied by.
+    its values are multiplied by. `from_data` says what a count asks whose groups are found in the
+    data.
     """
 
     spec: QuerySpec
@@ -85,6 +87,7 @@ class Shape:
     products: tuple[Column, ...] = ()
     key: str = ""
     weights: Column | None = None
+    from_data: FoundGroups | None = None
 
     @property
     def cells_sentence(self) -> str:

@@ -137,6 +137,9 @@ class QuerySpec(_Part):
     column. Its `answers` are those of each period, of all up to it, or of any in a row; `strategy`
     says which sums get noise.
 
+    `delta` is that of a count by groups that are found in the data, a part of what the budget sets
+    aside; if it is left out, all such queries have equal parts.
+
     `error` is wanted of every number of the query, at `confidence`. `group_sizes` are the public
     numbers of rows that a mean or proportion with `by` is over, by group: with them its errors are
     known before the data are read.
@@ -169,6 +172,7 @@ class QuerySpec(_Part):
     max_rows_per_group: int | None = Field(default=None, ge=1)
     total_bounds: tuple[float, float] | None = Field(default=None, strict=False)
     epsilon: float | None = Field(default=None, gt=0)
+    delta: float | None = Field(default=None, gt=0, lt=1)
     answers: SeriesAnswers | None = None
     strategy: Strategy | Literal["auto"] | None = None
     program: str | None = Field(default=None, min_length=1)

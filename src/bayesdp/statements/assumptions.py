@@ -97,7 +97,9 @@ def assumptions(document: Mapping[str, Any]) -> list[str]:
         law = "Gaussian" if claim.get("dp_rho", 0.0) > 0.0 else "Laplace"
         noisy = [r["kind"] for r in document["results"] if r["kind"] != RANDOMIZED_RESPONSE]
         chosen = [kind == "quantile" for kind in noisy]
-        if (not chosen and not document["results"]) or not all(chosen):
+        # Of groups that are found in the data, none may be shown.
+        from_data = any("groups" in column for column in document.get("columns", {}).values())
+        if from_data or not all(chosen) or not document["results"]:
             said.append(f"noise is drawn from OpenDP's discrete {law} sampler")
         if any(chosen):
             said.append("quantiles are chosen by OpenDP's noisy max")

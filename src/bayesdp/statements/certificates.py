@@ -28,11 +28,11 @@ from bayesdp.statements.base import (
     Statement,
     Whole,
 )
-from bayesdp.statements.columns import CellKey, Value
+from bayesdp.statements.columns import CellKey, Value, is_group_name
 from bayesdp.statements.conversions import Adversary, Conversion, Cost
 from bayesdp.statements.costs import Delta
 from bayesdp.statements.program_steps import ProgramClaim, ProgramDerivation
-from bayesdp.statements.queries import AVERAGES, RANDOMIZED_RESPONSE, NumberKind
+from bayesdp.statements.queries import AVERAGES, FOUND_GROUPS, RANDOMIZED_RESPONSE, NumberKind
 from bayesdp.statements.spends import PROGRAM, ZCDP, Spend, protected_unit
 from bayesdp.statements.steps import NotionLevel, Relation, RelationsStep, ReleaseStep
 
@@ -169,6 +169,12 @@ class RelationsClaim(Statement):
 # -- results ------------------------------------------------------------------------------------
 
 
+def _group_name(text: str) -> str:
+    if not is_group_name(text):
+        raise ValueError("a text that names no group")
+    return text
+
+
 class ErrorMargin(Statement):
     """The noise moves a number by more than `value` with probability at most 1 - `confidence`."""
 
@@ -276,6 +282,23 @@ class CollectedResult(Statement):
     dp_epsilon: Size
 
 
+class FoundResult(Statement):
+    """The noisy count of a group that was found in the data, at least the `threshold`.
+
+    `error` is that of the noise: with at most the rest of the probability the group is shown *and*
+    the count is off by more.
+    """
+
+    query: Name
+    kind: Literal["found_groups"]
+    group: Annotated[str, AfterValidator(_group_name)]
+    value: Number
+    error: ErrorMargin
+    threshold: Annotated[Whole, Field(ge=1)]
+    noise: ResultNoise
+    dp_epsilon: Size
+
+
 class SeriesResult(_NoisyResult):
     """A released number of a series: of a period, of all periods up to it, or of any in a row.
 
@@ -309,7 +332,7 @@ class ProgramResult(Statement):
 
 def _form_of_result(plain: object) -> str:
     kind = plain.get("kind") if isinstance(plain, Mapping) else None
-    forms = (PROGRAM, "quantile", "series", RANDOMIZED_RESPONSE)
+    forms = (PROGRAM, "quantile", "series", RANDOMIZED_RESPONSE, FOUND_GROUPS)
     return str(kind) if kind in forms else "number"
 
 
@@ -317,6 +340,7 @@ Result = Annotated[
     Annotated[NumberResult, Tag("number")]
     | Annotated[QuantileResult, Tag("quantile")]
     | Annotated[CollectedResult, Tag(RANDOMIZED_RESPONSE)]
+    | Annotated[FoundResult, Tag(FOUND_GROUPS)]
     | Annotated[SeriesResult, Tag("series")]
     | Annotated[ProgramResult, Tag(PROGRAM)],
     Discriminator(_form_of_result),

@@ -31,6 +31,7 @@ from bayesdp.statements.base import (
     Statement,
     StatementError,
     Yes,
+    is_shown,
     listed,
     one_form,
     visible,
@@ -101,6 +102,12 @@ def _time_step(step: str) -> str:
 def _format(text: str) -> str:
     format_of(text)
     return text
+
+
+def _not_public(public: bool) -> bool:
+    if public:
+        raise ValueError("groups that are found in the data, and a column that is not protected")
+    return public
 
 
 States = Annotated[tuple[Value, ...], Sequence, Field(min_length=1), AfterValidator(_states)]
@@ -249,6 +256,33 @@ class Discrete(Column):
         return self
 
 
+FROM_DATA = "from data"
+"""In place of groups: those that are found in the data."""
+
+MOST_LETTERS = 100
+"""The most letters of the name of a group that is found in the data."""
+
+
+def is_group_name(text: str) -> bool:
+    """Whether a cell names a group, where groups are found in the data.
+
+    It is one line of at most `MOST_LETTERS` letters that are shown as they stand, with no space at
+    its ends. What is longer, hidden or empty names no group: that depends on the cell alone.
+
+    >>> is_group_name("Café 12"), is_group_name(""), is_group_name("x" * 101)
+    (True, False, False)
+    """
+    return 0 < len(text) <= MOST_LETTERS and is_shown(text) and text == text.strip()
+
+
+class Found(Column):
+    """Texts that nobody declares: groups that are found in the data."""
+
+    groups: Literal["from data"]
+    public: Annotated[bool, AfterValidator(_not_public)] = False
+    missing: Literal["refuse"] = "refuse"
+
+
 class _Derived(Column):
     source: Name = Field(alias="from")
 
@@ -359,6 +393,7 @@ def _form(plain: object) -> str:
     if isinstance(plain, Mapping) and "role" in plain:
         return {"member": "member", "order": "position"}.get(str(plain["role"]), "group")
     forms = [("bounds", "numeric"), ("cuts", "cut"), ("where", "condition"), ("states", "discrete")]
+    forms.append(("groups", "found"))
     return one_form(plain, forms, "unprotected")
 
 
@@ -367,6 +402,7 @@ AnyColumn = Annotated[
     | Annotated[Discrete, Tag("discrete")]
     | Annotated[Cut, Tag("cut")]
     | Annotated[Condition, Tag("condition")]
+    | Annotated[Found, Tag("found")]
     | Annotated[Group, Tag("group")]
     | Annotated[Member, Tag("member")]
     | Annotated[Position, Tag("position")]
@@ -500,6 +536,8 @@ def operand(column: AnyColumn) -> Operand:
     """The facts about a column that conditions on it depend on."""
     dated = isinstance(column, Position) and isinstance(column.step, str)
     levels = column.levels
+    if isinstance(column, Found):
+        return Operand("text")
     if isinstance(column, Numeric | _Derived):
         return Operand("number", levels, indicator=isinstance(column, Condition))
     if dated:

@@ -22,7 +22,13 @@ from bayesdp.statements.base import (
 )
 from bayesdp.statements.program_documents import ExactNumber
 from bayesdp.statements.program_steps import ProgramDerivation
-from bayesdp.statements.queries import PRODUCTS, CollectedQuery, ProgramQuery, TableQuery
+from bayesdp.statements.queries import (
+    PRODUCTS,
+    CollectedQuery,
+    FoundGroupsQuery,
+    ProgramQuery,
+    TableQuery,
+)
 from bayesdp.statements.spends import (
     COLLECTED,
     EXPONENTIAL,
@@ -31,6 +37,7 @@ from bayesdp.statements.spends import (
     PERMUTE_AND_FLIP,
     PROGRAM,
     PURE,
+    THRESHOLDED,
     Spend,
 )
 
@@ -77,6 +84,13 @@ class QueryCost(DpCost):
     """The cost of one query, and whether its mechanism is Lipschitz."""
 
     kind: Literal["any", "lipschitz"]
+
+
+class CostAtOwnDelta(QueryCost):
+    """The cost of a query whose mechanism has a delta of its own."""
+
+    kind: Literal["any"]
+    delta: Annotated[Delta, Field(gt=0)]
 
 
 class Grid(Statement):
@@ -212,6 +226,41 @@ class ExponentialStep(_ZcdpStep):
     evidence: ZcdpChoice
 
 
+class Thresholded(Statement):
+    """A count by groups that are found in the data, and the spend that the ledger keeps of it.
+
+    Discrete Laplace noise of the `scale` is for counts that a record moves by the `sensitivity` in
+    l1. Shown are the groups whose noisy count is at least the `threshold`.
+    """
+
+    query: FoundGroupsQuery
+    sensitivity: Annotated[Whole, Field(ge=1)]
+    scale: Positive
+    threshold: Annotated[Whole, Field(ge=1)]
+    spend: Spend
+
+    @model_validator(mode="after")
+    def _at_a_threshold(self) -> Thresholded:
+        if self.spend.mechanism != THRESHOLDED:
+            raise ValueError("groups that are found, with the spend of another mechanism")
+        return self
+
+
+class ThresholdedStep(Statement):
+    """A step: the pure cost and the delta of counts by groups that are found in the data."""
+
+    rule: Literal["thresholded-laplace"]
+    conclusion: CostAtOwnDelta
+    evidence: Thresholded
+    premises: Nothing
+
+    @model_validator(mode="after")
+    def _no_zcdp_cost(self) -> ThresholdedStep:
+        if self.conclusion.rho != 0.0:
+            raise ValueError("a cost in zCDP of a mechanism whose cost is pure")
+        return self
+
+
 class Collected(Statement):
     """A query of perturbed answers, and the spend that the ledger keeps of their collection."""
 
@@ -270,6 +319,7 @@ QueryStep = Annotated[
     | Annotated[GaussianStep, Tag(GAUSSIAN)]
     | Annotated[PermuteAndFlipStep, Tag(PERMUTE_AND_FLIP)]
     | Annotated[ExponentialStep, Tag(EXPONENTIAL)]
+    | Annotated[ThresholdedStep, Tag(THRESHOLDED)]
     | Annotated[CollectedStep, Tag(PERTURBED)]
     | Annotated[ProgramStep, Tag(PROGRAM)],
     Discriminator(rule_of),
@@ -297,6 +347,9 @@ class Composition(Statement):
             raise ValueError("a query after a program: programs come last")
         if PERTURBED in rules and {*rules[rules.index(PERTURBED) :]} - {PERTURBED, PROGRAM}:
             raise ValueError("noise after perturbed answers: they come after all noise")
+        later = {THRESHOLDED, PERTURBED, PROGRAM}
+        if THRESHOLDED in rules and {*rules[rules.index(THRESHOLDED) :]} - later:
+            raise ValueError("other noise after that of groups that are found")
         if len({rule in PURE for rule in rules if rule not in (PERTURBED, PROGRAM)}) > 1:
             raise ValueError("noise of two kinds: all queries of a release share one kind")
         distinct(tuple(step.evidence.query.name for step in self.premises))

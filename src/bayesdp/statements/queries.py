@@ -386,14 +386,59 @@ class CollectedQuery(Statement):
         return (self.column,)
 
 
+FOUND_GROUPS = "found_groups"
+"""The kind of a count by groups that are found in the data."""
+
+
+class FoundGroupsQuery(Statement):
+    """How many rows that match `where` each group has, of groups that are found in a column.
+
+    Each count gets noise, and a group is shown where its noisy count reaches a threshold. That
+    depends on `delta`: with at most this probability any of the groups is shown that a record is
+    alone in. Rows of a record count as in a `TableQuery`.
+    """
+
+    name: Name
+    kind: Literal["found_groups"]
+    by: Name
+    delta: Annotated[Number, Field(gt=0, lt=1)]
+    where: ConditionText | None = None
+    max_rows: Count | None = None
+    max_groups: Count | None = None
+    max_rows_per_group: Count | None = None
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> FoundGroupsQuery:
+        if self.max_groups is not None and self.max_rows_per_group is None:
+            raise ValueError("a number of groups without a number of rows in each")
+        if self.max_rows is not None and self.max_rows_per_group is not None:
+            raise ValueError("a number of rows of all groups beside one of each group")
+        return self
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column that it names, but for those of its condition."""
+        return (self.by,)
+
+    def reach(self, rows: int) -> tuple[int, int, int]:
+        """Of a record of at most so many `rows`: the most that count, in all and in one group.
+
+        And the most groups that they are in. Nobody declares how many groups there are.
+        """
+        each = min(rows, self.max_rows_per_group or rows)
+        most = min(rows, self.max_rows or rows, (self.max_groups or rows) * each)
+        return most, min(each, most), min(self.max_groups or most, most)
+
+
 def _form_of_query(plain: object) -> str:
     kind = plain.get("kind") if isinstance(plain, dict) else None
-    return str(kind) if kind in ("program", RANDOMIZED_RESPONSE) else "table"
+    return str(kind) if kind in ("program", RANDOMIZED_RESPONSE, FOUND_GROUPS) else "table"
 
 
 Query = Annotated[
     Annotated[TableQuery, Tag("table")]
     | Annotated[ProgramQuery, Tag("program")]
-    | Annotated[CollectedQuery, Tag(RANDOMIZED_RESPONSE)],
+    | Annotated[CollectedQuery, Tag(RANDOMIZED_RESPONSE)]
+    | Annotated[FoundGroupsQuery, Tag(FOUND_GROUPS)],
     Discriminator(_form_of_query),
 ]

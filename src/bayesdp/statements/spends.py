@@ -15,11 +15,14 @@ LAPLACE, GAUSSIAN, PROGRAM = "discrete-laplace", "discrete-gaussian", "program"
 PERMUTE_AND_FLIP, EXPONENTIAL = "permute-and-flip", "exponential-mechanism"
 """The mechanisms that choose a quantile, with a pure cost and with one in zCDP."""
 
+THRESHOLDED = "thresholded-laplace"
+"""Counts of groups that are found in the data, of which those above a threshold are shown."""
+
 ZCDP = (GAUSSIAN, EXPONENTIAL)
 """The mechanisms whose cost is in zCDP."""
 
-PURE = (LAPLACE, PERMUTE_AND_FLIP)
-"""The mechanisms whose cost is pure."""
+PURE = (LAPLACE, PERMUTE_AND_FLIP, THRESHOLDED)
+"""The mechanisms whose cost is pure, but for a delta."""
 
 COLLECTED = "randomized response at collection"
 """The mechanism that perturbed every answer of a column before anybody saw it.
@@ -114,7 +117,7 @@ class Spend(Statement):
             raise ValueError("a Lipschitz spend without the interval that it clips to")
         if self.reads != (self.column,):
             raise ValueError("a Lipschitz spend that reads other columns than its own")
-        if self.mechanism in (PERMUTE_AND_FLIP, EXPONENTIAL):
+        if self.mechanism in (PERMUTE_AND_FLIP, EXPONENTIAL, THRESHOLDED):
             raise ValueError("a Lipschitz spend of a mechanism that chooses")
         known = (LAPLACE, GAUSSIAN, PROGRAM)
         if self.mechanism.startswith(known) and (self.mechanism not in known or self.slack == 0):

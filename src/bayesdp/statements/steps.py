@@ -18,7 +18,14 @@ from bayesdp.statements.costs import (
     Nothing,
     rule_of,
 )
-from bayesdp.statements.spends import EXPONENTIAL, GAUSSIAN, LAPLACE, PERMUTE_AND_FLIP, PROGRAM
+from bayesdp.statements.spends import (
+    EXPONENTIAL,
+    GAUSSIAN,
+    LAPLACE,
+    PERMUTE_AND_FLIP,
+    PROGRAM,
+    THRESHOLDED,
+)
 
 DATA_SET, APPROXIMATE_DP = "data-set", "approximate-dp"
 RELATION = "relation:"
@@ -211,7 +218,7 @@ def unknown_rules(derivation: object) -> Iterator[str]:
 
 _KNOWN = THEOREMS | {
     "release", "relations", "given", COMPOSITION, DATA_SET, APPROXIMATE_DP, LAPLACE, GAUSSIAN,
-    PERMUTE_AND_FLIP, EXPONENTIAL, PERTURBED, PROGRAM,
+    PERMUTE_AND_FLIP, EXPONENTIAL, THRESHOLDED, PERTURBED, PROGRAM,
 }  # fmt: skip
 StepWithLevel = Annotated[
     Annotated[ApproximateStep, Tag(APPROXIMATE_DP)] | Annotated[Conversion, Tag("")],

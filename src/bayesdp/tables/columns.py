@@ -17,6 +17,7 @@ The keys are those of `[data.columns]` in a study file:
   times, whose texts may have a `format` such as "%d.%m.%Y"; with one, `from = ["year", "month"]`
   puts the date together from several columns, whose cells are joined by a space; with
   `states` where it is used in `by`: the clusters, the series, the positions;
+- groups: `{ groups = "from data" }`, private texts that nobody declares, for counts `by` it;
 - public: `{ public = true }`, not protected, with `states` where it is used in `by`.
 
 `independent = true` on a private column with bounds, states or a derivation declares that, once a
@@ -41,7 +42,7 @@ from pydantic import (
 
 from bayesdp.errors import InputError, closest, did_you_mean, require_shown, toml_key
 from bayesdp.statements.base import exact_text
-from bayesdp.statements.columns import CellKey, Value
+from bayesdp.statements.columns import FROM_DATA, CellKey, Value
 from bayesdp.statements.conditions import TIME_WORDS, is_time, value_kind
 from bayesdp.statements.queries import MOST_COMBINATIONS
 from bayesdp.statements.times import (
@@ -60,12 +61,22 @@ from bayesdp.tables.column_keys import check_other, finite, refuse
 from bayesdp.tables.missing_codes import Impute, RefuseMissing, check_missing, read_missing
 
 ColumnKind = Literal[
-    "numeric", "discrete", "cuts", "where", "cluster", "member", "series", "order", "public"
+    "numeric",
+    "discrete",
+    "cuts",
+    "where",
+    "groups",
+    "cluster",
+    "member",
+    "series",
+    "order",
+    "public",
 ]
 
 _KEYS = (
     "bounds",
     "states",
+    "groups",
     "from",
     "cuts",
     "where",
@@ -89,6 +100,7 @@ class Column(BaseModel):
     name: str
     bounds: tuple[float, float] | None = None
     states: tuple[Value, ...] | None = None
+    groups: Literal["from data"] | None = None
     source: str | None = Field(default=None, alias="from")
     cuts: tuple[float, ...] | None = None
     where: str | None = None
@@ -111,7 +123,7 @@ class Column(BaseModel):
 
     @property
     def kind(self) -> ColumnKind:
-        """The kind: numeric, discrete, cuts or where (both derived), a role, or plain public."""
+        """The kind: numeric, discrete, cuts or where (both derived), groups, a role, or public."""
         if self.role is not None:
             return self.role
         if self.cuts is not None:
@@ -120,6 +132,8 @@ class Column(BaseModel):
             return "where"
         if self.bounds is not None:
             return "numeric"
+        if self.groups is not None:
+            return "groups"
         return "public" if self.states is None else "discrete"
 
     @property
@@ -176,7 +190,7 @@ class Column(BaseModel):
         """
         if self.bounds is not None or self.is_derived:
             return "number"
-        if self.is_dated:
+        if self.is_dated or self.groups is not None:
             return "text"
         return None if self.states is None else value_kind(self.states[0])
 
@@ -246,6 +260,13 @@ def _keys(columns: Mapping[str, Column], by: str, key: str) -> tuple[Value, ...]
             expected="a declared public column",
             remedy=did_you_mean(by, public) if public else declare,
         )
+    if column.groups is not None:
+        raise InputError(
+            key,
+            by,
+            expected="a column with declared groups, and those of this one are found in the data",
+            remedy='Ask for kind = "count" by this column alone, or declare its states.',
+        )
     if column.is_private:
         raise InputError(
             key,
@@ -310,6 +331,7 @@ def _check(raw: dict[str, Any]) -> dict[str, Any]:
         raw["bounds"] = _bounds(name, raw["bounds"])
     if "states" in raw:
         raw["states"] = _states(name, raw["states"])
+    _check_groups(name, raw)
     if "cuts" in raw:
         raw["cuts"] = _cuts(name, raw["cuts"])
     if "missing" in raw:
@@ -332,7 +354,7 @@ def _check_combination(name: str, raw: dict[str, Any]) -> None:
         raw["step"] = _step(name, raw.get("step"))
     if "format" in raw or "parts" in raw:
         _check_format(name, raw)
-    declared = [key for key in ("bounds", "states", "from", "role") if key in raw]
+    declared = [key for key in ("bounds", "states", "groups", "from", "role") if key in raw]
     if role == "member" and "states" not in raw:
         refuse(name, "states", None, "the names of the members of a cluster", "states = [...]")
     if role is not None and "states" in declared:  # the public groups of `by`
@@ -346,7 +368,7 @@ def _check_combination(name: str, raw: dict[str, Any]) -> None:
             f"data.columns.{name}",
             raw.get("unit"),
             shown=False,
-            expected="bounds, states, from, role or public = true",
+            expected="bounds, states, groups, from, role or public = true",
             remedy="For example { bounds = [0, 100] } or { states = ['yes', 'no'] }.",
         )
     ways = [key for key in ("cuts", "where") if key in raw]
@@ -358,6 +380,21 @@ def _check_combination(name: str, raw: dict[str, Any]) -> None:
         refuse(name, "independent", True, "to stand on a private column (bounds, states or from)")
     if role is not None and raw.get("public") is False:
         refuse(name, "public", False, "true or left out: a role is public")
+
+
+def _check_groups(name: str, raw: dict[str, Any]) -> None:
+    """Groups that are found in the data are private texts, and missing cells are in none."""
+    if "groups" not in raw:
+        return
+    if raw["groups"] != FROM_DATA:
+        remedy = "Write states = [...] to declare them."
+        refuse(name, "groups", raw["groups"], f"'{FROM_DATA}'", remedy)
+    if raw.get("public"):
+        remedy = "Declare the states of a public column, which are its groups."
+        refuse(name, "public", True, "false: groups that are found in the data are private", remedy)
+    for key in ("missing", "other", "unit", "format"):
+        if key in raw:
+            refuse(name, key, raw[key], "nothing beside groups: a missing cell is in no group")
 
 
 def _are_times(value: object) -> bool:

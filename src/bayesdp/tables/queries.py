@@ -102,6 +102,20 @@ class CountQuery:
 
 
 @dataclass(frozen=True)
+class FoundGroupsQuery:
+    """The number of rows where `where` holds, for each group that is found in the column `by`.
+
+    Of groups that have such rows; those of a missing cell, or of one that names no group, have
+    none.
+    """
+
+    name: str
+    by: str
+    where: Predicate | None = None
+    cap: Cap | None = None
+
+
+@dataclass(frozen=True)
 class HistogramQuery:
     """Rows per declared state of `column`, or per bin `[e0, e1), [e1, e2), ...` of its values.
 
@@ -118,5 +132,7 @@ class HistogramQuery:
     cap: Cap | None = None
 
 
-DataQuery = SumQuery | DeviationQuery | ProductQuery | CountQuery | HistogramQuery
+DataQuery = (
+    SumQuery | DeviationQuery | ProductQuery | CountQuery | FoundGroupsQuery | HistogramQuery
+)
 TableQueries = Sequence[DataQuery]

@@ -60,9 +60,42 @@ def read(
     if column.is_derived:
         return _derived(table, columns, column)
     raw = raw_cells(table, column)
+    if column.groups is not None:
+        return _group_names(table, raw, name)
     kind = column.reads or reads or _natural(table, raw)
     cells = _cells(table, raw, kind, f"data.columns.{name}", column)
     return _finished(cells, column)
+
+
+def _group_names(table: Table, raw: Any, name: str) -> ReadColumn:
+    """The texts of a column whose groups are found in the data; empty for a missing cell.
+
+    Whole numbers are texts too, and `SPACES` around a text are no part of it. Raises `TableError`
+    for a column of another type.
+    """
+    key, stored = f"data.columns.{name}", raw.type()
+    if raw.get_name() in table.labels:
+        require_distinct(table.labels[raw.get_name()], key)
+        raw = label_of(raw, table.labels[raw.get_name()])
+    elif raw.get_name() in table.hollow or (
+        stored.is_integer() and raw.get_name() not in table.durations
+    ):
+        raw = raw.cast("string")
+    elif not stored.is_string():
+        raise wrong_type(
+            table,
+            raw,
+            TableError(
+                key,
+                type_words(stored),
+                expected=f"texts or whole numbers in {table.description}, as names of groups",
+                remedy="Store them as texts, or declare the column in another way.",
+            ),
+        )
+    text = key_of(raw).fill_null("")
+    if table.text_cells:
+        text = text.nullif("NA").fill_null("")
+    return ReadColumn(text, {})
 
 
 def _natural(table: Table, raw: Any) -> Reads:

@@ -14,7 +14,7 @@ from itertools import pairwise, product
 from typing import Any
 
 from bayesdp.errors import InputError
-from bayesdp.statements.columns import CellKey, Value
+from bayesdp.statements.columns import CellKey, Value, is_group_name
 from bayesdp.statements.queries import column_names, interval_of_products
 from bayesdp.tables import reading
 from bayesdp.tables.checks import (
@@ -33,6 +33,7 @@ from bayesdp.tables.queries import (
     CountQuery,
     DataQuery,
     DeviationQuery,
+    FoundGroupsQuery,
     HistogramQuery,
     ProductQuery,
     SumQuery,
@@ -54,7 +55,8 @@ class Total:
     The keys of several columns are tuples.
 
     `values` is private: one integer, or one per cell of a histogram. `sizes` is public: the rows of
-    the group, those where `where` holds if it reads public columns only.
+    the group, those where `where` holds if it reads public columns only. Of groups that are found
+    in the data the keys are private too, and have no sizes.
     """
 
     values: Mapping[CellKey | None, tuple[int, ...]]
@@ -113,7 +115,10 @@ def run(
 def queries_by_scan(columns: Mapping[str, Column], plan: TableQueries) -> list[list[DataQuery]]:
     """The queries of each scan: as few scans as have no more than `_MOST_GROUPS` groups each."""
     scans: list[tuple[dict[Any, int], list[DataQuery]]] = [({}, [])]
+    by_found = [query for query in plan if isinstance(query, FoundGroupsQuery)]
     for query in plan:
+        if isinstance(query, FoundGroupsQuery):
+            continue  # nobody knows how many groups there are
         labels = {name: columns[name].levels or () for name in column_names(query.by)}
         if isinstance(query, HistogramQuery):
             labels |= _cell_labels(query, columns)
@@ -126,7 +131,9 @@ def queries_by_scan(columns: Mapping[str, Column], plan: TableQueries) -> list[l
             scans.append((known, queries))
         known |= sizes
         queries.append(query)
-    return [queries for _, queries in scans]
+    shared = [queries for _, queries in scans if queries or not by_found]
+    alone: list[list[DataQuery]] = [[query] for query in by_found]
+    return [*shared, *alone]
 
 
 def _cell_labels(
@@ -161,6 +168,12 @@ def counted_and_matching(
 
 def _validate(query: DataQuery, columns: Mapping[str, Column]) -> None:
     key = f"query.{query.name}"
+    if isinstance(query, FoundGroupsQuery):
+        if query.by not in columns or columns[query.by].groups is None:
+            raise InputError(
+                f"{key}.by", query.by, expected="a column whose groups are found in the data"
+            )
+        return
     if query.by is not None:
         group_keys(columns, query.by, f"{key}.by")
     if isinstance(query, CountQuery):
@@ -300,7 +313,7 @@ class _Scan:
             if query.cap is not None:
                 self.marks[query.name] = f"mark{len(self.marks)}_"
                 values = {name: staged[place] for name, place in names.items()}
-                where = query.where.to_ibis(values) if query.where else None
+                where = _matching(query, values)
                 groups = [values[name] for name in column_names(query.by)]
                 mark = self.marks[query.name]
                 staged = self.order.with_mark(staged, mark, where, query.cap, groups)
@@ -314,7 +327,7 @@ class _Scan:
         """Whether a row counts for the query; `None` where all rows do."""
         if query.name in self.marks:
             return self.staged[self.marks[query.name]]
-        where = query.where.to_ibis(self.values) if query.where else None
+        where = _matching(query, self.values)
         if self.order is None:
             return where
         return self.staged.counts_ if where is None else where & self.staged.counts_
@@ -333,6 +346,9 @@ class _Scan:
         groups = query.where if self._is_of_groups(query.where) else None
         where = None if groups else self._counted(query)
         self.places[query.name, "size"] = 0
+        if isinstance(query, FoundGroupsQuery):
+            self._aggregate(query, "value", self.staged.count(where=where))
+            return
         if self.order is not None:
             self._aggregate(query, "size", self.staged.count(where=self.staged.counts_))
         if query.where and all(self.columns[name].is_public for name in query.where.columns):
@@ -411,6 +427,8 @@ class _Scan:
         """The totals of one query, added up over the groups of all others."""
         order = list(self.dimensions)
         offset = len(order)
+        if isinstance(query, FoundGroupsQuery):
+            return _found(order.index(query.by), offset + self.places[query.name, "value"], answer)
         keys: tuple[CellKey | None, ...] = (None,)
         if query.by is not None:
             keys = group_keys(self.columns, query.by)
@@ -469,6 +487,28 @@ class _Scan:
             key: query.integers(line[0], line[1:width], line[width:]) for key, line in added.items()
         }
         return Total(values, {key: line[0] for key, line in added.items()})
+
+
+def _matching(query: DataQuery, values: Mapping[Any, Any]) -> Any:
+    """Whether a row matches the query's condition, as an expression of the `values`; or `None`.
+
+    For groups that are found in the data: and names one.
+    """
+    where = query.where.to_ibis(values) if query.where else None
+    if not isinstance(query, FoundGroupsQuery):
+        return where
+    named = values[query.by] != literal("")
+    return named if where is None else where & named
+
+
+def _found(name: int, value: int, answer: list[tuple[Any, ...]]) -> Total:
+    """The counts of groups that are found in the data, above 0, in the order of their names.
+
+    The places `name` and `value` of a row of the `answer` are those of a group and of its count.
+    """
+    counts = {str(row[name]): int(row[value] or 0) for row in answer}
+    there = sorted(group for group, count in counts.items() if count and is_group_name(group))
+    return Total({group: (counts[group],) for group in there}, {})
 
 
 def _product(value: Any, weight: Any) -> Any:

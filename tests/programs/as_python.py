@@ -199,10 +199,10 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
         return Model(rows, kind, prior, rows.read <= public)
 
     def prior(name: str) -> Any:
-        return lambda *args, **named: (name, (*args, *named.values()))
+        return lambda *args, **named: Released((name, (*args, *named.values())))
 
     def normal(*args: Any, **named: Any) -> Any:
-        return ("normal", (*args, *named.values()))
+        return Released(("normal", (*args, *named.values())))
 
     return {
         **{"sum": total, "count": count, "onehot": onehot, "cross": cross, "fold": fold},
@@ -223,7 +223,7 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
         "linspace": lambda low, high, k: [
             low + (high - low) * Fraction(i, k - 1) for i in range(k)
         ],
-        **{name: lambda *_, **__: RELEASED for name in ("plug_in", "noise_aware", "nuts")},
+        **{name: lambda *_, **__: RELEASED for name in AFTER},
         **FUNCTIONS,
         "require": lambda _: None,
         **{"pieces_of": pieces_of, "listed": listed, "quotient": quotient, "Fraction": Fraction},
@@ -238,11 +238,15 @@ class Released(tuple):
     def quantile(self, p: Any) -> Any:
         return Fraction(p) / 2
 
+    def samples(self, draws: Any) -> Any:
+        return self
+
     def probability(self, low: Any, high: Any) -> Any:
         return Fraction(high) / 4 - Fraction(low) / 4
 
 
 RELEASED = Released(("released",))
+AFTER = ("plug_in", "noise_aware", "nuts", "predictive")
 SUMMARIES: dict[str, Any] = {
     "mean": lambda *_: RELEASED.mean,
     "sd": lambda *_: RELEASED.sd,

@@ -56,6 +56,11 @@ def released(body: str) -> Program:
     return built(f"shown = laplace(sum(r.y for r in db), epsilon=1)\n{body}")
 
 
+def left(value: str) -> Program:
+    """A logarithm of what is left of a size."""
+    return released(f"log({value})")
+
+
 def pieces(by: str, body: str) -> Program:
     inside = "\n".join(f"    {part}" for part in body.split("\n"))
     return built(f'for piece in partition(db, by="{by}"):\n{inside}\n0', "Int")
@@ -322,6 +327,17 @@ PROBES: dict[str, Callable[[], Probe]] = {
     "an exponential of a released value": lambda: Probe(
         released("exp(shown)"), "REJECTED"),
     "an exponential without an end": lambda: Probe(released("exp(max(shown, 0))"), "REJECTED"),
+    "a clip less its end": lambda: Probe(left("clip(shown, 0, db.size) - db.size + 1"), "REJECTED"),
+    "the size less a maximum": lambda: Probe(left("1 + db.size - max(shown, db.size)"), "REJECTED"),
+    "the size less a clip from there": lambda: Probe(
+        left("1 + db.size - clip(shown, db.size, 2 * db.size)"), "REJECTED"
+    ),
+    "the size less two clips": lambda: Probe(
+        left("1 + db.size - clip(shown, 0, db.size) - clip(shown, 0, 5)"), "REJECTED"
+    ),
+    "the size less a clip and more": lambda: Probe(
+        left("db.size - clip(shown, 0, db.size) - 1 + 1 / 2"), "REJECTED"
+    ),
     "a logarithm of a released value": lambda: Probe(released("log(shown)"), "REJECTED"),
     "a root of a released value": lambda: Probe(released("sqrt(shown)"), "REJECTED"),
     "times a root": lambda: Probe(

@@ -138,6 +138,13 @@ AFTER = {
     # probability) and two numbers (the quantile's p; the ends of the probability).
     # args = a public name, an observe over noisy data, or both where a statistic belongs to a model
     "nuts": (1, ("draws",), ""),
+    "law": (
+        1,
+        (),
+        "args = (observe of nothing,): its prior, of public or released numbers",
+    ),
+    "draws": (1, ("draws",), "args = (public name of a posterior,): independent draws of it"),
+    "predictive": (1, ("draws",), "of an observe of nothing, a posterior its prior: new records"),
 }
 
 

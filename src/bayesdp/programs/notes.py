@@ -37,5 +37,5 @@ def _written(program: Program) -> Iterator[Expr]:
         if isinstance(command, Release):
             for arg in command.args:
                 yield from nodes(arg)
-        elif isinstance(command, Derive):
+        elif isinstance(command, Derive) and command.value.op not in ("law", "predictive"):
             yield from nodes(command.value)

@@ -23,7 +23,7 @@ RELEASES = (
     "posterior_sample",
 )
 CANDIDATES = ("hellinger", "posteriors_of", "grid_of", "linspace")
-AFTER = ("plug_in", "noise_aware", "nuts", "require")
+AFTER = ("plug_in", "noise_aware", "nuts", "predictive", "require")
 SURFACE = frozenset(TYPES + DECORATORS + DATA + FUNCTIONS + MODEL + RELEASES + CANDIDATES + AFTER)
 """Every name of the language."""
 

@@ -102,7 +102,11 @@ def _of_derived(
 ) -> OutputUnit:
     if value.op not in AFTER:
         return _unit(value, units, known)
+    if value.op in ("law", "draws"):
+        return _unit(value.args[0], units, known)
     model = value.args[-1]
+    if value.op == "predictive" and model.args[1].data[0] == "normal":
+        return _unit(model.args[2], units, known)
     if model.op != "observe" or model.args[1].data[0] != "normal":
         return ""
     return _unit(value.args[0], units, known)

@@ -62,8 +62,10 @@ _SHAPES: dict[str, tuple[int | None, int]] = {
     "posterior": (1, 0), "hellinger": (1, 0), "score": (1, 1), "row-score": (1, 1),
     "posteriors-of": (2, 0), "grid-of": (2, 1), "linspace": (3, 0), "range": (3, 0),
     "values": (None, 0), "plug-in": (None, 0), "noise-aware": (None, 0), "nuts": (None, 1),
+    "law": (1, 0), "draws": (1, 1), "predictive": (1, 1),
 }  # fmt: skip
 """How many arguments (None: any) and constants an operation has."""
+_DRAWN = ("nuts", "draws", "predictive")
 
 
 def _require(holds: bool, reason: str) -> None:
@@ -143,10 +145,10 @@ def _check_constants(node: Expr) -> None:
     op, value = node.op, node.data[0]
     if op == "const":
         _require(isinstance(value, bool | Fraction | str), "a literal of no kind")
-    elif op in ("onehot", "item", "nuts"):
+    elif op in ("onehot", "item", *_DRAWN):
         if not isinstance(value, Fraction) or value.denominator != 1:
             raise ValueError(f"'{op}' needs a whole number")
-        if value > (10**6 if op == "nuts" else MOST_ENTRIES):
+        if value > (10**6 if op in _DRAWN else MOST_ENTRIES):
             raise NotKnownError("program", f"'{op}' of {value} entries")
         _require(value >= (0 if op == "item" else 1), f"'{op}' of {value}")
     elif op == "data":

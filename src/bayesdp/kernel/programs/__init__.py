@@ -6,7 +6,7 @@ states, and a certificate is held against them, once `bayesdp.statements` has re
 row adds), `sensitivities` (the table of their rules), `distances` (posteriors), `noise`, `sizes`
 (comparisons for every number of records), `obligations` (what solvers were asked), `releases` (the
 table of releases, over `setting`, which is what their rules need), `costs` (how they add up),
-`functions` (square roots and the like),
+`functions` (square roots and the like), `cancelled` (sums whose terms cancel),
 `cases` (conditions that decide what counts), `effort` (what may be computed),
 `document` (the certificate), `refusals` (their codes).
 """

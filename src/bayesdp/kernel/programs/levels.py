@@ -42,6 +42,9 @@ PAIRS = {
 }  # fmt: skip
 """The prior of each likelihood, and how many parameters the likelihood has."""
 
+AFTER = ("plug-in", "noise-aware", "nuts", "law", "draws", "predictive")
+"""What is made of released values and models of them. It is free, since it reads nothing else."""
+
 _COMPARISONS = ("lt", "le", "gt", "ge")
 _ARITHMETIC = ("add", "sub", "mul", "div", "neg", "abs", "min", "max", "clip")
 
@@ -195,7 +198,7 @@ class Scope:
 
     def after(self, node: Node) -> ValueKind:
         """The kind of what is computed from released values."""
-        if node.op not in ("plug-in", "noise-aware", "nuts"):
+        if node.op not in AFTER:
             return self.public(node)
         require(1 <= len(node.args) <= 2, f"'{node.op}' of {len(node.args)} parts")
         for part in node.args:

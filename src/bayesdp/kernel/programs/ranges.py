@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import inf
 
 from bayesdp.kernel.arithmetic import require
+from bayesdp.kernel.programs.cancelled import least
 from bayesdp.kernel.programs.effort import Effort, bounded
 from bayesdp.kernel.programs.functions import FUNCTIONS, function_range, in_domain
 from bayesdp.kernel.programs.reading import SIZE, TRUE, Node, Program, columns_of, pieces
@@ -149,7 +150,20 @@ class AdjacencyContext:
         fits = all(len(arg) in (1, length) for arg in args)
         allow(fits, "lengths", "vectors of different lengths", node)
         spread = [arg * length if len(arg) == 1 else arg for arg in args]
-        return tuple(_entry(node, op, [arg[i] for arg in spread]) for i in range(length))
+        places = tuple(_entry(node, op, [arg[i] for arg in spread]) for i in range(length))
+        return (self._narrowed(node, places[0]),) if len(places) == 1 else places
+
+    def _narrowed(self, node: Node, place: Range) -> Range:
+        """Where a sum lies, also by what cancels in it."""
+        if node.op not in ("add", "sub") or place.finite:
+            return place
+
+        def ends(term: Node) -> tuple[End, End]:
+            held = self.range(term)
+            return held.low, held.high
+
+        low = max(place.low, least(node, ends))
+        return Range(low, min(place.high, -least(Node("neg", (node,)), ends)))
 
 
 _LEAVES = ("const", "field", "public", "acc")

@@ -31,6 +31,7 @@ from bayesdp.programs.run.diagnostics import exact_samples
 from bayesdp.programs.run.distributions import Joint, Samples
 from bayesdp.programs.run.gaussian import noisy_steps
 from bayesdp.programs.run.latent import AddedNoise
+from bayesdp.programs.run.laws import from_law
 from bayesdp.programs.run.noise import (
     NoiseCalibration,
     Samplers,
@@ -244,6 +245,8 @@ class Machine:
         """The value of a derived name: a posterior, or an expression of released values."""
         if expr.op not in AFTER:
             return self.values.value(expr)
+        if expr.op in ("law", "draws", "predictive"):
+            return from_law(expr, self.values)
         model = expr.args[-1]
         name = str(expr.args[0].data[0]) if len(expr.args) > 1 else str(model.args[0].data[0])
         source, likelihood = self.noisy[name], model.args[1]

@@ -133,7 +133,7 @@ def _check_commands(program: Program, commands: Sequence[Command]) -> None:
 
 
 def _check_derived(value: Expr, program: Program) -> None:
-    if value.op not in AFTER:
+    if value.op not in ("plug-in", "noise-aware", "nuts"):
         return
     model = value.args[-1]
     family = str(model.args[1].data[0])
@@ -234,8 +234,8 @@ class Rehearsal(Machine):
 
     def _divisors(self, expr: Expr) -> None:
         """Find the divisors that are 0 for sure, such as the size of a public piece."""
-        if expr.op in ("data", "fold", *AFTER):
-            return  # rows, and models: what they divide by is proved not to be 0
+        if expr.op in ("data", "fold"):
+            return  # rows: what they divide by is proved not to be 0
         if expr.op == "div" and self._known(expr.args[1]):
             self.values.value(Expr("div", (ONE, expr.args[1])))
         # Which side of a choice is taken may not be known: only its condition is sure.

@@ -7,7 +7,7 @@
 * Statements and expressions: `statements`, `loops`, `branches` (with `conditions` and `joins`),
   `access`, `literals`, `arithmetic`, `generators`, `helpers`, `calls` (with `arguments`).
 * Functions: `rows`, `aggregates`, `clipping`, `functions`, `categories`; `releases`, `choices` (of
-  `labels`) and `candidates`; `models`, `after` and `summaries` (posteriors);
+  `labels`) and `candidates`; `models`, `after`, `laws` and `summaries` (posteriors);
   `results`. How large values grow: `sizes`.
 
 Every function here raises `ProgramError` for what the language refuses, with the place and, where

@@ -9,6 +9,7 @@ from fractions import Fraction
 from bayesdp.programs.ir import Expr
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse, written
+from bayesdp.programs.source.laws import law_of
 from bayesdp.programs.source.literals import number
 from bayesdp.programs.source.rows import column_of, size_of
 from bayesdp.programs.source.summaries import is_summary, number_about
@@ -74,7 +75,7 @@ def attribute(node: ast.Attribute, context: Context) -> LoweredValue:
     if isinstance(owner, RecordVariable):
         return column_of(owner, node.attr, node)
     if isinstance(owner, ModelObject) and is_summary(owner, node.attr):
-        return number_about(owner, node, context)
+        return number_about(law_of(owner, node, context), node, context)
     if isinstance(owner, Data) and node.attr == "size":
         return size_of(owner, node, context)
     if isinstance(owner, Data):

@@ -7,15 +7,19 @@ import ast
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import refuse, written
 from bayesdp.programs.source.helpers import inlined
+from bayesdp.programs.source.laws import drawn, law_of
 from bayesdp.programs.source.summaries import METHODS, NUMBERS, called_number, is_summary
 from bayesdp.programs.source.values import LoweredValue, ModelObject, Named, described
 
 
 def call(node: ast.Call, context: Context) -> LoweredValue:
     """The value of a call: of a function of the language, or of a helper."""
-    if isinstance(node.func, ast.Attribute) and node.func.attr in (*NUMBERS, *METHODS):
+    if isinstance(node.func, ast.Attribute) and node.func.attr in (*NUMBERS, *METHODS, "samples"):
         owner = context.value(node.func.value)
         if isinstance(owner, ModelObject) and is_summary(owner, node.func.attr):
+            owner = law_of(owner, node, context)
+            if node.func.attr == "samples":
+                return drawn(owner, node, context)
             return called_number(owner, node.func.attr, node, context)
     if not isinstance(node.func, ast.Name):
         grown = isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "extend")

@@ -6,20 +6,23 @@ They are of a row's value, or of what is public or released; a private sum is re
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from fractions import Fraction
 
-from bayesdp.programs.ir import Expr, Type
+from bayesdp.programs.ir import Expr
 from bayesdp.programs.source.arguments import single
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.values import (
     INT,
     REAL,
+    DataLevel,
     LoweredValue,
     Scalar,
     check_numeric,
     constant,
     number_of,
+    operation,
     scalar,
     static_number,
 )
@@ -29,17 +32,24 @@ HALF = Fraction(1, 2)
 
 def call_sqrt(node: ast.Call, context: Context) -> LoweredValue:
     """`sqrt(value)`: the square root of a number that is at least 0."""
-    return _applied("sqrt", node, context, REAL)
+    return _applied("sqrt", node, context)
 
 
 def call_log(node: ast.Call, context: Context) -> LoweredValue:
-    """`log(value)`: the natural logarithm of a number above 0."""
-    return _applied("log", node, context, REAL)
+    """`log(value)`: the natural logarithm of a number above 0.
+
+    Of a public quotient it is a difference: how near to 0 a quotient may come is seldom known.
+    """
+    value = _number(node, "log", context)
+    if value.expr.op != "div" or value.level != "public":
+        return _function("log", value, node)
+    parts = (_function("log", replace(value, expr=part), node) for part in value.expr.args)
+    return Scalar("public", operation("sub", node, *parts), REAL, value.released)
 
 
 def call_exp(node: ast.Call, context: Context) -> LoweredValue:
     """`exp(value)`: the exponential of a number from -700 to 700."""
-    return _applied("exp", node, context, REAL)
+    return _applied("exp", node, context)
 
 
 def call_lgamma(node: ast.Call, context: Context) -> LoweredValue:
@@ -49,7 +59,7 @@ def call_lgamma(node: ast.Call, context: Context) -> LoweredValue:
         raise refuse(
             "construct", node, "lgamma is of public and released numbers.", "Release a sum first."
         )
-    return _applied("lgamma", node, context, REAL)
+    return _applied("lgamma", node, context)
 
 
 def call_floor(node: ast.Call, context: Context) -> LoweredValue:
@@ -74,10 +84,13 @@ def floored(value: Scalar, node: ast.AST) -> Scalar:
     return Scalar(value.level, Expr("floor", (value.expr,), (), place(node)), INT, value.released)
 
 
-def _applied(op: str, node: ast.Call, context: Context, kind: Type) -> Scalar:
-    value = _number(node, op, context)
-    level = "public" if value.level == "static" else value.level
-    return Scalar(level, Expr(op, (value.expr,), (), place(node)), kind, value.released)
+def _applied(op: str, node: ast.Call, context: Context) -> Scalar:
+    return _function(op, _number(node, op, context), node)
+
+
+def _function(op: str, value: Scalar, node: ast.Call) -> Scalar:
+    level: DataLevel = "public" if value.level == "static" else value.level
+    return Scalar(level, Expr(op, (value.expr,), (), place(node)), REAL, value.released)
 
 
 def _number(node: ast.Call, name: str, context: Context) -> Scalar:

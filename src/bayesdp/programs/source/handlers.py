@@ -22,6 +22,7 @@ from bayesdp.programs.source import (
     conditions,
     functions,
     generators,
+    laws,
     loops,
     models,
     releases,
@@ -111,6 +112,7 @@ HANDLERS = Handlers(
         "plug_in": after.call_plug_in,
         "noise_aware": after.call_noise_aware,
         "nuts": after.call_nuts,
+        "predictive": laws.call_predictive,
         "require": statements.call_require,
     },
 )

@@ -60,8 +60,9 @@ def _lowered(
     announced = read_results(function.returns, function, source.surface)
     check_syntax(function, source.surface)
     draft = Draft(source, function, adjacency, database, dict(fields))
-    value = body_value(function, Context(draft, FunctionScope(names), HANDLERS))
-    returned, types = returns(value, announced, function)
+    context = Context(draft, FunctionScope(names), HANDLERS)
+    value = body_value(function, context)
+    returned, types = returns(value, announced, function, context)
     return Program(
         function.name,
         adjacency,

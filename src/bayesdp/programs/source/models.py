@@ -30,6 +30,7 @@ from bayesdp.programs.source.values import (
     Scalar,
     check_numeric,
     described,
+    entries_of,
     indicators,
     number_of,
     scalar,
@@ -102,6 +103,8 @@ def call_dirichlet(node: ast.Call, context: Context) -> LoweredValue:
     args: list[LoweredValue] = [context.value(argument) for argument in node.args]
     if len(args) == 1 and isinstance(args[0], Items):
         args = list(args[0].items)
+    elif len(args) == 1 and isinstance(args[0], Scalar):
+        args = list(entries_of(args[0], place(node))) or args
     if node.keywords or len(args) < 2:
         raise refuse("arguments", node, "dirichlet takes one number for each category.")
     parts = []

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from bayesdp.programs.ir import Expr
 from bayesdp.programs.source.annotations import Announced
+from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
+from bayesdp.programs.source.laws import is_law, law_of
 from bayesdp.programs.source.models import POSTERIOR
 from bayesdp.programs.source.values import (
     Items,
@@ -21,7 +23,10 @@ from bayesdp.programs.source.values import (
 
 
 def returns(
-    value: LoweredValue, wanted: tuple[Announced, ...], function: ast.FunctionDef
+    value: LoweredValue,
+    wanted: tuple[Announced, ...],
+    function: ast.FunctionDef,
+    context: Context,
 ) -> tuple[tuple[Expr, ...], tuple[str, ...]]:
     """The returned expressions and their types; those of tuples in tuples one after the other."""
     last = function.body[-1]
@@ -30,8 +35,15 @@ def returns(
     many = wanted[-1:] == ("...",) or len(wanted) > 1
     parts = _parts(value, wanted, last.value) if many else [(value, wanted[0], last.value)]
     listed = list(_listed(parts))
-    results = tuple(_result(part, kind, node) for part, kind, node in listed)
+    results = tuple(_result(_named(part, node, context), kind, node) for part, kind, node in listed)
     return results, tuple(kind for _, kind, _ in listed)
+
+
+def _named(value: LoweredValue, node: ast.expr, context: Context) -> LoweredValue:
+    """A distribution of released numbers gets a name; any other value stays as it is."""
+    if isinstance(value, ModelObject) and value.released and is_law(value):
+        return law_of(value, node, context)
+    return value
 
 
 def _listed(
@@ -99,7 +111,7 @@ def _public_object(value: ModelObject, node: ast.expr) -> ProgramError:
     return refuse(
         "type",
         node,
-        "A prior is not a result: it is public, or made of what has been released.",
+        "A prior of public numbers is not a result: it is known as it stands.",
         f"Return its numbers, as Private[tuple[{numbers}]]; a posterior to return comes from "
         "noise_aware(laplace(statistics(model), epsilon=...)).",
     )

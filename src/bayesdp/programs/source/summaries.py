@@ -12,10 +12,16 @@ from bayesdp.programs.ir import Constant, Expr
 from bayesdp.programs.source.arguments import bind, fixed_number
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
+from bayesdp.programs.source.laws import is_law
 from bayesdp.programs.source.values import REAL, LoweredValue, ModelObject, Scalar, constant
 
 NUMBERS = ("mean", "sd")
 METHODS = ("quantile", "probability")
+EXAMPLES = {
+    "quantile": "quantile(0.975)",
+    "probability": "probability(0.2, 0.5)",
+    "samples": "samples(1000)",
+}
 ZERO = Fraction(0)
 SUPPORT = {"beta": (ZERO, Fraction(1)), "gamma": (ZERO, None)}
 """Where the values of a posterior lie, by its family; anywhere for any other."""
@@ -24,13 +30,13 @@ SUPPORT = {"beta": (ZERO, Fraction(1)), "gamma": (ZERO, None)}
 def is_summary(owner: LoweredValue, name: str) -> bool:
     """Whether a value has a number of this name: a released posterior's mean, for example."""
     posterior = isinstance(owner, ModelObject) and owner.kind == "released-posterior"
-    return posterior and name in (*NUMBERS, *METHODS)
+    return (posterior or is_law(owner)) and name in (*NUMBERS, *METHODS, "samples")
 
 
 def number_about(owner: ModelObject, node: ast.Attribute, context: Context) -> LoweredValue:
     """`posterior.mean` and `posterior.sd`. `owner` is the posterior that `node` is about."""
-    if node.attr in METHODS:
-        example = "quantile(0.975)" if node.attr == "quantile" else "probability(0.2, 0.5)"
+    if node.attr in (*METHODS, "samples"):
+        example = EXAMPLES[node.attr]
         raise refuse("arguments", node, f"{node.attr} takes numbers.", f"posterior.{example}")
     return _summary(owner, node.attr, (ZERO, ZERO), node, context)
 

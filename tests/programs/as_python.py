@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import count as numbers
+from types import SimpleNamespace
 from typing import Any
 
 
@@ -25,6 +26,28 @@ class Rows(list):
     @property
     def size(self) -> int:
         return len(self)
+
+    def __getattr__(self, name: str) -> Any:
+        """A column, where the rows have it."""
+        if name == "labels" or name not in self.labels:
+            raise AttributeError(name)
+        return self.like(getattr(row, name) for row in self)
+
+    def __getitem__(self, at: Any) -> Any:
+        return getattr(self, at) if isinstance(at, str) else super().__getitem__(at)
+
+    def like(self, values: Any) -> Rows:
+        """Other values of the same rows."""
+        rows = Rows(values)
+        rows.read, rows.labels = self.read, self.labels  # type: ignore[attr-defined]
+        return rows
+
+
+class Row(SimpleNamespace):
+    """A record: its columns as attributes, or in brackets."""
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name)
 
 
 class Vec(tuple):
@@ -139,6 +162,10 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
             actual.bare = single and bool(actual.read) and bare and (over.bare or not over.read)
         return actual
 
+    def zipped(*lists: Any) -> Any:
+        pairs = builtins.zip(*lists, strict=True)
+        return lists[0].like(pairs) if isinstance(lists[0], Rows) else list(pairs)
+
     def quotient(a: Any, b: Any) -> Any:
         return a / b if isinstance(a, Vec) else Fraction(a) / b
 
@@ -205,7 +232,14 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
         return Released(("normal", (*args, *named.values())))
 
     return {
-        **{"sum": total, "count": count, "onehot": onehot, "cross": cross, "fold": fold},
+        **{
+            "sum": total,
+            "count": count,
+            "onehot": onehot,
+            "cross": cross,
+            "fold": fold,
+            "zip": zipped,
+        },
         **{"field": lambda row, name: getattr(row, name), "pairs_of": pairs_of},
         "clip": lambda value, low, high: min(max(value, low), high),
         **{"observe": observe, "infer": lambda model: model, "statistics": statistics},
@@ -357,9 +391,17 @@ class Plain(ast.NodeTransformer):
 
 def _name_pieces(node: Any) -> None:
     """partition(...) gives pieces, or pairs of labels and pieces: the target says which."""
-    called = node.iter.func if isinstance(node.iter, ast.Call) else None
+    _name_in(node.iter, node.target)
+
+
+def _name_in(over: Any, target: Any) -> None:
+    called = over.func if isinstance(over, ast.Call) else None
     if isinstance(called, ast.Name) and called.id == "partition":
-        called.id = "pairs_of" if isinstance(node.target, ast.Tuple) else "pieces_of"
+        called.id = "pairs_of" if isinstance(target, ast.Tuple) else "pieces_of"
+    elif isinstance(called, ast.Name) and called.id in ("zip", "enumerate"):
+        targets = target.elts[called.id == "enumerate" :]
+        for argument, inner in zip(over.args, targets, strict=True):
+            _name_in(argument, inner)
 
 
 def run(text: str, name: str, rows: Rows, public: frozenset[str]) -> tuple[Any, list[Any]]:

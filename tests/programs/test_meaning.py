@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 from itertools import count as numbers
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ from bayesdp.programs.ir import AFTER, Branch, Derive, Expr, Parts, Program, Rel
 from bayesdp.programs.source import core_of, read_text
 from tests.effort import runs
 from tests.golden.corpus import ACCEPTED, Example
-from tests.programs.as_python import FUNCTIONS, SUMMARIES, Label, Rows, Vec, run
+from tests.programs.as_python import FUNCTIONS, SUMMARIES, Label, Row, Rows, Vec, run
 
 SLOW = ("several_steps_unrolled",)
 
@@ -216,7 +215,7 @@ def as_rows(program: Program, table: list[dict[str, Any]]) -> Rows:
     if program.scalar:
         rows = Rows(cell("", item[""]) for item in table)
     else:
-        rows = Rows(SimpleNamespace(**{k: cell(k, v) for k, v in item.items()}) for item in table)
+        rows = Rows(Row(**{k: cell(k, v) for k, v in item.items()}) for item in table)
     rows.labels = {k: v.labels or ("False", "True") for k, v in kinds.items()}  # type: ignore[attr-defined]
     return rows
 

@@ -8,7 +8,7 @@
   `access`, `literals`, `arithmetic`, `generators`, `helpers`, `calls` (with `arguments`).
 * Functions: `rows`, `aggregates`, `clipping`, `functions`, `categories`; `releases`, `choices` (of
   `labels`) and `candidates`; `models`, `after`, `laws` and `summaries` (posteriors);
-  `results`. How large values grow: `sizes`.
+  `results`. How large values grow: `sizes`. Dictionaries: `tables`.
 
 Every function here raises `ProgramError` for what the language refuses, with the place and, where
 there is a remedy, what would be accepted. Their docstrings don't repeat that.

@@ -13,14 +13,17 @@ from bayesdp.programs.source.laws import law_of
 from bayesdp.programs.source.literals import number
 from bayesdp.programs.source.rows import column_of, size_of
 from bayesdp.programs.source.summaries import is_summary, number_about
+from bayesdp.programs.source.tables import entry_for
 from bayesdp.programs.source.values import (
     Data,
+    Dictionary,
     Items,
     LoweredValue,
     ModelObject,
     RecordVariable,
     Scalar,
     described,
+    scalar,
     static,
     static_of,
 )
@@ -73,18 +76,13 @@ def attribute(node: ast.Attribute, context: Context) -> LoweredValue:
     """A column of a row, or the size of data."""
     owner = context.value(node.value)
     if isinstance(owner, RecordVariable):
-        return column_of(owner, node.attr, node)
+        return _column(owner, node.attr, node)
     if isinstance(owner, ModelObject) and is_summary(owner, node.attr):
         return number_about(law_of(owner, node, context), node, context)
     if isinstance(owner, Data) and node.attr == "size":
         return size_of(owner, node, context)
     if isinstance(owner, Data):
-        raise refuse(
-            "attribute",
-            node,
-            f"Private data has no '.{node.attr}'.",
-            "Its size is `.size`; columns belong to rows: sum(row.height for row in people).",
-        )
+        return _column(owner, node.attr, node)
     raise refuse(
         "attribute",
         node,
@@ -95,16 +93,35 @@ def attribute(node: ast.Attribute, context: Context) -> LoweredValue:
     )
 
 
+def _column(owner: Data | RecordVariable, name: str, node: ast.AST) -> LoweredValue:
+    """A column of a row, or of all rows: `people.height` is (p.height for p in people)."""
+    if isinstance(owner, RecordVariable):
+        return column_of(owner, name, node)
+    if isinstance(owner.row, RecordVariable) and name in dict(owner.row.fields):
+        return replace(owner, row=column_of(owner.row, name, node))
+    raise refuse(
+        "attribute",
+        node,
+        f"Private data has no '.{name}'.",
+        "It has its columns (people.height) and `.size`.",
+    )
+
+
 def entry(node: ast.Subscript, context: Context) -> LoweredValue:
     """An entry of a tuple or vector."""
     owner = context.value(node.value)
     if isinstance(owner, Data | RecordVariable):
+        column = static_of(context.value(node.slice))
+        if isinstance(column, str):
+            return _column(owner, column, node)
         raise refuse(
             "private-output",
             node,
             f"{described(owner).capitalize()} has no entries: one record is never taken out.",
             "Records are reached by sum, count and generators, columns by row.height.",
         )
+    if isinstance(owner, Dictionary):
+        return entry_for(owner, scalar(context.value(node.slice), node.slice, "a key"), node)
     place_in = _index(node.slice, context)
     if isinstance(owner, Items):
         if not -len(owner.items) <= place_in < len(owner.items):

@@ -28,6 +28,7 @@ from bayesdp.programs.source.values import (
     REAL,
     TRUE,
     Data,
+    Dictionary,
     Items,
     LoweredValue,
     Named,
@@ -93,6 +94,8 @@ def call_len(node: ast.Call, context: Context) -> LoweredValue:
     items = context.value(single(node, "items"))
     if isinstance(items, Items):
         return static_number(Fraction(len(items.items)), node)
+    if isinstance(items, Dictionary):
+        return static_number(Fraction(len(items.keys)), node)
     if isinstance(items, Scalar) and items.type.kind == "vector":
         return static_number(Fraction(len(items.type.items)), node)
     if isinstance(items, Data):

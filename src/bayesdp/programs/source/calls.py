@@ -9,7 +9,8 @@ from bayesdp.programs.source.diagnostics import refuse, written
 from bayesdp.programs.source.helpers import inlined
 from bayesdp.programs.source.laws import drawn, law_of
 from bayesdp.programs.source.summaries import METHODS, NUMBERS, called_number, is_summary
-from bayesdp.programs.source.values import LoweredValue, ModelObject, Named, described
+from bayesdp.programs.source.tables import VIEWS, viewed
+from bayesdp.programs.source.values import Dictionary, LoweredValue, ModelObject, Named, described
 
 
 def call(node: ast.Call, context: Context) -> LoweredValue:
@@ -21,6 +22,10 @@ def call(node: ast.Call, context: Context) -> LoweredValue:
             if node.func.attr == "samples":
                 return drawn(owner, node, context)
             return called_number(owner, node.func.attr, node, context)
+    if isinstance(node.func, ast.Attribute) and node.func.attr in VIEWS:
+        table = context.value(node.func.value)
+        if isinstance(table, Dictionary):
+            return viewed(table, node, node.func.attr)
     if not isinstance(node.func, ast.Name):
         grown = isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "extend")
         name = written(node.func.value) if isinstance(node.func, ast.Attribute) else ""

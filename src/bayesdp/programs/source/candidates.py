@@ -48,8 +48,9 @@ def candidates_of(bound: BoundArguments, context: Context) -> ModelObject:
             and values
             and all(isinstance(number, Fraction) for number in values)
         ):
-            whole = all(isinstance(v, Fraction) and v.denominator == 1 for v in values)
-            parts = tuple(constant(number) for number in values)
+            numbers = [number for number in values if isinstance(number, Fraction)]
+            whole = all(number.denominator == 1 for number in numbers)
+            parts = tuple(map(constant, numbers))
             expr = Expr("values", parts, (), place(node))
             return ModelObject("candidates", expr, "int" if whole else "real")
     if isinstance(candidates, Scalar | Items | Data | ModelObject):

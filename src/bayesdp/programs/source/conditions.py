@@ -12,6 +12,7 @@ from bayesdp.programs.source.labels import is_choice, other_label, same_label
 from bayesdp.programs.source.loops import sequence
 from bayesdp.programs.source.values import (
     BOOL,
+    Dictionary,
     Items,
     LoweredValue,
     Scalar,
@@ -21,6 +22,7 @@ from bayesdp.programs.source.values import (
     highest,
     operation,
     scalar,
+    static,
     unmixed,
 )
 
@@ -46,7 +48,7 @@ def compare(node: ast.Compare, context: Context) -> LoweredValue:
     parts = [
         _among(op, node, given[i], given[i + 1])
         if isinstance(op, ast.In | ast.NotIn)
-        else _comparison(
+        else comparison(
             COMPARISONS[type(op)],
             node,
             scalar(given[i], operands[i]),
@@ -69,6 +71,8 @@ def _looked_through(node: ast.expr, context: Context) -> LoweredValue:
 
 def _among(op: ast.cmpop, node: ast.Compare, item: LoweredValue, listed: LoweredValue) -> Scalar:
     """`a in (b, c)`: one comparison after the other, of a list that is known beforehand."""
+    if isinstance(listed, Dictionary):
+        listed = Items(tuple(static(key, node) for key in listed.keys))
     if not isinstance(listed, Items):
         raise refuse(
             "construct",
@@ -77,7 +81,7 @@ def _among(op: ast.cmpop, node: ast.Compare, item: LoweredValue, listed: Lowered
             'p.answer in ("yes", "no")',
         )
     left = scalar(item, node)
-    parts = [_comparison("eq", node, left, scalar(entry, node)) for entry in listed.items]
+    parts = [comparison("eq", node, left, scalar(entry, node)) for entry in listed.items]
     among = _connected("or", node, parts) if parts else Scalar("static", constant(False), BOOL)
     if isinstance(op, ast.In):
         return among
@@ -86,7 +90,8 @@ def _among(op: ast.cmpop, node: ast.Compare, item: LoweredValue, listed: Lowered
     return Scalar(among.level, operation("not", node, among), BOOL, among.released)
 
 
-def _comparison(op: str, node: ast.AST, a: Scalar, b: Scalar) -> Scalar:
+def comparison(op: str, node: ast.AST, a: Scalar, b: Scalar) -> Scalar:
+    """The comparison `op` of two values that are not private."""
     level = highest(a.level, b.level)
     if level == "private":
         raise refuse(

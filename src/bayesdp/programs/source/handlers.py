@@ -27,6 +27,7 @@ from bayesdp.programs.source import (
     models,
     releases,
     statements,
+    tables,
 )
 from bayesdp.programs.source.context import Handlers
 
@@ -36,6 +37,7 @@ HANDLERS = Handlers(
         ast.Name: access.name,
         ast.Tuple: access.tuple_or_list,
         ast.List: access.tuple_or_list,
+        ast.Dict: tables.dictionary,
         ast.Attribute: access.attribute,
         ast.Subscript: access.entry,
         ast.Lambda: access.misplaced_lambda,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bayesdp.programs.source.values import (
     Data,
+    Dictionary,
     Items,
     LoweredValue,
     ModelObject,
@@ -61,6 +62,8 @@ def is_private(value: LoweredValue) -> bool:
     """Whether a value depends on private data without a release."""
     if isinstance(value, Items):
         return any(is_private(entry) for entry in value.items)
+    if isinstance(value, Dictionary):
+        return any(is_private(entry) for entry in value.values)
     if isinstance(value, Scalar):
         return value.level == "private"
     if isinstance(value, ModelObject):

@@ -7,12 +7,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 from bayesdp.programs.source.diagnostics import refuse
 
-Literal = bool | Fraction | str | tuple["Literal", ...]
+
+@dataclass(frozen=True)
+class LiteralDictionary:
+    """A dictionary of literals: its keys, texts, numbers or truth values, each with its value."""
+
+    pairs: tuple[tuple[bool | Fraction | str, Literal], ...]
+
+
+Literal = bool | Fraction | str | tuple["Literal", ...] | LiteralDictionary
 
 MOST_DIGITS = 50
 """The most digits of a written number: what is computed from several must fit the kernel."""
@@ -69,6 +78,8 @@ def literal(node: ast.expr, constants: Mapping[str, Literal]) -> Literal:
         return constants[node.id]
     if isinstance(node, ast.Tuple | ast.List):
         return tuple(literal(entry, constants) for entry in node.elts)
+    if isinstance(node, ast.Dict):
+        return _dictionary(node, constants)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
         value = literal(node.operand, constants)
         if isinstance(value, Fraction):
@@ -83,8 +94,23 @@ def literal(node: ast.expr, constants: Mapping[str, Literal]) -> Literal:
         "static",
         node,
         "A literal is wanted here.",
-        "It is a number, a text, True, False, a tuple of those, or arithmetic on them.",
+        "It is a number, a text, True, False, a tuple or a dictionary of those, or arithmetic on "
+        "them.",
     )
+
+
+def _dictionary(node: ast.Dict, constants: Mapping[str, Literal]) -> LiteralDictionary:
+    pairs: list[tuple[bool | Fraction | str, Literal]] = []
+    for at, value in zip(node.keys, node.values, strict=True):
+        key = None if at is None else literal(at, constants)
+        if key is None or isinstance(key, tuple | LiteralDictionary):
+            raise refuse("static", at or node, "A key is a text, a number or a truth value.", "")
+        if any(type(held) is type(key) and held == key for held, _ in pairs):
+            raise refuse("construct", at or node, "This key stands here twice.", "")
+        pairs.append((key, literal(value, constants)))
+    if not pairs:
+        raise refuse("static", node, "This dictionary is empty.", "")
+    return LiteralDictionary(tuple(pairs))
 
 
 def setting(text: str) -> Literal:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 from bayesdp.programs.ir import Expr, Parts
@@ -12,6 +13,7 @@ from bayesdp.programs.source.context import MOST_STEPS, Context
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.values import (
     Data,
+    Dictionary,
     Items,
     LoweredValue,
     ModelObject,
@@ -103,6 +105,8 @@ def sequence(node: ast.expr, context: Context) -> Data | Parted | tuple[LoweredV
         return tuple(static_number(Fraction(value), node) for value in steps)
     if isinstance(over, Items):
         return over.items
+    if isinstance(over, Dictionary):
+        return tuple(static(key, node) for key in over.keys)
     if isinstance(over, Scalar) and over.type.kind == "vector":
         return entries(over, node)
     raise refuse(
@@ -113,36 +117,69 @@ def sequence(node: ast.expr, context: Context) -> Data | Parted | tuple[LoweredV
     )
 
 
-def _zipped(node: ast.Call, context: Context) -> tuple[LoweredValue, ...]:
+def _zipped(node: ast.Call, context: Context) -> Data | Parted | tuple[LoweredValue, ...]:
     assert isinstance(node.func, ast.Name)
-    lists = []
+    lists: list[Data | Parted | tuple[LoweredValue, ...]] = []
     for argument in node.args:
-        over = sequence(argument, context)
-        if isinstance(over, Data):
-            raise pairs(node)
-        if isinstance(over, Parted):
-            raise refuse(
-                "construct",
-                argument,
-                "A partition is looped over by itself.",
-                "for label, piece in partition(people, by=...): and what belongs to a label by "
-                'conditions on it: 2 if label == "north" else 5.',
-            )
-        lists.append(over)
+        lists.append(sequence(argument, context))
     if node.keywords or not lists:
         raise refuse("arguments", node, f"{node.func.id} takes tuples.")
     if node.func.id == "enumerate":
         if len(lists) != 1:
             raise refuse("arguments", node, "enumerate takes one tuple.")
-        lists.insert(0, tuple(static_number(Fraction(i), node) for i in range(len(lists[0]))))
-    if len({len(values) for values in lists}) > 1:
+        (over,) = lists
+        if isinstance(over, Data):
+            raise pairs(node)
+        many = len(over.labels) if isinstance(over, Parted) else len(over)
+        lists.insert(0, tuple(static_number(Fraction(i), node) for i in range(many)))
+    if any(isinstance(over, Data) for over in lists):
+        return beside_rows(lists, node)
+    if any(isinstance(over, Parted) for over in lists):
+        return _beside_pieces(lists, node)
+    known = [over for over in lists if isinstance(over, tuple)]
+    if len({len(values) for values in known}) > 1:
         raise refuse("type", node, "zip takes tuples of one length.")
-    return tuple(Items(tuple(parts)) for parts in zip(*lists, strict=True))
+    return tuple(Items(tuple(parts)) for parts in zip(*known, strict=True))
+
+
+def _beside_pieces(lists: list[Data | Parted | tuple[LoweredValue, ...]], node: ast.AST) -> Parted:
+    """The pieces of one partition, each beside an entry of tuples of as many entries."""
+    parted = [over for over in lists if isinstance(over, Parted)]
+    beside = tuple(None if isinstance(over, Parted) else over for over in lists)
+    if len(parted) > 1 or parted[0].beside:
+        raise refuse(
+            "construct",
+            node,
+            "One partition is gone through at a time.",
+            "Partition a piece again inside the loop over the first: for a, b in partition(piece, "
+            "by=...).",
+        )
+    labels = parted[0].labels
+    if any(isinstance(over, tuple) and len(over) != len(labels) for over in lists):
+        raise refuse(
+            "type",
+            node,
+            f"The partition has {len(labels)} pieces, and stands beside another number of entries.",
+            f"Its labels are {', '.join(labels)}, in this order: one entry for each.",
+        )
+    assert not any(isinstance(over, Data) for over in lists)
+    return replace(parted[0], beside=beside)  # type: ignore[arg-type]
+
+
+def beside_rows(lists: list[Data | Parted | tuple[LoweredValue, ...]], node: ast.AST) -> Data:
+    """The values of one record beside each other: all lists go through the same records."""
+    data = [over for over in lists if isinstance(over, Data)]
+    same = len({(over.pieces, over.filter) for over in data}) == 1
+    if len(data) < len(lists) or not same:
+        raise pairs(node)
+    rows = [over.row for over in data]
+    return Data(data[0].pieces, data[0].filter, Items(tuple(rows)))
 
 
 def call_zip(node: ast.Call, context: Context) -> LoweredValue:
     """`zip(a, b)` and `enumerate(a)` of static tuples."""
-    return Items(_zipped(node, context))
+    over = _zipped(node, context)
+    return Items(over) if isinstance(over, tuple) else over
 
 
 def call_range(node: ast.Call, context: Context) -> LoweredValue:
@@ -189,19 +226,40 @@ def call_tuple(node: ast.Call, context: Context) -> LoweredValue:
     return Items(over, changes)
 
 
+def _beside(over: Parted, at: int, named: Items, target: ast.expr) -> LoweredValue:
+    """What a loop over pieces gives its target: the piece, with its label where two are named.
+
+    `named` is the label and the piece at place `at` of the partition. After `zip` there is an entry
+    of each list, and the target has a name, or a pair of names, for the piece.
+    """
+    if not over.beside:
+        return named if isinstance(target, ast.Tuple) else named.items[1]
+    if not isinstance(target, ast.Tuple) or len(target.elts) != len(over.beside):
+        return Items(tuple(named if listed is None else listed[at] for listed in over.beside))
+    return Items(
+        tuple(
+            listed[at]
+            if listed is not None
+            else named
+            if isinstance(inner, ast.Tuple)
+            else named.items[1]
+            for inner, listed in zip(target.elts, over.beside, strict=True)
+        )
+    )
+
+
 def pieces(
     over: Parted, target: ast.expr, node: ast.AST, context: Context, run: Callable[[], None]
 ) -> None:
     """The commands for each label; names that stand for a piece end with the loop."""
     parts = []
-    pair = isinstance(target, ast.Tuple)
     data = over.data
-    for label in over.labels:
+    for place_in, label in enumerate(over.labels):
         context.draft.tick(node)
         piece = Data((*data.pieces, (over.column, label)), data.filter, data.row)
         shown = static(label, node)
         with context.draft.apart() as commands:
-            assign(target, Items((shown, piece)) if pair else piece, context)
+            assign(target, _beside(over, place_in, Items((shown, piece)), target), context)
             run()
         parts.append((label, tuple(commands)))
     for part in ast.walk(target):
@@ -217,6 +275,8 @@ def pieces(
 def _holds_piece(value: LoweredValue, columns: tuple[str, ...], outside: object) -> bool:
     if isinstance(value, Items):
         return any(_holds_piece(entry, columns, outside) for entry in value.items)
+    if isinstance(value, Dictionary):
+        return any(_holds_piece(entry, columns, outside) for entry in value.values)
     if isinstance(value, Data):
         return value.pieces != outside and any(c in columns for c, _ in value.pieces)
     if isinstance(value, Scalar):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 
 from bayesdp.programs.source.diagnostics import ProgramError, refuse
-from bayesdp.programs.source.values import Items, LoweredValue, RecordVariable, Scalar
+from bayesdp.programs.source.values import Dictionary, Items, LoweredValue, RecordVariable, Scalar
 from bayesdp.programs.surface_names import SURFACE, TYPES
 
 WAYS_OUT = frozenset(
@@ -34,7 +34,7 @@ INSTEAD = {
     "reversed": "Sums and counts don't depend on the order of records.",
     "set": "Declare the values: Category[...], and count each with onehot.",
     "frozenset": "Declare the values: Category[...], and count each with onehot.",
-    "dict": "Use tuples.",
+    "dict": 'Write it out: {"north": 1.2, "south": 0.9}.',
     "any": "Whether any record has a property can be seen from a noisy count(...).",
     "all": "Whether all records have a property can be seen from a noisy count(...).",
     "map": "Write a generator: (f(row) for row in people).",
@@ -163,4 +163,6 @@ class FunctionScope:
 def _of_row(value: LoweredValue) -> bool:
     if isinstance(value, Items):
         return any(_of_row(entry) for entry in value.items)
+    if isinstance(value, Dictionary):
+        return any(_of_row(entry) for entry in value.values)
     return isinstance(value, RecordVariable) or (isinstance(value, Scalar) and value.level == "row")

@@ -10,7 +10,7 @@ from bayesdp.errors import InputError
 from bayesdp.programs.ir import Type
 from bayesdp.programs.source.annotations import read_type
 from bayesdp.programs.source.diagnostics import refuse
-from bayesdp.programs.source.literals import Literal, literal
+from bayesdp.programs.source.literals import Literal, LiteralDictionary, literal
 from bayesdp.programs.source.module import SourceFile
 from bayesdp.statements.base import exact_text
 
@@ -98,7 +98,7 @@ def parameters_of(
                 f"{_shown_value(value)} is not a value of {_declared(kind)}.",
                 "Change the default, or the declared type.",
             )
-        assert not isinstance(value, tuple)
+        assert not isinstance(value, tuple | LiteralDictionary)
         parameters.append((argument, kind, value))
     return tuple(parameters)
 

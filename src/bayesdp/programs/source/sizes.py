@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from bayesdp.programs.ir import Expr
-from bayesdp.programs.source.values import Data, Items, LoweredValue, ModelObject, Scalar
+from bayesdp.programs.source.values import (
+    Data,
+    Dictionary,
+    Items,
+    LoweredValue,
+    ModelObject,
+    Scalar,
+)
 
 
 class PartCounts:
@@ -19,6 +26,8 @@ class PartCounts:
             return self.expression(value.expr)
         if isinstance(value, Items):
             return 1 + sum(self.of(entry) for entry in value.items)
+        if isinstance(value, Dictionary):
+            return 1 + sum(self.of(entry) for entry in value.values)
         if isinstance(value, Data):
             row = value.row
             return self.expression(value.filter) + (

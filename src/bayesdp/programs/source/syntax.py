@@ -14,7 +14,7 @@ ALLOWED: tuple[type[ast.AST], ...] = (
     *(ast.AnnAssign, ast.For, ast.If, ast.Expr, ast.Pass, ast.Name, ast.Load, ast.Store),
     *(ast.Constant, ast.Tuple, ast.List, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare),
     *(ast.IfExp, ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.GeneratorExp),
-    *(ast.ListComp, ast.comprehension, ast.Lambda),
+    *(ast.ListComp, ast.comprehension, ast.Lambda, ast.Dict),
     *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.USub, ast.UAdd),
     *(ast.Not, ast.And, ast.Or, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In),
     ast.NotIn,
@@ -24,7 +24,11 @@ _REQUIRE = "For a condition on public values write require(...)."
 _IMPORT = ("import", "Programs import nothing inside a function.", "")
 _OUTSIDE = ("effect", "Programs change nothing outside themselves.", "Return the value.")
 _YIELD = ("construct", "Programs return once.", "Return a tuple.")
-_DICTIONARY = ("construct", "Dictionaries are not part of the language.", "Use tuples.")
+_DICTIONARY = (
+    "construct",
+    "A dictionary has keys that are known beforehand.",
+    "List them: {'a': 1, 'b': 2}.",
+)
 _SET = ("construct", "Sets are not part of the language.", "Use tuples.")
 _IDENTITY = ("construct", "`is` compares identities, not values.", "Use == or !=.")
 REFUSED: dict[type[ast.AST], tuple[str, str, str]] = {
@@ -64,7 +68,6 @@ REFUSED: dict[type[ast.AST], tuple[str, str, str]] = {
         "A static loop runs to its end.",
     ),
     ast.Continue: ("private-control", "A static loop runs to its end.", "Use a row condition."),
-    ast.Dict: _DICTIONARY,
     ast.DictComp: _DICTIONARY,
     ast.Set: _SET,
     ast.SetComp: _SET,

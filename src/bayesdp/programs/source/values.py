@@ -9,7 +9,7 @@ from typing import Literal as OneOf
 
 from bayesdp.programs.ir import Constant, Expr, Type, Where
 from bayesdp.programs.source.diagnostics import place, refuse
-from bayesdp.programs.source.literals import Literal
+from bayesdp.programs.source.literals import Literal, LiteralDictionary
 
 DataLevel = OneOf["static", "public", "row", "private"]
 ORDER: tuple[DataLevel, ...] = ("static", "public", "row", "private")
@@ -57,6 +57,14 @@ class Items:
 
 
 @dataclass(frozen=True)
+class Dictionary:
+    """A table of public values: `keys` are literals, each once, and `values` stand in order."""
+
+    keys: tuple[Literal, ...]
+    values: tuple[LoweredValue, ...]
+
+
+@dataclass(frozen=True)
 class RecordVariable:
     """A record, as the variable of a generator."""
 
@@ -84,6 +92,8 @@ class Parted:
     column: str
     labels: tuple[str, ...]
     public: bool
+    beside: tuple[tuple[LoweredValue, ...] | None, ...] = ()
+    """What `zip` puts beside each piece, in the order of its arguments; None is the piece."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +118,7 @@ class Named:
     name: str
 
 
-LoweredValue = Scalar | Items | RecordVariable | Data | Parted | ModelObject | Named
+LoweredValue = Scalar | Items | Dictionary | RecordVariable | Data | Parted | ModelObject | Named
 
 TRUE = Expr("const", (), (True,))
 
@@ -120,6 +130,9 @@ def constant(value: Constant, node: ast.AST | None = None) -> Expr:
 
 def static(value: Literal, node: ast.AST | None = None) -> LoweredValue:
     """A literal as a value."""
+    if isinstance(value, LiteralDictionary):
+        entries = tuple(static(entry, node) for _, entry in value.pairs)
+        return Dictionary(tuple(key for key, _ in value.pairs), entries)
     if isinstance(value, tuple):
         return Items(tuple(static(entry, node) for entry in value))
     if isinstance(value, bool):
@@ -226,6 +239,8 @@ def described(value: LoweredValue) -> str:
         return by_level.get(value.level, "a private value")
     if isinstance(value, Items):
         return "a tuple"
+    if isinstance(value, Dictionary):
+        return "a dictionary"
     if isinstance(value, RecordVariable):
         return "a record"
     if isinstance(value, Data):

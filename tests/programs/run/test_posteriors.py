@@ -362,18 +362,10 @@ def test_a_filtered_normal_under_huge_noise(noise: str, shift: int) -> None:
 
 
 @pytest.mark.parametrize("noise", HUGE)
-@pytest.mark.parametrize(
-    ("law", "entry", "model"),
-    [
-        ("Beta", "on", "bernoulli, prior=beta(1, 1)"),
-        ("Dirichlet", "kind", "categorical, prior=dirichlet(1, 1, 1)"),
-    ],
-)
-def test_counts_with_a_private_total_that_noise_drowns_are_refused_before(
-    noise: str, law: str, entry: str, model: str
-) -> None:
-    text = FILTERED.replace("DISTRIBUTION", law).replace("ENTRY", entry)
-    text = text.replace("LIKELIHOOD", model).replace("NOISE", HUGE[noise])
+def test_counts_with_a_private_total_that_noise_drowns_are_refused_before(noise: str) -> None:
+    text = FILTERED.replace("DISTRIBUTION", "Dirichlet").replace("ENTRY", "kind")
+    text = text.replace("LIKELIHOOD", "categorical, prior=dirichlet(1, 1, 1)")
+    text = text.replace("NOISE", HUGE[noise])
     core, verdict = accepted(text)
     with pytest.raises(InputError, match="noise_aware of counts with a private total"):
         ready(core, verdict, load(core, TABLE))

@@ -8,6 +8,8 @@
   `spends` is what the ledger keeps.
 * Inference: `observed` into `posteriors`, `latent`, `regression` and `quadrature`; `diagnostics`;
   `laws` of released numbers, and draws.
+* Inference: `observed` into `posteriors`, `latent`, `private_totals`, `regression`, `quadrature`
+  and `interpolated`; `diagnostics`.
 * Results: `result`, `distributions` (each with a `law`), `spread`, `divergences`, `figures`.
 * The way through the ledger: `session`. A sign at the terminal meanwhile: `waiting`.
 """

@@ -1,7 +1,8 @@
 """Posteriors from released statistics: `plug_in` takes them as true, `noise_aware` does not.
 
 What is exact: beta-bernoulli, dirichlet-categorical and gamma-poisson sum the true statistics out
-(`latent.py`; the results are mixtures of conjugate posteriors), randomized response with two states
+(`latent.py`; the results are mixtures of conjugate posteriors), a rate with a private total is
+integrated (`private_totals.py`), randomized response with two states
 integrates the law of an answer, normal means with Laplace noise and priors that are not a single
 conjugate law are integrated by quadrature. What is a choice of model: the clip of real rows is not
 modelled; where the number of rows is private its prior is flat; randomized response with more
@@ -11,6 +12,7 @@ states is sampled by data augmentation; a regression is `regression.py`'s.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from bayesdp.programs.ir import Expr
 from bayesdp.programs.run import distributions as d
 from bayesdp.programs.run.latent import cells, require_pairs, window
 from bayesdp.programs.run.observed import Answers, Noisy, Source
+from bayesdp.programs.run.private_totals import log_likelihood, require_scale
 from bayesdp.programs.run.public import PublicValues
 from bayesdp.programs.run.quadrature import by_quadrature
 from bayesdp.programs.run.regression import closed_form, unmoved
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 
 FLAT_SIZE = "The number of records is private; its prior is flat."
 CLIP = "The clip of the records is not part of the model."
+MOST_PARTS = 256
+"""The most parts of a prior that are taken one by one where the number of records is private."""
 MATCHED = "The prior is a mixture: it was replaced by the single law with its means and spread."
 
 
@@ -235,26 +240,17 @@ def _merged(prior: d.Mixture, weight: Callable[[Ints], Floats], y: float, n: int
 
 
 def _private_size(source: Noisy, prior: d.Univariate) -> d.Univariate:
-    """Noisy successes and failures: two cells of a table whose total has a flat prior."""
-    from scipy.special import betaln, gammaln
-
-    if not isinstance(prior, d.Mixture) or len(prior.weights) > 1:
+    """Noisy successes and failures, of a total with a flat prior."""
+    require_scale(source.noise)
+    notes: tuple[str, ...] = (FLAT_SIZE,)
+    if isinstance(prior, d.Mixture) and len(prior.weights) > MOST_PARTS:
         prior = _matched_beta(prior)
-    a, b = prior.parameters
-    require_pairs(source.noise, 2)
-    table = cells(source.floats, source.noise, np.asarray([a, b]), None)
-    successes, failures = table.values
-    s, f = successes[:, None].astype(float), failures[None, :].astype(float)
-    logs = (
-        source.noise.log(source.floats[0] - s)
-        + source.noise.log(source.floats[1] - f)
-        + gammaln(s + f + 1) - gammaln(s + 1) - gammaln(f + 1)
-        + betaln(a + s, b + f)
-    )  # fmt: skip
-    return d.mixture(
-        "beta", np.broadcast_to(a + s, logs.shape).ravel(),
-        np.broadcast_to(b + f, logs.shape).ravel(), logs.ravel(), (FLAT_SIZE,),
-    )  # fmt: skip
+        notes = (MATCHED, FLAT_SIZE)
+    logs, off = log_likelihood(source.floats, source.noise)
+    law = by_quadrature(
+        "beta", lambda x: logs(x) + prior.log_density(x), *_space(prior), notes=notes
+    )
+    return replace(law, error=law.error + off)
 
 
 def _matched_beta(prior: d.Univariate) -> d.Mixture:
@@ -262,7 +258,7 @@ def _matched_beta(prior: d.Univariate) -> d.Mixture:
     assert isinstance(mean, float)
     assert isinstance(sd, float)
     total = max(mean * (1 - mean) / sd**2 - 1.0, 1e-3)
-    return d.single("beta", mean * total, (1 - mean) * total, (MATCHED,))
+    return d.single("beta", mean * total, (1 - mean) * total)
 
 
 def _summed(

@@ -31,6 +31,7 @@ from bayesdp.programs.run.latent import require_pairs
 from bayesdp.programs.run.machine import Machine
 from bayesdp.programs.run.observed import Noisy
 from bayesdp.programs.run.private import MOST_ROWS, PrivateValues
+from bayesdp.programs.run.private_totals import require_scale
 from bayesdp.programs.run.public import PublicValues
 from bayesdp.programs.run.table import CellValues, Rows, check_types, inside
 from bayesdp.programs.verdict import ProgramVerdict
@@ -223,7 +224,9 @@ class Rehearsal(Machine):
         source, family = self.noisy.get(name), model.args[1].data[0]
         if not isinstance(source, Noisy) or source.size is not None:
             return
-        if family in ("bernoulli", "categorical"):
+        if family == "bernoulli":
+            require_scale(source.noise)
+        elif family == "categorical":
             require_pairs(source.noise, len(source.values))
 
     def run(self) -> Any:

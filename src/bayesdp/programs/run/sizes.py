@@ -78,7 +78,7 @@ def log_over_sizes(
         for start in range(0, len(x), rows):
             part = x[start : start + rows]
             starts = _edges(part, released, sd, noise)
-            at, weights = _rule(starts[:, :-1], np.diff(starts, axis=1))
+            at, weights = sum_rule(starts[:, :-1], np.diff(starts, axis=1))
             used, peak = weights > 0, each(0.0, part)
             logs = np.full(at.shape, -np.inf)
             wide = np.broadcast_to(part[:, None], at.shape)
@@ -131,8 +131,11 @@ def _edges(x: Floats, released: tuple[float, float], sd: float, noise: AddedNois
     return np.asarray(np.sort(np.clip(edges, 1.0, np.floor(most) + 1.0), axis=1))
 
 
-def _rule(starts: Floats, lengths: Floats) -> tuple[Floats, Floats]:
-    """Nodes and weights for the sum over each row's blocks, side by side."""
+def sum_rule(starts: Floats, lengths: Floats) -> tuple[Floats, Floats]:
+    """Nodes and weights for the sum over each row's blocks of whole numbers, side by side.
+
+    `starts` are the blocks' first numbers, `lengths` how many numbers they have.
+    """
     nodes, shares = _table()
     short = np.minimum(lengths, _TABLE).astype(np.int64)
     # In 1/N^2 the rules for N numbers go to that of an integral.

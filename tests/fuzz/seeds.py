@@ -1,0 +1,168 @@
+"""Valid documents to start from."""
+
+from __future__ import annotations
+
+import io
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tests.golden.cases import DAYS, DAYS_CSV, PEOPLE, PEOPLE_CSV
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "docs" / "examples"
+CHAIN = [[0.9, 0.1], [0.3, 0.7]]
+
+POPULATIONS: tuple[dict[str, Any], ...] = (
+    {"model": "independent"},
+    {"model": "clusters", "size": 3, "covers": ["a"], "source": "us"},
+    {"model": "unknown", "records": 5},
+    {"model": "finite", "probabilities": [[0.4, 0.1], [0.1, 0.4]]},
+    {"model": "markov", "transition": CHAIN, "length": 12, "initial": "stationary"},
+    {"model": "markov", "transition": CHAIN, "length": 5, "initial": [0.5, 0.5]},
+    {
+        "model": "markov",
+        "transition_lower": [[0.8, 0.05], [0.2, 0.6]],
+        "transition_upper": [[0.95, 0.2], [0.4, 0.8]],
+        "length": 6,
+    },
+    {
+        "model": "markov",
+        "order": 2,
+        "transition": [CHAIN, [[0.6, 0.4], [0.2, 0.8]]],
+        "length": 8,
+    },
+    {
+        "model": "markov",
+        "transition": [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]],
+        "length": 6,
+    },
+    {
+        "model": "tree",
+        "nodes": [
+            {"name": "a", "law": [0.7, 0.3]},
+            {"name": "b", "parent": "a", "transition": CHAIN},
+            {"name": "c", "parent": "a", "transition": CHAIN},
+        ],
+    },
+    {
+        "model": "graph",
+        "records": 3,
+        "states": 2,
+        "factors": [
+            {"between": [0], "table": [0.9, 0.1]},
+            {"between": [0, 1], "table": [[1.0, 0.5], [0.5, 1.0]]},
+            {"between": [1, 2], "table": [[1.0, 0.8], [0.8, 1.0]]},
+        ],
+    },
+    {"model": "graph", "records": 9, "grid": [3, 3], "table": [[2.0, 1.0], [1.0, 2.0]]},
+    {
+        "model": "network",
+        "nodes": [
+            {"name": "rain", "states": ["yes", "no"], "parents": [], "table": [0.2, 0.8]},
+            {
+                "name": "wet",
+                "states": ["yes", "no"],
+                "parents": ["rain"],
+                "table": [[0.9, 0.1], [0.2, 0.8]],
+            },
+        ],
+    },
+    {"model": "gaussian", "covariance": [[1.0, 0.3], [0.3, 1.0]]},
+    {"model": "gaussian", "precision": [[2.0, -0.5], [-0.5, 2.0]]},
+    {"model": "gaussian", "size": 4, "max_correlation": 0.2},
+    {"model": "autoregressive", "coefficient": 0.5, "length": 10},
+    {
+        "model": "family",
+        "members": [
+            {"model": "clusters", "size": 2},
+            {"model": "finite", "probabilities": [[0.3, 0.2], [0.2, 0.3]]},
+        ],
+    },
+)
+CAUSAL = tuple(EXAMPLES.glob("*.toml"))
+TABLES = {"people.csv": PEOPLE_CSV, "days.csv": DAYS_CSV}
+EDGES = "first,second\n0,1\n1,2\n2,3\n3,4\n4,0\n"
+MARKET = "%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 2\n2 2 2\n3 3 2\n2 1 -0.5\n"
+
+MORE_QUERIES = (
+    'kind = "sum"\ncolumn = "height"\nby = "role"',
+    'kind = "proportion"\nwhere = "smokes == \'yes\' and height > 160"',
+    'kind = "histogram"\ncolumn = "smokes"',
+    'kind = "histogram"\ncolumn = "height"\nbins = [120, 150, 180, 220]',
+    'kind = "quantile"\nprobability = 0.5\ncolumn = "height"\nstep = 5',
+    'kind = "variance"\ncolumn = "height"',
+    'kind = "randomized_response"\ncolumn = "smokes"\nepsilon = 0.5',
+    'kind = "count"\nwhere = "height >= 150"\nweighted_by = "height"',
+)
+
+
+def studies() -> tuple[str, ...]:
+    """Studies of the two small tables."""
+    more = "".join(f'\n[[query]]\nname = "q{i}"\n{text}\n' for i, text in enumerate(MORE_QUERIES))
+    derived = 'tall = { from = "height", cuts = [150, 180] }\n[population]'
+    gaussian = PEOPLE.replace("epsilon = 3.0", 'epsilon = 3.0\ndelta = 1e-6\nnoise = "gaussian"')
+    private = PEOPLE.replace(
+        'model = "clusters"\nsize = 3', 'model = "gaussian"\nsize = 3\nmax_correlation = 0.2'
+    ).replace('covers = ["height", "smokes"]', 'covers = ["height"]')
+    return (PEOPLE, PEOPLE + more, DAYS, gaussian, private, PEOPLE.replace("[population]", derived))
+
+
+@cache
+def programs() -> tuple[str, ...]:
+    """The programs of the docs."""
+    return tuple(
+        path.read_text(encoding="utf-8") for path in sorted((EXAMPLES / "programs").glob("*.py"))
+    )
+
+
+@cache
+def bif() -> str:
+    """A published network."""
+    return (EXAMPLES / "asia.bif").read_text(encoding="utf-8")
+
+
+@cache
+def parquet() -> bytes:
+    """The table of people as a small Parquet file."""
+    import pandas as pd
+
+    out = io.BytesIO()
+    pd.read_csv(io.StringIO(PEOPLE_CSV)).to_parquet(out, index=False)
+    return out.getvalue()
+
+
+@cache
+def certificates() -> tuple[str, ...]:
+    """Certificates of releases, of levels and of a program, made in a folder of their own."""
+    import os
+    from tempfile import TemporaryDirectory
+
+    from typer.testing import CliRunner
+
+    from bayesdp.cli import app
+
+    before = Path.cwd()
+    with TemporaryDirectory(prefix="bayesdp-fuzz-") as folder:
+        os.chdir(folder)
+        try:
+            for name, text in TABLES.items():
+                Path(name).write_text(text)
+            made: list[list[str]] = []
+            for i, study in enumerate(studies()):
+                Path(f"s{i}.toml").write_text(study.replace('dataset = "', f'dataset = "{i}'))
+                made.append(["release", f"s{i}.toml", "--certificate", f"{i}.json"])
+            for i, population in enumerate(POPULATIONS):
+                command = ["leakage", json.dumps(population), "--epsilon", "0.5", "--seconds", "2"]
+                made.append([*command, "--certificate", f"p{i}.json"])
+            coin = str(EXAMPLES / "programs" / "coin.py")
+            made.append(["program", "check", coin, "--certificate", "coin.json"])
+            made.append(["notions", "--given", "bdp=1", "--certificate", "notions.json"])
+            for command in made:
+                CliRunner().invoke(app, command)
+            texts = [path.read_text() for path in sorted(Path().glob("*.json"))]
+        finally:
+            os.chdir(before)
+    assert len(texts) > 20
+    return tuple(texts)

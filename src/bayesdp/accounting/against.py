@@ -15,11 +15,11 @@ from bayesdp.accounting.contents import Book, decoded
 from bayesdp.accounting.entries import Head, LedgerFault, UndecodedError
 from bayesdp.accounting.schema import Log
 
-Document = Mapping[str, Any]
+Stated = Mapping[str, Any]
 """A certificate as plain data."""
 
 
-def entry_of(document: Document) -> Head | None:
+def entry_of(document: Stated) -> Head | None:
     """The entry that a certificate says its debit is; `None` for one that says none."""
     stated = document.get("ledger")
     if not isinstance(stated, Mapping):
@@ -30,7 +30,7 @@ def entry_of(document: Document) -> Head | None:
     return Head(sequence, head)
 
 
-def missing_words(log: Log, book: Book, document: Document) -> str:
+def missing_words(log: Log, book: Book, document: Stated) -> str:
     """How the debit of a certificate is missing in a ledger, in words; empty if it is there.
 
     `log` and `book` are the ledger, `document` is the certificate. One from before certificates
@@ -57,7 +57,7 @@ def missing_words(log: Log, book: Book, document: Document) -> str:
 
 
 def certificate_faults(
-    log: Log, book: Book, documents: Mapping[str, Document]
+    log: Log, book: Book, documents: Mapping[str, Stated]
 ) -> Iterator[LedgerFault]:
     """What certificates, by their names, say of a ledger that it doesn't say itself.
 
@@ -72,7 +72,7 @@ def certificate_faults(
             yield LedgerFault(f"certificate {name}", words)
 
 
-def _other_result(log: Log, book: Book, document: Document) -> str:
+def _other_result(log: Log, book: Book, document: Stated) -> str:
     """That the ledger keeps another certificate of the same release, or none; else empty."""
     debit = book.debits[str(document["release"])]
     if debit.result is None:

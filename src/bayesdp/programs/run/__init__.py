@@ -6,10 +6,8 @@
 * The interpreter: `machine`, with `public` and `private` values, `rows`, `folds` and `sizes`.
 * Noise: `noise`, `gaussian`, `choose` (exponential mechanism, answers of records), `distances`;
   `spends` is what the ledger keeps.
-* Inference: `observed` into `posteriors`, `latent`, `regression` and `quadrature`; `diagnostics`;
-  `laws` of released numbers, and draws.
 * Inference: `observed` into `posteriors`, `latent`, `private_totals`, `regression`, `quadrature`
-  and `interpolated`; `diagnostics`.
+  and `interpolated`; `diagnostics`; `laws` of released numbers, and draws.
 * Results: `result`, `distributions` (each with a `law`), `spread`, `divergences`, `figures`.
 * The way through the ledger: `session`. A sign at the terminal meanwhile: `waiting`.
 """

@@ -63,7 +63,7 @@ UNSOUND = {
     "leaks by printing": "print_a_sum open_a_file",
     "mutable aliases": "append_to_alias mutable_alias mutable_default mutable_default_list",
     "closures over data": "nested_function closure_by_helper closure_by_argument",
-    "adjacent rows used twice": "adjacent_rows rows_by_slices pairs_of_rows pairs_nested",
+    "adjacent rows used twice": "zip_of_two_filters rows_by_slices pairs_of_rows pairs_nested",
 }
 """Each unsoundness, and the programs that try it (tests/golden/test_programs.py refuses them)."""
 

@@ -162,6 +162,31 @@ CAPPED: Document = PERSONS | {
         },
     ],
 }
+GROUPS: Document = {
+    "times": 2,
+    "population": None,
+    "budget": {
+        "notion": "dp",
+        "epsilon": 270.0,
+        "spend": 120.0,
+        "delta": 1e-6,
+        "mechanism_delta": 5e-7,
+    },
+    "columns": COLUMNS | {"smokes": {"groups": "from data"}, "who": {"groups": "from data"}},
+    "queries": [
+        {"name": "people", "kind": "count", "by": "who", "delta": 1e-7},
+        ASKED[0],
+        {
+            "name": "well",
+            "kind": "count",
+            "by": "smokes",
+            "where": "ill == 0",
+            "delta": 1e-7,
+        },
+    ],
+}
+"""Groups of two rows and more are shown, since noise is small."""
+
 RELEASES: dict[str, Document] = {
     "laplace release": {"times": 2},
     "gaussian release": {"times": 2, "budget": DELTA},
@@ -195,6 +220,7 @@ RELEASES: dict[str, Document] = {
     "gaussian series release": {"columns": WIDE, "budget": DELTA, "queries": SERIES[:2]},
     "quantile release": {"columns": WIDE, "queries": QUANTILES},
     "gaussian quantile release": {"budget": DELTA, "queries": QUANTILES[:1]},
+    "groups release": GROUPS,
     "answered release": ANSWERED,
     "gaussian answered release": ANSWERED | {"budget": DELTA},
     "person release": PERSONS,

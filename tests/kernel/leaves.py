@@ -87,6 +87,7 @@ _WITNESS = re.compile(
 )
 _VALUE = re.compile(r"results\.\*\.value")
 _ERROR = re.compile(r"results\.\*\.(error|simultaneous|rank_error)\.(confidence|value|rows)")
+_GROUP = re.compile(r"results\.\*\.group")
 _BETWEEN = re.compile(r"results\.\*\.between\.confidence")
 _COMPUTED = re.compile(r"results\.\*\.(outputs|releases).*")
 _PROGRAM = re.compile(r".*\.evidence\.program\..*")
@@ -101,6 +102,12 @@ _BLOCK = re.compile(r".*\.spend\.block(\.values(\.\*)?)?")
 _ORDER = re.compile(
     r"population\.covers|.*\.evidence\.covers|.*\.reads|columns.*|.*\.query\.column|.*\.query\.by"
 )
+
+
+def _same_but_for_groups(old: list[Any], new: list[Any]) -> bool:
+    """Whether results are the same, in the same order, but for groups that are not shown."""
+    left = [result for result in old if result in new or result["kind"] != "found_groups"]
+    return new == left
 
 
 def why_harmless(path: Path, old: Any, new: Any) -> str | None:
@@ -126,6 +133,10 @@ def why_harmless(path: Path, old: Any, new: Any) -> str | None:
     if _ERROR.fullmatch(name) and numbers:
         weaker = new < old if name.endswith("confidence") else new > old
         return "an error may be larger, or less certain" if weaker else None
+    if _GROUP.fullmatch(name) and isinstance(old, str) and isinstance(new, str):
+        return "which groups are found in the data is what the release tells"
+    if name == "results" and isinstance(new, list) and _same_but_for_groups(old, new):
+        return "of groups that are found in the data, any may be too small to be shown"
     if _BETWEEN.fullmatch(name) and numbers:
         return "an interval of few numbers is the same at another confidence"
     if _COMPUTED.fullmatch(name):

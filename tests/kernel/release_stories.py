@@ -15,6 +15,7 @@ from typing import Any
 from tests.kernel import (
     stories,
     test_forged_collected,
+    test_forged_groups,
     test_forged_quantiles,
     test_forged_series,
     test_forged_tables,
@@ -248,6 +249,7 @@ WITH_FORGERIES: tuple[Any, ...] = (
     test_forged_tables,
     test_products,
     test_forged_collected,
+    test_forged_groups,
     test_forged_series,
     test_own_deltas,
 )
@@ -259,6 +261,8 @@ def honest() -> Iterator[Document]:
     yield counting()
     for name in test_forged_series.STUDIES:
         yield test_forged_series.released(name)
+    for name in test_forged_groups.STUDIES:
+        yield test_forged_groups.released(name)
     for noise in test_own_deltas.NOISES:
         yield test_own_deltas.released(noise)
 

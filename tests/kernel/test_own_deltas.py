@@ -157,6 +157,11 @@ FORGED: dict[str, tuple[str, Callable[[Document], Any], str]] = {
         "cost",
     ),
     "under a population": ("bayesian", _of_a_population, "mechanisms have deltas"),
+    "of a release's costs": (
+        "gaussian",
+        lambda d: d["derivation"]["premises"][0]["premises"][0]["conclusion"].update(delta=1e-7),
+        "own deltas",
+    ),
     "of Gaussian noise": ("laplace", _of_gaussian_noise, "a delta beside other costs"),
 }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -185,6 +186,8 @@ def _release(document: Document) -> str | None:
             items = _program_items(document, step)
         elif step["rule"] == "randomized-response":
             items = [_answers(step["evidence"]["query"])]
+        elif step["rule"] == "thresholded-laplace":
+            items = _groups(document, step)
         else:
             items = _item(document, step)
         if isinstance(items, str):
@@ -199,6 +202,7 @@ def _release(document: Document) -> str | None:
             "interval": spend["interval"],
             "block": spend.get("block"),
             "answers": spend["column"] if "collection" in spend["mechanism"] else None,
+            "delta": Fraction(spend["dp_delta"]),
         }
         for spend in state["earlier_spends"]
     ]
@@ -208,7 +212,7 @@ def _release(document: Document) -> str | None:
 
 def _wrong_sums(document: Document, items: Sequence[Item], claim: Mapping[str, Any]) -> str | None:
     """What these spends cost whoever pays most, against one claim and its sums."""
-    claim = {"delta": 0.0, "dp_rho": 0.0} | claim
+    claim = {"delta": 0.0, "dp_rho": 0.0, "dp_delta": 0.0} | claim
     answers = {(item["answers"], item["epsilon"]): item for item in items if item.get("answers")}
     items = [*answers.values(), *(item for item in items if not item.get("answers"))]
     for paid in _who_pays(items):
@@ -217,7 +221,16 @@ def _wrong_sums(document: Document, items: Sequence[Item], claim: Mapping[str, A
             if false := _below(claim[key], due, key):
                 return false
         cost = _cost(document, paid)
-        if document["claim"]["notion"] == "bdp":
+        own = float(sum((item.get("delta", Fraction(0)) for item in paid), Fraction(0)))
+        if false := _below(claim["dp_delta"], own, "dp_delta"):
+            return false
+        if own and document["claim"]["notion"] == "bdp":
+            false = "mechanisms with a delta of their own have no Bayesian level"
+        elif own and cost.rho == 0 and claim["epsilon"] >= cost.dp_epsilon * SLACK:
+            false = _below(claim["delta"], own, "delta")
+        elif own:
+            false = _own_and_gaussian(paid, claim, own)
+        elif document["claim"]["notion"] == "bdp":
             false = _too_low(document, cost, claim)
         elif cost.rho == 0:
             false = _below(claim["epsilon"], cost.dp_epsilon, "epsilon")
@@ -230,6 +243,20 @@ def _wrong_sums(document: Document, items: Sequence[Item], claim: Mapping[str, A
         if false:
             return false
     return None
+
+
+def _own_and_gaussian(paid: Sequence[Item], claim: Mapping[str, Any], own: float) -> str | None:
+    """A level with orders, where mechanisms have the part `own` of the delta for themselves."""
+    if not claim["delta"] > own:
+        return "no delta is left for an order"
+    with_own = float(sum(item["epsilon"] for item in paid if item.get("delta")))
+    others = float(sum(item["epsilon"] for item in paid if not item.get("delta")))
+    rho = float(sum(item["rho"] for item in paid))
+    ways = [Cost(any=with_own + others, rho_any=rho)]
+    ways.append(Cost(any=with_own, rho_any=rho + others**2 / 2))
+    rest = claim["delta"] - own
+    due = min(bound.epsilon for cost in ways for bound in dp_bounds(cost, rest))
+    return _below(claim["epsilon"], due, "epsilon")
 
 
 def _who_pays(items: Sequence[Item]) -> Iterator[list[Item]]:
@@ -284,6 +311,35 @@ def _answers(query: Document) -> Item:
     """What answers cost whose odds under two states are `e^epsilon`."""
     cost = {"epsilon": Fraction(query["epsilon"]), "rho": Fraction(0), "answers": query["column"]}
     return cost | {"column": None, "interval": None, "block": None}
+
+
+def _groups(document: Document, step: Document) -> list[Item] | str:
+    """What counts by groups from data cost with their noise, and how often a group is shown alone.
+
+    A record is in so many groups, with so many rows in each, that nobody else is in: by hand.
+    """
+    evidence, query = step["evidence"], step["evidence"]["query"]
+    if document["columns"][query["by"]].get("groups") != "from data":
+        return "groups that are declared"
+    rows = document["rows_per_unit"] or document.get("max_rows") or 1
+    each = min(rows, query.get("max_rows_per_group", rows))
+    most = min(rows, query.get("max_rows", rows), query.get("max_groups", rows) * each)
+    groups, in_group = min(query.get("max_groups", most), most), min(each, most)
+    scale, threshold = Fraction(evidence["scale"]), evidence["threshold"]
+    steps = threshold - in_group
+    chance = math.exp(-steps / scale) / (1 + math.exp(-1 / scale))
+    if steps < 1 or groups * chance * SLACK > query["delta"]:
+        return "a threshold that one record reaches too often"
+    return [
+        {
+            "epsilon": 2 * most / scale,
+            "rho": Fraction(0),
+            "column": None,
+            "interval": None,
+            "block": evidence["spend"].get("block"),
+            "delta": Fraction(query["delta"]),
+        }
+    ]
 
 
 def _queries(step: Document) -> list[Document]:

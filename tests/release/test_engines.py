@@ -49,29 +49,81 @@ def cells() -> dict[str, list[Any]]:
     }
 
 
-def study(source: Any, name: str) -> Study:
-    return Study(
-        source,
-        dataset="engines",
-        columns=COLUMNS,
-        population={"model": "independent", "covers": ["x", "w", "ill"], "source": "us"},
-        budget={"epsilon": 8.0, "adversary": "informed"},
-        queries=QUERIES,
-        ledger=f"{name}.db",
-    )
+def study(source: Any, name: str, **other: Any) -> Study:
+    made: dict[str, Any] = {
+        "dataset": "engines",
+        "columns": COLUMNS,
+        "population": {"model": "independent", "covers": ["x", "w", "ill"], "source": "us"},
+        "budget": {"epsilon": 8.0, "adversary": "informed"},
+        "queries": QUERIES,
+        "ledger": f"{name}.db",
+    }
+    return Study(source, **(made | other))
 
 
-def same_in(source: Any, frame: pl.DataFrame) -> None:
+GROUPS: dict[str, Any] = {
+    "dataset": "visits",
+    "columns": {
+        "who": {"public": True},
+        "shop": {"groups": "from data"},
+        "code": {"groups": "from data"},
+        "ill": {"states": [0, 1]},
+    },
+    "population": None,
+    "unit": "who",
+    "max_rows": 5,
+    "budget": {"notion": "dp", "epsilon": 4.0, "delta": 1e-3, "mechanism_delta": 9e-4},
+    "queries": [
+        {"name": "shops", "kind": "count", "by": "shop"},
+        {"name": "well", "kind": "count", "by": "shop", "where": "ill == 0 and shop != 'b'",
+         "max_groups": 2, "max_rows_per_group": 2},
+        {"name": "codes", "kind": "count", "by": "code", "max_rows": 2},
+        {"name": "one each", "kind": "count", "by": "shop", "max_rows_per_group": 1},
+    ],
+}  # fmt: skip
+"""Persons of several rows, whose groups are found in the data."""
+GROUP_TYPES = {"who": "int8", "shop": "text", "code": "int8", "ill": "int8"}
+NAMES = [
+    "a",
+    " a",
+    "a\u2003",
+    "A",
+    "b",
+    "ä",
+    "a\u0308",
+    "🙂",
+    "",
+    "NA",
+    None,
+    "x" * 101,
+    "c\td",
+    "a b",
+]
+"""Texts that are names, with spaces around them, and that are none."""
+
+
+def visits() -> dict[str, list[Any]]:
+    rng = random.Random(13)
+    rows = 8 * ROWS
+    return {
+        "who": [rng.randrange(ROWS) for _ in range(rows)],
+        "shop": [rng.choice(NAMES) for _ in range(rows)],
+        "code": [rng.choice([None, 0, -7, 12, 2**62]) for _ in range(rows)],
+        "ill": [rng.randrange(2) for _ in range(rows)],
+    }
+
+
+def same_in(source: Any, frame: pl.DataFrame, **other: Any) -> None:
     """The integers of a table at `source` are those of the `frame`, and so is what is paid."""
-    here, there = study(frame, "here"), study(source, "there")
+    here, there = study(frame, "here", **other), study(source, "there", **other)
     totals = [made._exact(made.ledger(), [])[1].totals for made in (here, there)]
     assert totals[0] == totals[1]
-    known, other = (made.release().certificate for made in (here, there))
-    assert check(other.to_dict()).verdict == "VALID ASSUMING"
-    differ = {part for part in known.body if known.body[part] != other.body.get(part)}
-    assert known.body.keys() == other.body.keys()
+    known, again = (made.release().certificate for made in (here, there))
+    assert check(again.to_dict()).verdict == "VALID ASSUMING"
+    differ = {part for part in known.body if known.body[part] != again.body.get(part)}
+    assert known.body.keys() == again.body.keys()
     assert differ <= OF_A_RELEASE, differ
-    assumed = [set(made.body["assumptions"]) for made in (known, other)]
+    assumed = [set(made.body["assumptions"]) for made in (known, again)]
     assert all(text.startswith("the release ") for text in assumed[0] ^ assumed[1])
 
 
@@ -86,8 +138,16 @@ def test_a_file_is_as_a_frame(frame: pl.DataFrame) -> None:
     same_in("table.parquet", frame)
 
 
+def test_groups_of_a_file_are_those_of_a_frame(frame: pl.DataFrame) -> None:
+    assert len(frame) == ROWS
+    shops = pl.DataFrame(visits())
+    shops.write_parquet("table.parquet")
+    same_in("table.parquet", shops, **GROUPS)
+
+
 def test_postgresql_is_as_a_frame(frame: pl.DataFrame, postgres: Server) -> None:
     same_in(postgres.load(TYPES, cells()), frame)
+    same_in(postgres.load(GROUP_TYPES, visits()), pl.DataFrame(visits()), **GROUPS)
 
 
 @pytest.mark.filterwarnings("ignore:.*socket:ResourceWarning")
@@ -99,3 +159,6 @@ def test_postgresql_is_as_a_frame(frame: pl.DataFrame, postgres: Server) -> None
 def test_spark_is_as_a_frame(frame: pl.DataFrame, tmp_path: Path) -> None:
     frame.write_parquet("table.parquet")
     same_in(f"pyspark:///{tmp_path}/table.parquet", frame)
+    shops = pl.DataFrame(visits())
+    shops.write_parquet("visits.parquet")
+    same_in(f"pyspark:///{tmp_path}/visits.parquet", shops, **GROUPS)

@@ -1,4 +1,7 @@
-"""What is published: vetted noise, with its cost and its error known before data is touched."""
+"""What is published: vetted noise, with its cost and its error known before data is touched.
+
+Draws for all records at once, with the same exact laws, are in `batches`.
+"""
 
 from bayesdp.mechanisms.gaussian import DiscreteGaussian
 from bayesdp.mechanisms.laplace import DiscreteLaplace

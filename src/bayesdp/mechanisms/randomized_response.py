@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from bayesdp.errors import InputError, finite_number, inner_probability
+from bayesdp.mechanisms.batches import respond_each
 from bayesdp.numbers import Estimate, LowerBound, UpperBound
 
 MOST_STATES = 1000
@@ -131,8 +132,11 @@ class RandomizedResponse:
             if value not in places:
                 raise InputError("values", expected="declared states only", shown=False)
             held.append(places[value])
-        if len(self.states) == 2 and len(held) > 8:
-            return [self.states[place] for place in _flipped(held, self._probability)]
+        if len(held) > 8:
+            if len(self.states) == 2:
+                return [self.states[place] for place in _flipped(held, self._probability)]
+            drawn = respond_each(held, len(self.states), self._probability)
+            return [self.states[place] for place in drawn]
         answer = _measurement(len(self.states), self._probability)
         return [self.states[int(answer(place))] for place in held]
 

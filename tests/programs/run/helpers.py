@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesdp.arrays import Ints
 from bayesdp.programs.check.verdict import ProgramVerdict, check
 from bayesdp.programs.ir import Program, Release
 from bayesdp.programs.run import Machine, OpenDP, ProgramResult, Rows, Samplers, load
@@ -75,6 +76,9 @@ class Noted:
     def choose(self, scores: Sequence[int], scale: float) -> int:
         self.seen.append(("choose", tuple(scores), scale))
         return self.pick
+
+    def choose_each(self, scores: Ints, scale: float) -> Sequence[int]:
+        return [self.choose(row.tolist(), scale) for row in scores]
 
     def respond(self, codes: Sequence[int], states: int, dp_epsilon: float) -> Sequence[int]:
         self.seen.append(("respond", tuple(codes), dp_epsilon))

@@ -274,8 +274,9 @@ def per_record(
     table -= table.max(axis=1, keepdims=True)
     scale = calibration.choice(unit, Fraction(0))
     floats = np.asarray([float(number) for number in numbers])
-    chosen = [samplers.choose(row.tolist(), scale) for row in table]
-    return np.asarray(floats[chosen]) if chosen else np.zeros(0)
+    if not len(table):
+        return np.zeros(0)
+    return np.asarray(floats[list(samplers.choose_each(table, scale))])
 
 
 # -- posterior samples -----------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bayesdp.errors import InputError
 from bayesdp.mechanisms.laplace import MAX_SCALE, MIN_SCALE
@@ -27,6 +27,9 @@ from bayesdp.programs.run.private import (
     in_steps,
     power_of_two,
 )
+
+if TYPE_CHECKING:
+    from bayesdp.arrays import Ints
 
 WIDEST = Fraction(10) ** 300
 
@@ -42,6 +45,9 @@ class Samplers(Protocol):
 
     def choose(self, scores: Sequence[int], scale: float) -> int:
         """A position among the scores, with probability proportional to exp(score / scale)."""
+
+    def choose_each(self, scores: Ints, scale: float) -> Sequence[int]:
+        """As `choose`, for each row of a table of scores."""
 
     def respond(self, codes: Sequence[int], states: int, dp_epsilon: float) -> Sequence[int]:
         """Randomized response: each code kept or replaced by another, at this cost each."""
@@ -66,8 +72,17 @@ class OpenDP:
         """The largest of the scores with Gumbel noise."""
         return int(_noisy_max(scale)([int(score) for score in scores]))
 
+    def choose_each(self, scores: Ints, scale: float) -> Sequence[int]:
+        """The same law for each row, drawn together from fair bits (`mechanisms.batches`)."""
+        from bayesdp.mechanisms.batches import MOST_PLACES, softmax_each
+
+        if scores.shape[1] > MOST_PLACES:
+            return [self.choose(row.tolist(), scale) for row in scores]
+        drawn: list[int] = softmax_each(scores, scale).tolist()
+        return drawn
+
     def respond(self, codes: Sequence[int], states: int, dp_epsilon: float) -> Sequence[int]:
-        """k-ary randomized response, one draw for each record."""
+        """k-ary randomized response, a draw for each record."""
         answers = response(states, dp_epsilon).release(codes)
         return [int(str(answer)) for answer in answers]
 

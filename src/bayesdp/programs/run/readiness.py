@@ -7,7 +7,7 @@ noise, so that a scale that no sampler takes is met with nothing spent.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from bayesdp.programs.run.private_totals import require_scale
 from bayesdp.programs.run.public import PublicValues
 from bayesdp.programs.run.table import CellValues, Rows, check_types, inside
 from bayesdp.programs.verdict import ProgramVerdict
+
+if TYPE_CHECKING:
+    from bayesdp.arrays import Ints
 
 MOST_STATES = 1000
 
@@ -269,6 +272,9 @@ class _NoNoise:
 
     def choose(self, scores: Sequence[int], scale: float) -> int:
         return 0
+
+    def choose_each(self, scores: Ints, scale: float) -> Sequence[int]:
+        return [0] * len(scores)
 
     def respond(self, codes: Sequence[int], states: int, dp_epsilon: float) -> Sequence[int]:
         return codes

@@ -20,6 +20,11 @@ Stated = Mapping[str, Any]
 
 
 def entry_of(document: Stated) -> Head | None:
+CertificateDocument = Mapping[str, Any]
+"""A certificate as plain data."""
+
+
+def entry_of(document: CertificateDocument) -> Head | None:
     """The entry that a certificate says its debit is; `None` for one that says none."""
     stated = document.get("ledger")
     if not isinstance(stated, Mapping):
@@ -31,6 +36,7 @@ def entry_of(document: Stated) -> Head | None:
 
 
 def missing_words(log: Log, book: Book, document: Stated) -> str:
+def missing_words(log: Log, book: Book, document: CertificateDocument) -> str:
     """How the debit of a certificate is missing in a ledger, in words; empty if it is there.
 
     `log` and `book` are the ledger, `document` is the certificate. One from before certificates
@@ -58,6 +64,7 @@ def missing_words(log: Log, book: Book, document: Stated) -> str:
 
 def certificate_faults(
     log: Log, book: Book, documents: Mapping[str, Stated]
+    log: Log, book: Book, documents: Mapping[str, CertificateDocument]
 ) -> Iterator[LedgerFault]:
     """What certificates, by their names, say of a ledger that it doesn't say itself.
 
@@ -73,6 +80,7 @@ def certificate_faults(
 
 
 def _other_result(log: Log, book: Book, document: Stated) -> str:
+def _other_result(log: Log, book: Book, document: CertificateDocument) -> str:
     """That the ledger keeps another certificate of the same release, or none; else empty."""
     debit = book.debits[str(document["release"])]
     if debit.result is None:

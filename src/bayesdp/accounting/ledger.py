@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, NewType, Unpack
+
+from sqlalchemy import Connection
 
 from bayesdp.accounting.account import (
     NOTHING_SPENT,
@@ -46,12 +48,13 @@ from bayesdp.accounting.contents import (
 )
 from bayesdp.accounting.deltas import within_deltas
 from bayesdp.accounting.entries import Head, LedgerFault, UndecodedError
+from bayesdp.accounting.exchange import entries_of, lines_of, not_an_export
 from bayesdp.accounting.field_checks import check_text
 from bayesdp.accounting.limits import Limits
 from bayesdp.accounting.listing import dataset_listed, release_in_full
 from bayesdp.accounting.lookalikes import require_new_name
 from bayesdp.accounting.rounded import keeps, up_words
-from bayesdp.accounting.schema import Log
+from bayesdp.accounting.schema import Log, insert
 from bayesdp.accounting.shown import spent_html
 from bayesdp.accounting.spend import LevelFunction, Reading, Spend, total_cost
 from bayesdp.accounting.storage import LedgerFile
@@ -92,6 +95,12 @@ class Ledger:
     def path(self) -> Path:
         """The ledger's file. It need not exist yet."""
         return self._store.path
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The ledger's files, which nothing else may be written to."""
+        path = self._store.path
+        return path, path.with_name(path.name + "-journal")
 
     @property
     def place(self) -> str:
@@ -289,6 +298,35 @@ class Ledger:
             with self._reading() as (log, book):
                 faults = list(certificate_faults(log, book, against))
         return faults
+
+    def export(self) -> list[str]:
+        """Everything that is in the ledger, as it is at one moment: a line of JSON for each entry.
+
+        A ledger of version 2 is brought up to this one first. Raises `LedgerError` for one that was
+        edited.
+        """
+        with self._reading() as (log, _):
+            if log.texts is None:
+                return list(lines_of(log))
+        with self._writing(create=False) as (log, _):
+            return list(lines_of(log))
+
+    def restore(self, lines: Iterable[str]) -> Head:
+        """Make this ledger of the lines of an `export`; the number and the hash of its last entry.
+
+        All or nothing is written. Raises `LedgerError` where the ledger is there already, and
+        `InputError` for lines that were changed, left out or put in, that don't go together, or by
+        which a reading doesn't hold.
+        """
+        entries, texts = entries_of(lines)
+
+        def fill(connection: Connection) -> None:
+            for fault in content_faults(Log(connection, entries, texts), self._limits):
+                raise not_an_export(fault)
+            insert(connection, entries, texts)
+
+        self._store.restore(fill)
+        return Head(entries[-1].sequence, entries[-1].hash)
 
     def uncounted(self, certificates: Mapping[str, Mapping[str, Any]]) -> list[str]:
         """The names of those certificates (plain data) whose debits this ledger doesn't have.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sqlalchemy import Column, Connection, Integer, MetaData, Table, Text, inspect, select
 
@@ -111,13 +111,13 @@ def version_of(connection: Connection, where: str, schema: str | None = None) ->
 class Log:
     """The entries of a ledger in one transaction.
 
-    In a transaction that writes, `append` and `append_result` add to them. `texts` are results that
-    were read already, by the number of their entry.
+    In a transaction that writes, `append` and `append_result` add to them. `texts` are the results
+    by the number of their entry, where the entries are in memory only, else `None`.
     """
 
     connection: Connection
     entries: list[Entry]
-    texts: Mapping[int, str] = field(default_factory=dict)
+    texts: Mapping[int, str] | None = None
 
     @property
     def head(self) -> Entry:
@@ -143,8 +143,9 @@ class Log:
 
     def result(self, entry: Entry) -> str:
         """The text of a result's entry. Raises `UndecodedError` where it is another."""
-        text = self.texts.get(entry.sequence)
-        if text is None:
+        if self.texts is not None:
+            text = self.texts.get(entry.sequence)
+        else:
             wanted = select(results.c.result).where(results.c.entry == entry.sequence)
             text = self.connection.scalar(wanted)
         if not isinstance(text, str) or result_content(text) != entry.content:
@@ -174,7 +175,15 @@ def read(connection: Connection) -> Log:
     return Log(connection, [Entry(*row) for row in rows])  # type: ignore[arg-type]
 
 
-def insert(connection: Connection, new: Sequence[Entry]) -> None:
-    """Write entries as they are."""
+def insert(
+    connection: Connection, new: Sequence[Entry], texts: Mapping[int, str] | None = None
+) -> None:
+    """Write `new` entries as they are, and the `texts` of results by the number of their entry.
+
+    `connection` is in a transaction of the ledger.
+    """
     rows = [{name: getattr(entry, name) for name in Entry.__slots__} for entry in new]
     connection.execute(entries.insert(), rows)
+    if texts:
+        written = [{"entry": number, "result": text} for number, text in texts.items()]
+        connection.execute(results.insert(), written)

@@ -116,7 +116,7 @@ class LedgerFile:
         """
         if create and not self.exists():
             self._check_writable(self.path.parent)
-            self._create()
+            self._create(self._begin)
         self._check_there()
         self._check_writable(self.path.parent)
         self._check_writable(self.path)
@@ -172,34 +172,50 @@ class LedgerFile:
         if marked or not os.access(path, os.W_OK):
             raise self._read_only("folder" if path.is_dir() else "file")
 
-    def _create(self) -> None:
-        """Make an empty ledger under another name and link it into place, complete.
+    def restore(self, fill: Callable[[Connection], None]) -> None:
+        """Make the ledger with what `fill` writes; where that raises, there is none.
+
+        Raises `LedgerError` where there is one already.
+        """
+        if self.exists() or not self._create(fill):
+            raise self._error(
+                "the name of a ledger that is not there yet",
+                "A ledger is imported whole, into a new one: name another, or move this one away.",
+            )
+
+    def _begin(self, connection: Connection) -> None:
+        first = ledger_content(uuid.uuid4().hex)
+        Log(connection, []).append("ledger", self._now(), first)
+
+    def _create(self, fill: Callable[[Connection], None]) -> bool:
+        """Make a ledger with what `fill` writes under another name and link it into place.
 
         Nobody ever sees a ledger without its tables, and of two processes that make one at the
-        same time one wins and both go on with the winner's.
+        same time one wins and both go on with the winner's: whether this one won.
         """
         draft = self.path.with_name(f".{self.path.name}.{uuid.uuid4().hex}.new")
         try:
             with self._guard(), self._engine(draft, "rwc", begin="BEGIN IMMEDIATE").begin() as it:
                 schema.create(it)
-                first = ledger_content(uuid.uuid4().hex)
-                Log(it, []).append("ledger", self._now(), first)
+                fill(it)
             try:
                 os.link(draft, self.path)
             except FileExistsError:
-                return
+                return False
             except OSError:
-                self._move_into_place(draft)
+                return self._move_into_place(draft)
+            return True
         finally:
             draft.unlink(missing_ok=True)
 
-    def _move_into_place(self, draft: Path) -> None:
+    def _move_into_place(self, draft: Path) -> bool:
         """For file systems without hard links: reserve the name, then replace it."""
         try:
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL))
             os.replace(draft, self.path)
+            return True
         except FileExistsError:
-            return
+            return False
         except OSError as error:
             raise self._no_access() from error
 

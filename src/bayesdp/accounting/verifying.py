@@ -57,7 +57,7 @@ def _result_faults(log: Log, book: Book) -> Iterator[LedgerFault]:
             decoded(json.loads, log.result(debit.result))
         except UndecodedError as error:
             yield LedgerFault(f"entry {debit.result.sequence}", _without_place(str(error)))
-    if log.texts:
+    if log.texts is not None:
         return
     for number in log.connection.scalars(select(schema.results.c.entry)):
         if number not in due:

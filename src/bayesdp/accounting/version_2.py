@@ -37,7 +37,6 @@ from bayesdp.accounting.schema import (
     definition,
     insert,
     result_content,
-    results,
 )
 from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.notions import Cost
@@ -97,10 +96,7 @@ def migrate(connection: Connection, ledger: str) -> Log:
     for table in DEFINITIONS:
         if table != "meta":
             connection.exec_driver_sql(definition(table))
-    insert(connection, log.entries)
-    if log.texts:
-        rows = [{"entry": number, "result": result} for number, result in log.texts.items()]
-        connection.execute(results.insert(), rows)
+    insert(connection, log.entries, log.texts)
     connection.exec_driver_sql("DROP TABLE meta")
     connection.exec_driver_sql(definition("meta"))
     kept = {"format": FORMAT, "version": VERSION}
@@ -108,7 +104,7 @@ def migrate(connection: Connection, ledger: str) -> Log:
         connection.execute(
             text("INSERT INTO meta VALUES (:key, :value)"), {"key": key, "value": value}
         )
-    return log
+    return Log(connection, log.entries)
 
 
 def _rows(connection: Connection) -> Iterator[_Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -35,15 +36,20 @@ SecondsOption = Annotated[
 ]
 
 
-def _opened(ledger: str, seconds: float = 1.0) -> Ledger:
-    """The ledger that is named. Raises `InputError` where there is none."""
+def _ledger(ledger: str, seconds: float = 1.0) -> Ledger:
+    """The ledger that is named, whether it is there or not."""
     from functools import partial
 
     from bayesdp.accounting.composition import level
     from bayesdp.accounting.ledger import Ledger
 
     positive_seconds(seconds)
-    kept = Ledger(ledger, level=partial(level, seconds=seconds))
+    return Ledger(ledger, level=partial(level, seconds=seconds))
+
+
+def _opened(ledger: str, seconds: float = 1.0) -> Ledger:
+    """The ledger that is named. Raises `InputError` where there is none."""
+    kept = _ledger(ledger, seconds)
     if not kept.exists():
         raise InputError(
             "--ledger",
@@ -168,6 +174,53 @@ def ledger_verify(
         show_faults(console(), faults, head, len(certificates))
     if faults:
         raise typer.Exit(1)
+
+
+@command(ledger_app, "bayesdp ledger export backup.jsonl --ledger ledger.db", "export")
+def ledger_export(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Where to; else it is printed.")
+    ] = None,
+    ledger: LedgerOption = "ledger.db",
+) -> None:
+    """Write everything that is in a ledger as JSON lines: a backup, or to be read."""
+    from bayesdp.report.output import check_target, replace_file
+
+    kept = _opened(ledger)
+    if file is not None:
+        check_target(file, "export", reserved=kept.files)
+    lines = kept.export()
+    if file is None:
+        for line in lines:
+            typer.echo(line)
+        return
+    try:
+        replace_file(file, "".join(f"{line}\n" for line in lines))
+    except (OSError, ValueError) as error:
+        raise InputError("FILE", str(file), expected=f"a file to write to ({error})") from None
+    typer.echo(f"Exported: {len(lines)} entries, head {json.loads(lines[-1])['hash']}", err=True)
+
+
+@command(ledger_app, "bayesdp ledger import backup.jsonl --ledger restored.db", "import")
+def ledger_import(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `ledger export` wrote.")],
+    ledger: LedgerOption = "ledger.db",
+    seconds: SecondsOption = 1.0,
+    as_json: Json = False,
+) -> None:
+    """Make a new ledger of an export, whose chain and whose readings must hold."""
+    from bayesdp.accounting.exchange import limited
+
+    kept = _ledger(ledger, seconds)
+    try:
+        with file.open(encoding="utf-8") as lines:
+            head = kept.restore(limited(lines))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError("FILE", str(file), expected=f"an export to read ({error})") from None
+    if as_json:
+        print_json({"entries": head.sequence, "head": head.hash})
+    else:
+        typer.echo(f"Imported: {head.sequence} entries, head {head.hash}")
 
 
 @command(ledger_app, "bayesdp ledger register heights.toml", "register")

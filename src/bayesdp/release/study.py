@@ -213,8 +213,7 @@ class Study:
     @property
     def ledger_files(self) -> tuple[Path, ...]:
         """The ledger's files, which nothing else may be written to."""
-        path = self.ledger().path
-        return path, path.with_name(path.name + "-journal")
+        return self.ledger().files
 
     def ledger(self) -> Ledger:
         """The ledger that keeps the data set's budget."""

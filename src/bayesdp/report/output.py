@@ -1,9 +1,8 @@
 """Files that a command writes: it replaces only a file that a command wrote before.
 
-A certificate, report, figure, fitted population or synthetic table may stand where an older one
-stood. Any other
-file is left alone, and that is found out before anything is spent: a ledger that is overwritten has
-forgotten its budget.
+A certificate, report, figure, fitted population, synthetic table or export may stand where an older
+one stood. Any other file is left alone, and that is found out before anything is spent: a
+ledger that is overwritten has forgotten its budget.
 """
 
 from __future__ import annotations
@@ -22,7 +21,9 @@ from bayesdp.certificate import FORMAT
 from bayesdp.errors import InputError
 from bayesdp.synthetic.note import NOTE_FORMAT
 
-FileKind = Literal["certificate", "report", "figure", "population", "synthetic table", "note"]
+FileKind = Literal[
+    "certificate", "report", "figure", "population", "synthetic table", "note", "export"
+]
 
 FITTED = "fitted to "
 """How the source of a fitted population begins, which tells its file from others."""
@@ -79,6 +80,10 @@ def replace_file(path: Path, text: str) -> None:
         draft.unlink(missing_ok=True)
 
 
+EXPORT = '{"sequence": 1, "kind": "ledger"'
+"""How the export of a ledger begins."""
+
+
 def note_beside(path: Path) -> Path:
     """The file of the note about a synthetic table in the file `path`."""
     return path.with_name(f"{path.stem}.note.json")
@@ -103,6 +108,8 @@ def _is_ours(path: Path, kind: FileKind) -> bool:
             return text.startswith("<!doctype html>") and GENERATOR in text[:1000]
         if kind == "figure":
             return text.startswith(FIGURE)
+        if kind == "export":
+            return text.startswith(EXPORT)
         if kind == "synthetic table":
             note = json.loads(note_beside(path).read_text(encoding="utf-8"))
             return bool(note["table"] == digest_of(text))

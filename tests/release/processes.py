@@ -109,7 +109,7 @@ def child(job: dict[str, Any]) -> None:
     while "start" in job and time.time() < job["start"]:
         time.sleep(0.001)
     try:
-        app(["release", job["study"], "--json"])
+        app(["release", job["study"], "--json", *job.get("options", ())])
     except SystemExit as end:
         sys.stdout.flush()
         os._exit(int(end.code or 0))

@@ -155,6 +155,28 @@ def test_death_at_every_point_of_a_release(tmp_path: Path) -> None:
         assert kept[-1]["status"] == RELEASED
 
 
+def test_a_retry_with_the_same_key_pays_only_for_what_was_not_stored(tmp_path: Path) -> None:
+    points = ("before the debit", "after the debit", "after noise", "before storing", "in storing",
+              "after storing", "half of the file", "before printing", "after printing")  # fmt: skip
+    folders = {point: prepared(tmp_path / point.replace(" ", "-")) for point in points}
+    keyed = {"study": "s.toml", "options": ["--key", "june"]}
+    jobs = [{"folder": str(folder), "point": point, **keyed} for point, folder in folders.items()]
+    assert [job["status"] for job in run(jobs)] == [137] * len(jobs)
+    stored = {point: releases(folder) for point, folder in folders.items()}
+    retries = [{"folder": str(folder), **keyed} for folder in folders.values()]
+    for _ in range(2):  # and once more, which pays in no case
+        assert [job["status"] for job in run([dict(job) for job in retries])] == [0] * len(jobs)
+        for point, folder in folders.items():
+            kept = releases(folder)
+            before = stored[point]
+            fresh = 0 if POINTS[point] == RELEASED else 1
+            assert len(kept) == len(before) + fresh, point
+            shown = json.loads((folder / "s.toml.out").read_text())
+            assert shown == kept[-1]["result"]
+            written = folder / f"s-{kept[-1]['id'][:8]}.certificate.json"
+            assert json.loads(written.read_text()) == kept[-1]["result"]["certificate"]
+
+
 def test_death_at_any_moment(tmp_path: Path) -> None:
     """Kills, spread over the time that a release takes; three of them on each ledger."""
     rng = random.Random(5)

@@ -142,7 +142,7 @@ def _certificates(paths: Sequence[Path]) -> dict[str, Mapping[str, Any]]:
     return documents
 
 
-@command(ledger_app, "bayesdp ledger verify --ledger ledger.db --against .", "verify")
+@command(ledger_app, "bayesdp ledger verify --ledger ledger.db", "verify")
 def ledger_verify(
     more: Annotated[
         list[Path] | None,

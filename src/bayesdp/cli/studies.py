@@ -22,6 +22,7 @@ from bayesdp.errors import BudgetExceededError, InputError
 
 if TYPE_CHECKING:
     from bayesdp.release import Study
+    from bayesdp.release.stored import StoredRelease
 
 
 @command(app, "bayesdp check heights.toml --target 0.1,0.3,1,3")
@@ -184,11 +185,20 @@ def release(
             "heights-e59eb7cd.certificate.json, which is printed.",
         ),
     ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="With the same key again, print what the ledger has stored, at no cost. Without a "
+            "key each release is another one.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Release the study's numbers once: debit the budget durably, then draw the noise."""
     from bayesdp.release import Study
     from bayesdp.release.repeats import certificate_name
+    from bayesdp.release.stored import StoredRelease
 
     loaded = Study.load(study)
     _check_outputs(loaded, certificate, report)
@@ -199,7 +209,19 @@ def release(
         typer.echo(text, err=True)
 
     new_ledger = loaded.new_ledger
-    done = loaded.release(again=True, warn=warn)  # whoever types the command again means it
+    if key is not None:
+        answer = loaded.release_once(key, warn=warn)
+        if isinstance(answer, StoredRelease):
+            _show_stored(
+                answer,
+                certificate or study.with_name(certificate_name(study.name, answer.id)),
+                report,
+                as_json,
+            )
+            return
+        done = answer
+    else:
+        done = loaded.release(again=True, warn=warn)  # whoever types the command again means it
     if new_ledger:
         typer.echo(new_ledger, err=True)
     path = certificate or study.with_name(certificate_name(study.name, done.id))
@@ -220,6 +242,24 @@ def release(
             typer.echo(warning, err=True)
         return
     show_release(console(), done, loaded.spec.budget.notion, warnings)
+    if saved:
+        typer.echo(f"Certificate: {saved}", err=True)
+
+
+def _show_stored(
+    stored: StoredRelease, certificate: Path, report: Path | None, as_json: bool
+) -> None:
+    """Print a stored release, and write its `certificate`; it has no `report`."""
+    saved = write(certificate, stored.certificate.to_json() + "\n")
+    if report is not None:
+        typer.echo("No report was written: it is made of a release only, when it is new.", err=True)
+    if as_json:
+        print_json(stored.to_dict())
+    else:
+        from bayesdp.report.layout import say
+
+        for line in str(stored).splitlines():
+            say(console(), line)
     if saved:
         typer.echo(f"Certificate: {saved}", err=True)
 

@@ -52,6 +52,7 @@ from bayesdp.release.repeats import digest, released_before, require_new, uncoun
 from bayesdp.release.spec import FROM_DATA, StressSpec, StudySpec
 from bayesdp.release.spec_parts import NO_NOISE, BudgetSpec, QuerySpec
 from bayesdp.release.spend_instead import smaller_spend
+from bayesdp.release.stored import IDENTITY, StoredRelease, checked_key, stored_release
 from bayesdp.release.stress import Stress, stress
 from bayesdp.release.study_table import StudyTable
 from bayesdp.release.sweep import Sweep, priced_alone, sweep
@@ -352,9 +353,42 @@ class Study:
         its kin for wrong input, and `FailedError` for what goes wrong after the debit: what was
         drawn until then is kept in the ledger.
         """
-        ledger, identity = self.ledger(), digest(self.spec, self._reading)
         if not again:
-            require_new(identity, ledger)
+            require_new(digest(self.spec, self._reading), self.ledger())
+        return self._release({}, clock, warn)
+
+    def release_once(
+        self,
+        key: str,
+        *,
+        clock: Callable[[], datetime] | None = None,
+        warn: Callable[[str], None] | None = None,
+    ) -> Release | StoredRelease:
+        """Release, unless the ledger has a result that was asked for with the same `key`.
+
+        That result is then the answer: the same numbers, at no cost, whatever the table has become.
+        So a call that was cut short may simply be made again. What was debited without a result is
+        spent, and another call pays again. Two calls at the same time may both pay.
+
+        `key` is a text of the caller's, such as the month of a report; `clock` and `warn` as of
+        `release`. Raises as `release` does, and `InputError` for a key that another study of the
+        data set has used.
+        """
+        identity = digest(self.spec, self._reading)
+        dataset = self.spec.data.dataset
+        stored = stored_release(self.ledger(), dataset, checked_key(key), identity)
+        if stored is not None:
+            return stored
+        return self._release({"key": key, IDENTITY: identity}, clock, warn)
+
+    def _release(
+        self,
+        asked_with: Mapping[str, str],
+        clock: Callable[[], datetime] | None,
+        warn: Callable[[str], None] | None,
+    ) -> Release:
+        """Debit, draw, store and show; `asked_with` stands in the ledger beside the queries."""
+        ledger, identity = self.ledger(), digest(self.spec, self._reading)
         who = self.spec.data.dataset, self.name
         analyst = self.spec.budget.analyst
 
@@ -374,7 +408,7 @@ class Study:
             for warning in warnings:
                 warn(warning)
         drawing = StudyDrawing(ledger, plan, exact, identity, warnings, clock)
-        release = Transaction(ledger, self._entry(plan), drawing).run()
+        release = Transaction(ledger, self._entry(plan, asked_with), drawing).run()
         self._priced = release.id, plan
         return release
 
@@ -460,8 +494,9 @@ class Study:
             return self._priced[1]
         return self._plan(release.certificate.body["n"])
 
-    def _entry(self, plan: Plan) -> LedgerEntry:
-        request = {"queries": [query.name for query in self.spec.queries]}
+    def _entry(self, plan: Plan, asked_with: Mapping[str, str] | None = None) -> LedgerEntry:
+        queries = [query.name for query in self.spec.queries]
+        request = {"queries": queries, **(asked_with or {})}
         return ledger_entry(self.spec, plan.reading, plan.spends, name=self.name, request=request)
 
     def _exact(self, ledger: Ledger, asked: list[Spend]) -> tuple[Plan, ExactValues]:

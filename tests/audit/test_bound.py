@@ -68,7 +68,7 @@ def test_choosing_and_estimating_on_the_same_samples_would_not_hold() -> None:
     alarms = {"same": 0, "apart": 0}
     for _ in range(60):
         sides = [rng.normal(size=(400, 20)) for _ in range(4)]
-        event = choose_event(sides[0], sides[1], 0.8, 0.0)
+        event, _ = choose_event(sides[0], sides[1], 0.8, 0.0)
         alarms["same"] += estimate(event, sides[0], sides[1], 0.8, 0.0).exceeds(0.0)
         alarms["apart"] += estimate(event, sides[2], sides[3], 0.8, 0.0).exceeds(0.0)
     assert alarms["same"] > 50

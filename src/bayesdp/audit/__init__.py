@@ -6,6 +6,8 @@
   stranger's), `normal` (Gaussian records).
 * From samples: `draws` makes up records of a population, `bound` has lower bounds that hold with a
   stated confidence, for any sampler.
+* Of studies: `contents` (what records can hold), `tables` (made-up tables on the way of a release),
+  `hypotheses` (what is told apart), `study` (the claim and the strongest attack).
 
 An attack is a lower bound. That none succeeds proves nothing; that one exceeds the claim proves the
 claim wrong.
@@ -18,6 +20,7 @@ from bayesdp.audit.bound import EmpiricalBound, lower_bound
 from bayesdp.audit.membership import Membership, membership
 from bayesdp.audit.normal import NormalAttack, attack_normal
 from bayesdp.audit.observed import Responses, SumWithNoise
+from bayesdp.audit.study import StudyAudit, audit_study
 
 __all__ = [
     "AttackerBelief",
@@ -26,9 +29,11 @@ __all__ = [
     "NormalAttack",
     "RecordAttack",
     "Responses",
+    "StudyAudit",
     "SumWithNoise",
     "attack",
     "attack_normal",
+    "audit_study",
     "believe",
     "lower_bound",
     "membership",

@@ -116,7 +116,8 @@ def lower_bound(
         raise InputError("delta", delta, expected="a number of at least 0 and below 1")
     half = samples // 2
     table = Outcomes()
-    chosen = choose_event(table.of(first, half), table.of(second, half), confidence, delta, scores)
+    training = table.of(first, half), table.of(second, half)
+    chosen, _ = choose_event(*training, confidence, delta, scores)
     return estimate(chosen, table.of(first, half), table.of(second, half), confidence, delta)
 
 
@@ -155,8 +156,10 @@ def choose_event(
     confidence: float,
     delta: float,
     scores: Sequence[tuple[str, Score]] = (),
-) -> OutcomeEvent:
-    """The event with the largest lower bound on these samples, which it can't be estimated on.
+) -> tuple[OutcomeEvent, float]:
+    """The event with the largest lower bound on these samples, and that level, which is no bound.
+
+    The event has to be estimated on other samples: among so many some look good by chance.
 
     `first` and `second` are outcomes under the two hypotheses, a row each; the bound would be at
     this `confidence` and `delta`; `scores` are tried beside those that suit any outcomes.
@@ -187,7 +190,7 @@ def choose_event(
                 if levels[place] > best:
                     best = float(levels[place])
                     chosen = OutcomeEvent(name, score, float(cuts[place]), above, is_first)
-    return chosen
+    return chosen, best
 
 
 def estimate(

@@ -19,6 +19,7 @@ from bayesdp.cli import fits  # noqa: F401
 from bayesdp.cli import compositions  # noqa: F401
 from bayesdp.cli import studies  # noqa: F401
 from bayesdp.cli import certificates  # noqa: F401
+from bayesdp.cli import audits  # noqa: F401
 from bayesdp.cli import synthetic  # noqa: F401
 from bayesdp.cli import explanations  # noqa: F401
 from bayesdp.cli import ledgers  # noqa: F401

@@ -3,8 +3,8 @@
 * What all share: `numbers` writes every number, `beliefs` says what a level does to beliefs, and
   `words` has the sentences about a guarantee; `output` guards the files that are written over.
 * Tables at a terminal, by subject: `levels`, `profiles`, `relations`, `compositions`, `causality`,
-  `studies`, `programs`, `ledgers`, `fits`; `layout` fits them to its width. `plain` is what
-  `--json` says.
+  `studies`, `programs`, `ledgers`, `fits`, `audits`; `layout` fits them to its width. `plain` is
+  what `--json` says.
 * `explain`: `promise` collects the numbers of an explanation; `passages`, `circumstances` and
   `fine_print` are its sections, from the pieces in `phrases`; `dependence` puts a population into
   words, and `secret_places` says where secret values must lie. `explained_programs` and `implied`

@@ -12,7 +12,8 @@ DATA = ("count", "clip", "onehot", "cross", "field", "fold", "partition")
 MODEL = (
     *("observe", "infer", "statistics", "parameters"),
     *("bernoulli", "categorical", "normal", "poisson", "linear_model"),
-    *("beta", "dirichlet", "gamma"),
+    *("logistic", "poisson_regression", "geometric", "negative_binomial", "exponential_time"),
+    *("beta", "dirichlet", "gamma", "normal_inverse_gamma"),
 )
 RELEASES = (
     "laplace",

@@ -7,7 +7,8 @@ that disagree are all refused with `StatementError`. Nothing is computed and no 
 `read_population` and `read_columns` are the doors for declarations, `certificates.read_certificate`
 is the one for certificates: nothing that they refuse can be certified, and no rule of the kernel
 reads plain data beside them. Programs, too, are read there: `program_documents` (commands and
-expressions, `program`) and `program_steps` (the derivation of their cost). `NotKnownError` is for
+expressions, `program`; `program_models` lists likelihoods and priors) and `program_steps` (the
+derivation of their cost). `NotKnownError` is for
 what may mean something that nobody here reads.
 
 * What all share: `base` (strictness, words, numbers), `tables` (nested arrays, graphs as lists),

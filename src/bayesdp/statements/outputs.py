@@ -32,6 +32,8 @@ NOTES = frozenset(
         "The residual sum of squares is taken as normal, and the clip of the records is not "
         "modelled.",
         "X'X is held at the nearest positive definite matrix to the released one.",
+        "The total time has a flat prior, and events are Poisson given it.",
+        "The features' law is the one of largest entropy with the released moments, up to noise.",
     }
 )
 """The notes that a posterior may have, beside the note on chains that don't agree."""

@@ -21,6 +21,13 @@ from bayesdp.kernel.programs.reading import (
     pieces,
 )
 from bayesdp.kernel.programs.refusals import allow
+from bayesdp.statements.program_models import (
+    ANYWHERE,
+    AT_LEAST,
+    LIKELIHOODS,
+    PRIORS,
+    ParameterPlaces,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,7 @@ PAIRS = {
 AFTER = ("plug-in", "noise-aware", "nuts", "law", "draws", "predictive")
 """What is made of released values and models of them. It is free, since it reads nothing else."""
 
+NONE = ParameterPlaces()
 _COMPARISONS = ("lt", "le", "gt", "ge")
 _ARITHMETIC = ("add", "sub", "mul", "div", "neg", "abs", "min", "max", "clip")
 
@@ -219,35 +227,35 @@ class Scope:
         likelihood, prior = model.args[1:]
         require(likelihood.op == "likelihood", "this is not a likelihood that is known here")
         family = str(likelihood.data[0])
-        require(
-            family in PAIRS and len(likelihood.args) == PAIRS[family][1],
-            "this is not a likelihood that is known here",
-        )
-        for parameter in likelihood.args:
+        prior_family, parameters = LIKELIHOODS.get(family, ("", NONE))
+        places = parameters.of(len(likelihood.args))
+        known = prior_family != "" and places is not None
+        require(known, "this is not a likelihood that is known here")
+        for parameter, place in zip(likelihood.args, places or (), strict=True):
             is_number = self.public(parameter).name in ("number", "truth")
             require(is_number, "a likelihood's parameter is not a number")
-            # An exposure may be 0: then the posterior is the prior.
-            self._positive(parameter, or_zero=family == "poisson")
+            self._lies(parameter, place)
         if prior.op == "public":
             self.public(prior)
             return family
         require(
-            prior.op == "prior" and prior.data[0] == PAIRS[family][0],
+            prior.op == "prior" and prior.data[0] == prior_family,
             "the prior is not of the likelihood's family",
         )
-        due = len(prior.args) > 1 if family == "categorical" else len(prior.args) == 2
+        places = PRIORS[prior_family].of(len(prior.args))
+        due = places is not None
         require(due, f"a prior of {len(prior.args)} parameters, which the likelihood does not have")
-        for place, parameter in enumerate(prior.args):
+        for parameter, place in zip(prior.args, places or (), strict=True):
             is_number = self.public(parameter).name in ("number", "truth", "vector")
             require(is_number, "a prior's parameter is neither a number nor a vector")
-            if prior.data[0] != "normal" or place == 1:  # a mean may lie anywhere
-                self._positive(parameter)
+            self._lies(parameter, place)
         return family
 
-    def _positive(self, parameter: Node, or_zero: bool = False) -> None:
-        """`InvalidError` unless it is above 0 (`or_zero`: or 0): no law exists otherwise."""
+    def _lies(self, parameter: Node, place: str) -> None:
+        """`InvalidError` unless it is above 0, or at least 0: no law exists otherwise."""
         for lies in self.context.ranges(parameter):
-            require(lies.low > 0 or (or_zero and lies.low == 0), "a parameter may be 0 or less")
+            fits = place == ANYWHERE or lies.low > 0 or (place == AT_LEAST and lies.low == 0)
+            require(fits, "a parameter may be 0 or less")
 
     def observed(self, model: Node) -> str:
         """The family of a model of private rows, which must fit it."""
@@ -256,7 +264,7 @@ class Scope:
         wanted = {
             "bernoulli": ("truth",), "categorical": ("label", "truth"), "normal": ("number",),
             "poisson": ("number",), "linear_model": ("vector",),
-        }[family]  # fmt: skip
+        }.get(family, ())  # fmt: skip
         require(
             rows.name in wanted,
             f"{family} is about rows of kind {' or '.join(wanted)}, not {rows.name}",

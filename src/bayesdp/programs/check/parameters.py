@@ -11,13 +11,24 @@ from bayesdp.kernel.programs.ranges import AdjacencyContext, Range
 from bayesdp.programs.check.refusals import Rejected
 from bayesdp.programs.ir import Expr
 from bayesdp.programs.words import decimal
+from bayesdp.statements.program_models import ABOVE, ANYWHERE, AT_LEAST, LIKELIHOODS, PRIORS
 
-POSITIVE = {
+NAMES = {
     "beta": ("beta's a", "beta's b"),
     "gamma": ("gamma's shape", "gamma's rate"),
-    "normal": ("", "The standard deviation"),
+    "normal": ("The mean", "The standard deviation"),
+    "dirichlet": ("A Dirichlet prior's number",),
+    "normal_inverse_gamma": ("The mean", "The strength", "The shape", "The scale"),
 }
-"""The names of a prior's parameters that must be above 0; an empty text for any other."""
+"""What the parameters of priors are called; the last name is also that of all others."""
+LIKELIHOOD_NAMES = {
+    "normal": ("The standard deviation",),
+    "linear_model": ("The standard deviation",),
+    "poisson": ("The exposure",),
+    "negative_binomial": ("r",),
+    "categorical_exposed": ("An exposure",),
+}
+"""What those of likelihoods are called."""
 
 
 LEAST, MOST = Fraction(1, 10**12), Fraction(10**12)
@@ -33,17 +44,16 @@ def check_parameters(expr: Expr, context: AdjacencyContext) -> None:
     Raises `Rejected`.
     """
     family = str(expr.data[0])
-    if expr.op == "likelihood":
-        named = ["The exposure" if family == "poisson" else "The standard deviation"]
-    elif family == "dirichlet":
-        named = ["A Dirichlet prior's number"] * len(expr.args)
-    else:
-        named = list(POSITIVE[family])
-    for name, parameter in zip(named, expr.args, strict=False):
-        place = context.range(parameter)
+    of_prior = expr.op == "prior"
+    shape = PRIORS[family] if of_prior else LIKELIHOODS[family][1]
+    names = (NAMES if of_prior else LIKELIHOOD_NAMES).get(family, ("A parameter",))
+    for i, (parameter, where) in enumerate(
+        zip(expr.args, shape.of(len(expr.args)) or (), strict=True)
+    ):
+        name, place = names[min(i, len(names) - 1)], context.range(parameter)
         low = place.low
-        at_zero = expr.op == "likelihood" and family == "poisson"
-        if name and (low < 0 or (low == 0 and not at_zero)):
+        at_zero = where == AT_LEAST
+        if where != ANYWHERE and (low < 0 or (low == 0 and not at_zero)):
             raise Rejected(
                 "prior",
                 f"{name} may be {'below 0' if at_zero else '0 or less'} here.",
@@ -51,14 +61,14 @@ def check_parameters(expr: Expr, context: AdjacencyContext) -> None:
                 f"Write max(x, {0 if at_zero else 1}) for this x, or hold the number of records by "
                 "require(...).",
             )
-        _check_size(expr, parameter, name or "The mean", place)
+        _check_size(expr, parameter, name, place, where)
     if family == "normal" and expr.op == "prior":
         _check_narrow(expr, context)
 
 
-def _check_size(expr: Expr, parameter: Expr, name: str, place: Range) -> None:
+def _check_size(expr: Expr, parameter: Expr, name: str, place: Range, where: str) -> None:
     """Refuse a parameter that is known to be, or to be able to be, beyond what is computed."""
-    least = LEAST if name not in ("The mean", "The exposure") else -MOST
+    least = LEAST if where == ABOVE else -MOST
     most = MOST_SHAPE if name == "gamma's shape" else MOST
     far = [end for end in (place.low, place.high) if isinstance(end, Fraction)]
     beyond = [end for end in far if not least <= end <= most]

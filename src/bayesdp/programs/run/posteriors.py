@@ -20,13 +20,16 @@ import numpy as np
 from bayesdp.errors import UnsupportedError
 from bayesdp.programs.ir import Expr
 from bayesdp.programs.run import distributions as d
+from bayesdp.programs.run import generalized, spreads
 from bayesdp.programs.run.latent import cells, require_pairs, window
 from bayesdp.programs.run.observed import Answers, Noisy, Source
 from bayesdp.programs.run.private_totals import log_likelihood, require_scale
 from bayesdp.programs.run.public import PublicValues
 from bayesdp.programs.run.quadrature import by_quadrature
 from bayesdp.programs.run.regression import closed_form, unmoved
+from bayesdp.programs.run.shares import with_exposures
 from bayesdp.programs.run.sizes import log_noisy_sum, log_over_sizes
+from bayesdp.programs.run.times import exponential_time
 
 if TYPE_CHECKING:
     from bayesdp.arrays import Floats, Ints
@@ -46,6 +49,8 @@ def prior_of(expr: Expr, values: PublicValues) -> d.Distribution:
         return prior
     family = str(expr.data[0])
     parameters = [float(values.number(parameter)) for parameter in expr.args]
+    if family == "normal_inverse_gamma":
+        return spreads.prior_of(parameters)
     if family == "dirichlet":
         names = tuple(str(i) for i in range(len(parameters)))
         return d.dirichlet(np.asarray(parameters), names)
@@ -60,10 +65,24 @@ def derived(
     about = [float(values.number(parameter)) for parameter in likelihood.args]
     if isinstance(source, Answers):
         return _from_answers(op, source, family, about, prior)
+    aware = op != "plug-in"
+    if family in ("logistic", "poisson_regression"):
+        return generalized.posterior(source, family, about, prior, aware)
+    if family == "normal_unknown":
+        return spreads.posterior(source, about, prior, aware)
+    if family == "categorical_exposed" and source.size != 0:
+        equal = derived(op, source, Expr("likelihood", (), ("categorical",)), prior, values)
+        assert isinstance(equal, d.Joint)
+        return with_exposures(equal, about, alpha_of(prior)[0])
     if source.size == 0 or (family == "poisson" and not about[0]):
         return _unmoved(source, family, prior)
-    if op == "plug-in":
+    if family == "exponential_time":
+        rate = _univariate(prior)
+        return exponential_time(source, about[0], rate, _space(rate), aware)
+    if not aware:
         return _plug_in(source, family, about, prior)
+    if family == "negative_binomial":
+        return _negative_binomial(source, about[0], _univariate(prior))
     if family == "bernoulli":
         return _bernoulli(source, _univariate(prior))
     if family == "categorical":
@@ -77,7 +96,7 @@ def derived(
 
 def _unmoved(source: Noisy, family: str, prior: d.Distribution) -> d.Distribution:
     """The posterior where it is public that no record is observed: the release is noise alone."""
-    if family == "categorical":
+    if family in ("categorical", "categorical_exposed"):
         return _dirichlet_with(np.zeros(1), prior, source.labels)
     if family == "linear_model":
         return unmoved(source, prior)
@@ -91,8 +110,8 @@ def _univariate(prior: d.Distribution) -> d.Univariate:
 
 def alpha_of(prior: d.Distribution) -> tuple[Floats, tuple[str, ...]]:
     """The parameters of a Dirichlet prior; for a mixture those of the law with its moments."""
-    assert isinstance(prior, d.Joint)
-    if prior.parameters is not None:
+    assert isinstance(prior, d.Joint | d.Samples)
+    if isinstance(prior, d.Joint) and prior.parameters is not None:
         return np.asarray(prior.parameters), ()
     means, spreads = np.asarray(prior.mean), np.asarray(prior.sd) ** 2
     total = float(np.median(means * (1 - means) / spreads)) - 1.0
@@ -119,6 +138,9 @@ def _plug_in(
         return _updated("beta", _univariate(prior), good, bad)
     if family == "poisson":
         return _updated("gamma", _univariate(prior), max(y[0], 0.0), about[0])
+    if family == "negative_binomial":
+        successes = float(source.size or 0) * about[0]
+        return _updated("beta", _univariate(prior), successes, max(y[0], 0.0))
     n, total = (source.size, y[0]) if source.size is not None else (max(y[0], 0.0), y[1])
     return _updated("normal", _univariate(prior), total, float(n or 0), about[0])
 
@@ -339,6 +361,36 @@ def _poisson(source: Noisy, exposure: float, prior: d.Univariate) -> d.Univariat
         ends += [int(s[0]), int(s[-1])]
     wide = np.arange(min(ends), max(ends) + 1, dtype=np.int64)
     return _conjugate(prior, wide, weight(wide), exposure)
+
+
+def _negative_binomial(source: Noisy, r: float, prior: d.Univariate) -> d.Univariate:
+    """The failures s before n r successes are summed out; s may be any number."""
+    from scipy.special import betaln, gammaln
+
+    y, successes = source.floats[0], float(source.size or 0) * r
+
+    def weight(s: Ints) -> Floats:
+        logs = gammaln(s + successes) - gammaln(s + 1.0)
+        return np.asarray(source.noise.log(y - s) + logs)
+
+    if not isinstance(prior, d.Mixture):
+        s, logs = window(weight, y, 0, None)
+        return _summed(
+            "beta", prior, s, logs, lambda x, c: successes * np.log(x) + c * np.log1p(-x)
+        )
+    ends = []
+    for i in (0, -1):
+        a, b = float(prior.first[i]), float(prior.second[i])
+
+        def under(s: Ints, a: float = a, b: float = b) -> Floats:
+            return np.asarray(weight(s) + betaln(a + successes, b + s))
+
+        s, _ = window(under, y, 0, None)
+        ends += [int(s[0]), int(s[-1])]
+    wide = np.arange(min(ends), max(ends) + 1, dtype=np.int64)
+    return _conjugate(
+        prior, np.full(len(wide), successes), weight(wide), wide[None, :], notes=(CLIP,)
+    )
 
 
 def _normal(source: Noisy, sd: float, prior: d.Univariate) -> d.Univariate:

@@ -9,6 +9,7 @@ from bayesdp.programs.ir import Branch, Command, Derive, Expr, names_of
 from bayesdp.programs.source.arguments import BoundArguments, bind, check_not_private, fixed_number
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
+from bayesdp.programs.source.families import SEVERAL
 from bayesdp.programs.source.models import parts_of
 from bayesdp.programs.source.values import LoweredValue, ModelObject, Scalar
 
@@ -142,7 +143,7 @@ def _derived(
 ) -> ModelObject:
     name = context.draft.fresh(op.replace("-", "_"))
     context.draft.commands.append(Derive(name, Expr(op, args, data, place(node)), place(node)))
-    if args[-1].args[1].data[0] == "linear_model":
+    if args[-1].args[1].data[0] in SEVERAL:
         context.draft.several.add(name)
     kind = "samples" if op == "nuts" else "released-posterior"
     return ModelObject(kind, Expr("public", (), (name,), place(node)), family, (), True)

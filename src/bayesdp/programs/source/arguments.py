@@ -75,7 +75,11 @@ def needed(bound: BoundArguments, name: str) -> ast.expr:
 
 def public_number(node: ast.expr, context: Context, name: str) -> Scalar:
     """A public number for the parameter called `name`."""
-    value = scalar(context.value(node), node)
+    return public_scalar(scalar(context.value(node), node), node, name)
+
+
+def public_scalar(value: Scalar, node: ast.expr, name: str) -> Scalar:
+    """A value that must be a public number: the parameter called `name`."""
     if value.of_records:
         raise refuse(
             "private-parameter",
@@ -91,7 +95,12 @@ def public_number(node: ast.expr, context: Context, name: str) -> Scalar:
 
 def positive_number(node: ast.expr, context: Context, name: str) -> Scalar:
     """A public number for the parameter called `name`; above 0, where that is known already."""
-    value = public_number(node, context, name)
+    return positive_scalar(scalar(context.value(node), node), node, name)
+
+
+def positive_scalar(value: Scalar, node: ast.expr, name: str) -> Scalar:
+    """A value that must be a public number above 0: the parameter called `name`."""
+    value = public_scalar(value, node, name)
     if value.level == "static" and number_of(value) <= 0:
         raise refuse("prior", node, f"{name} must be above 0.", "")
     return value

@@ -167,7 +167,7 @@ def call_posterior_sample(node: ast.Call, context: Context) -> LoweredValue:
     names = ["grid", "log_likelihood", "power"]
     bound = bind(node, ["model"], needed=1, keyword=names)
     model = model_of(bound.given["model"], context, "posterior_sample")
-    if model.family in ("categorical", "linear_model"):
+    if model.family not in ("bernoulli", "normal", "poisson"):
         raise refuse(
             "type",
             node,

@@ -11,12 +11,21 @@ from bayesdp.programs.source.arguments import (
     BoundArguments,
     bind,
     positive_number,
+    positive_scalar,
     public_number,
     single,
 )
 from bayesdp.programs.source.arithmetic import calculated
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
+from bayesdp.programs.source.families import (
+    BARE,
+    OWN,
+    SEVERAL,
+    about_rows,
+    name_of,
+    own_statistics,
+)
 from bayesdp.programs.source.rows import ONE, data_expr, is_public_data, row_value, summed
 from bayesdp.programs.source.scope import LIKELIHOODS, PRIORS
 from bayesdp.programs.source.values import (
@@ -36,52 +45,85 @@ from bayesdp.programs.source.values import (
     scalar,
     whole_or_real,
 )
+from bayesdp.statements.program_models import LIKELIHOODS as PAIRS
 
-PAIRS = {
-    "bernoulli": ("beta",),
-    "categorical": ("dirichlet",),
-    "normal": ("normal",),
-    "poisson": ("gamma",),
-    "linear_model": ("normal",),
+NEEDS = {"poisson": "exposure", "linear_model": "noise_sd", "negative_binomial": "r"}
+"""What likelihoods can't do without."""
+POSTERIOR = {
+    "beta": "Beta",
+    "dirichlet": "Dirichlet",
+    "normal": "Normal",
+    "normal_inverse_gamma": "Normal",
+    "gamma": "Gamma",
 }
-"""Which prior each likelihood has an exact posterior for."""
-POSTERIOR = {"beta": "Beta", "dirichlet": "Dirichlet", "normal": "Normal", "gamma": "Gamma"}
 
 
 def call_bernoulli(node: ast.Call, context: Context) -> LoweredValue:
     """`bernoulli`: a likelihood of truth values, each true with an unknown chance."""
     bind(node, [], needed=0)
-    return _likelihood("bernoulli", node, ())
+    return likelihood_of("bernoulli", node, ())
 
 
 def call_categorical(node: ast.Call, context: Context) -> LoweredValue:
-    """`categorical`: a likelihood of labels with unknown chances."""
-    bind(node, [], needed=0)
-    return _likelihood("categorical", node, ())
+    """`categorical`: a likelihood of labels with unknown chances.
+
+    With `exposure=(...)`, one number for each label, chances are proportional to exposure times
+    rate, and the rates' shares are what the prior and the posterior are about.
+    """
+    bound = bind(node, ["exposure"], needed=0)
+    if "exposure" not in bound.given:
+        return likelihood_of("categorical", node, ())
+    at = bound.given["exposure"]
+    listed = context.value(at)
+    if not isinstance(listed, Items) or len(listed.items) < 2:
+        raise refuse("arguments", at, "exposure= is a tuple of numbers, one for each label.")
+    places: list[ast.expr] = [at] * len(listed.items)
+    if isinstance(at, ast.Tuple | ast.List) and len(at.elts) == len(places):
+        places = at.elts
+    parts = [
+        positive_scalar(scalar(entry, where), where, "An exposure")
+        for entry, where in zip(listed.items, places, strict=True)
+    ]
+    return likelihood_of("categorical_exposed", node, tuple(parts))
 
 
 def call_poisson(node: ast.Call, context: Context) -> LoweredValue:
     """`poisson(exposure=)`: a likelihood of counts with an unknown rate; the exposure is public."""
     bound = bind(node, ["exposure"], needed=1)
-    exposure = positive_number(bound.given["exposure"], context, "The exposure")
-    return _likelihood("poisson", node, (exposure,))
+    at = bound.given["exposure"]
+    value = scalar(context.value(at), at)
+    if value.of_records:
+        raise refuse(
+            "private-parameter",
+            at,
+            "The exposure depends on private data.",
+            "Use a literal, a public or a released value. Private times are observed by "
+            "exponential_time, as rows (time, whether the event came).",
+        )
+    exposure = positive_scalar(value, at, "The exposure")
+    return likelihood_of("poisson", node, (exposure,))
 
 
 def call_linear_model(node: ast.Call, context: Context) -> LoweredValue:
     """`linear_model(noise_sd=)`: rows (features..., response) with unknown coefficients."""
     bound = bind(node, ["noise_sd"], needed=1)
     noise = positive_number(bound.given["noise_sd"], context, "The noise's standard deviation")
-    return _likelihood("linear_model", node, (noise,))
+    return likelihood_of("linear_model", node, (noise,))
 
 
 def call_normal(node: ast.Call, context: Context) -> LoweredValue:
-    """`normal(sd=)`, a likelihood with unknown mean; or `normal(mean, sd=)`, a prior."""
+    """`normal(sd=)`, a likelihood with unknown mean; or `normal(mean, sd=)`, a prior.
+
+    `normal` alone is a likelihood with unknown mean and unknown standard deviation.
+    """
     bound = bind(node, ["mean", "sd"], needed=0)
+    if not bound.given:
+        return likelihood_of("normal_unknown", node, ())
     if "sd" not in bound.given:
         raise refuse("arguments", node, "normal needs sd.", "normal(sd=7) or normal(170, sd=15)")
     spread = positive_number(bound.given["sd"], context, "The standard deviation")
     if "mean" not in bound.given:
-        return _likelihood("normal", node, (spread,))
+        return likelihood_of("normal", node, (spread,))
     mean = public_number(bound.given["mean"], context, "The prior")
     return prior_of("normal", node, (mean, spread))
 
@@ -133,7 +175,8 @@ def _positives(
     return prior_of(family, bound.node, tuple(parts))
 
 
-def _likelihood(family: str, node: ast.AST, parts: tuple[Scalar, ...]) -> ModelObject:
+def likelihood_of(family: str, node: ast.AST, parts: tuple[Scalar, ...]) -> ModelObject:
+    """A likelihood of this family with these parameters."""
     expr = Expr("likelihood", tuple(part.expr for part in parts), (family,), place(node))
     return ModelObject("likelihood", expr, family, parts)
 
@@ -149,13 +192,21 @@ def call_observe(node: ast.Call, context: Context) -> LoweredValue:
     bound = bind(node, ["data", "likelihood", "prior"], needed=3)
     likelihood = model_object(bound.given["likelihood"], context, "likelihood")
     prior = model_object(bound.given["prior"], context, "prior")
-    if prior.family not in PAIRS[likelihood.family]:
+    if likelihood.family == "normal_unknown" and prior.family == "normal":
+        raise refuse(
+            "arguments",
+            bound.given["likelihood"],
+            "normal needs sd: normal(sd=...).",
+            "Where it is not known, prior=normal_inverse_gamma(mean, strength, shape, scale).",
+        )
+    if prior.family != PAIRS[likelihood.family][0]:
         raise refuse(
             "prior",
             bound.given["prior"],
-            f"{likelihood.family} with a {prior.family} prior has no exact posterior.",
-            f"Its prior is {' or '.join(PAIRS[likelihood.family])}.",
+            f"{name_of(likelihood.family)} with a {prior.family} prior has no exact posterior.",
+            f"Its prior is {PAIRS[likelihood.family][0]}.",
         )
+    _check_prior_of_one(likelihood, prior, bound.given["prior"], context)
     data = context.value(bound.given["data"])
     if isinstance(data, ModelObject) and data.kind == "noisy-data":
         _fits_noisy(likelihood, prior, data, bound.given["data"])
@@ -168,6 +219,7 @@ def call_observe(node: ast.Call, context: Context) -> LoweredValue:
             f"observe takes data, and here stands {described(data)}.",
             "Give it the database, a generator over it, or what randomized_response returns.",
         )
+    likelihood = about_rows(likelihood, data, bound.given["data"], context)
     mapped, kind = row_value(data, bound.given["data"])
     _fits(likelihood, prior, kind, bound.given["data"])
     observed = data_expr(data, mapped, node)
@@ -175,13 +227,32 @@ def call_observe(node: ast.Call, context: Context) -> LoweredValue:
     return ModelObject("model", expr, likelihood.family, (data, likelihood, prior), prior.released)
 
 
+def _check_prior_of_one(
+    likelihood: ModelObject, prior: ModelObject, node: ast.expr, context: Context
+) -> None:
+    """Refuse a released posterior of several numbers as the prior of another model than its own."""
+    if prior.expr.op != "public" or str(prior.expr.data[0]) not in context.draft.several:
+        return
+    if likelihood.family == "linear_model":
+        return
+    raise refuse(
+        "prior",
+        node,
+        f"This is a posterior of several numbers, and no prior of {name_of(likelihood.family)}.",
+        "Use a prior that is written out, or the posterior of a model of one number.",
+    )
+
+
 def model_object(node: ast.expr, context: Context, kind: str) -> ModelObject:
     """An argument that is a likelihood or a prior (`kind`)."""
     argument = context.value(node)
-    if isinstance(argument, Named) and kind == "likelihood" and argument.name in PAIRS:
-        if argument.name in ("bernoulli", "categorical"):
-            return _likelihood(argument.name, node, ())
-        needs = {"normal": "sd", "poisson": "exposure", "linear_model": "noise_sd"}[argument.name]
+    if isinstance(argument, Named) and kind == "likelihood" and argument.name in BARE:
+        called = ast.Call(ast.Name(argument.name, ast.Load()), [], [])
+        for part in ast.walk(called):
+            ast.copy_location(part, node)
+        argument = context.handlers.calls[argument.name](called, context)
+    if isinstance(argument, Named) and kind == "likelihood" and argument.name in NEEDS:
+        needs = NEEDS[argument.name]
         raise refuse(
             "arguments", node, f"{argument.name} needs {needs}: {argument.name}({needs}=...)."
         )
@@ -229,19 +300,29 @@ def _fits(likelihood: ModelObject, prior: ModelObject, kind: Type, node: ast.AST
     wanted = {
         "bernoulli": ("bool",),
         "categorical": ("category", "bool"),
+        "categorical_exposed": ("category", "bool"),
         "normal": ("real", "int"),
         "poisson": ("int",),
         "linear_model": ("vector",),
-    }[family]
+    }.get(family)
+    if wanted is None:
+        return  # `about_rows` has looked at the rows
     if kind.kind not in wanted:
         raise refuse(
             "type",
             node,
-            f"{family} observes {' or '.join(_ROWS[name] for name in wanted)}, and these rows "
-            f"are {_ROWS.get(kind.kind, kind.kind)}.",
+            f"{name_of(family)} observes {' or '.join(_ROWS[name] for name in wanted)}, and these "
+            f"rows are {_ROWS.get(kind.kind, kind.kind)}.",
             _instead(family, kind),
         )
-    if family == "categorical" and prior.about:
+    if family == "categorical_exposed" and len(likelihood.about) != (len(kind.labels) or 2):
+        raise refuse(
+            "arguments",
+            node,
+            f"There are {len(kind.labels) or 2} categories and {len(likelihood.about)} exposures.",
+            "Give one for each.",
+        )
+    if family in ("categorical", "categorical_exposed") and prior.about:
         labels = len(kind.labels) or 2
         if len(prior.about) != labels:
             raise _miscounted(labels, len(prior.about), node)
@@ -254,12 +335,16 @@ def call_infer(node: ast.Call, context: Context) -> LoweredValue:
         raise refuse("type", node, "This model is of noisy data.", "Use noise_aware(model).")
     if not isinstance(model, ModelObject) or model.kind != "model":
         raise refuse("type", node, f"infer takes a model, and here stands {described(model)}.")
-    if model.family == "linear_model":
+    if model.family in ("linear_model", "categorical_exposed", *OWN):
+        regression = model.family in SEVERAL
         raise refuse(
             "prior",
             node,
-            "A regression's posterior is released through its statistics.",
-            "nuts(gaussian(statistics(model), epsilon=, delta=), draws=).",
+            f"A {'regression' if regression else name_of(model.family)}'s posterior is released "
+            "through its statistics.",
+            "nuts(gaussian(statistics(model), epsilon=, delta=), draws=)."
+            if model.family == "linear_model"
+            else "noise_aware(laplace(statistics(model), epsilon=...)).",
         )
     _, prior = parts_of(model)
     expr = Expr("posterior", (model.expr,), (), place(node))
@@ -300,10 +385,12 @@ def statistics_of(model: ModelObject, node: ast.AST, context: Context) -> Scalar
     """The sufficient statistics of a model, as sums over its data."""
     data = _observed(model)
     mapped, kind = row_value(data, node)
-    if model.family == "categorical":
+    if model.family in ("categorical", "categorical_exposed"):
         labels = len(kind.labels) or 2
         hot = Expr("onehot", (mapped,), (Fraction(labels),), place(node))
         return summed(data, hot, indicators(labels), node, context)
+    if model.family in OWN:
+        return own_statistics(model.family, data, node, context)
     if model.family == "linear_model":
         d = len(kind.items)
         items = (REAL,) * (d * (d + 1) // 2)

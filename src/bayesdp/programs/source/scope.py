@@ -21,14 +21,18 @@ WAYS_OUT = frozenset(
 """Python's own that show a value, or reach into Python's workings."""
 
 LIKELIHOODS = (
-    "Likelihoods are bernoulli, categorical, normal(sd=), poisson(exposure=) and "
-    "linear_model(noise_sd=)."
+    "Likelihoods are bernoulli, categorical, normal(sd=), poisson(exposure=), "
+    "linear_model(noise_sd=), logistic, poisson_regression, geometric, negative_binomial(r=) and "
+    "exponential_time."
 )
 ONE_BY_ONE = (
     "Release each number with noise of its own, laplace(count(...), epsilon=...), and decide by "
     "`if` on what was released."
 )
-PRIORS = "Priors are beta(a, b), dirichlet(a, ...), normal(mean, sd=) and gamma(shape, rate=)."
+PRIORS = (
+    "Priors are beta(a, b), dirichlet(a, ...), normal(mean, sd=), gamma(shape, rate=) and "
+    "normal_inverse_gamma(mean, strength, shape, scale)."
+)
 INSTEAD = {
     "sorted": "For a quantile: exponential(score=lambda t: ..., candidates=linspace(...), ...).",
     "reversed": "Sums and counts don't depend on the order of records.",
@@ -54,15 +58,8 @@ INSTEAD = {
     "random": "Releases draw their own noise.",
     "above_threshold": ONE_BY_ONE,
     "sparse_vector": ONE_BY_ONE,
-    "logistic": "A rate in each group of a public or private category is bernoulli with a beta "
-    "prior; for a trend there is linear_model(noise_sd=...). " + LIKELIHOODS,
     "binomial": "Truth values of single records are bernoulli. " + LIKELIHOODS,
     "multinomial": "Labels of single records are categorical. " + LIKELIHOODS,
-    "poisson_regression": "A rate in each group of a category is poisson with a gamma prior. "
-    + LIKELIHOODS,
-    "geometric": LIKELIHOODS,
-    "negative_binomial": "Counts are poisson with a gamma prior. " + LIKELIHOODS,
-    "exponential_time": LIKELIHOODS,
     "weibull": LIKELIHOODS,
     "lognormal": "Observe the logarithms, as normal(sd=...). " + LIKELIHOODS,
     "student_t": LIKELIHOODS,
@@ -70,7 +67,8 @@ INSTEAD = {
     "uniform": "beta(1, 1) is the uniform prior of a chance. " + PRIORS,
     "half_normal": PRIORS,
     "cauchy": PRIORS,
-    "inverse_gamma": PRIORS,
+    "inverse_gamma": "Of a variance, with the mean: normal_inverse_gamma(mean, strength, shape, "
+    "scale). " + PRIORS,
 }
 """Names that one would expect to work, and what to write instead."""
 

@@ -1,0 +1,55 @@
+"""Likelihoods and priors beside the first five pairs: their calls."""
+
+from __future__ import annotations
+
+import ast
+from fractions import Fraction
+
+from bayesdp.programs.source.arguments import bind, positive_number, public_number
+from bayesdp.programs.source.context import Context
+from bayesdp.programs.source.models import likelihood_of, prior_of
+from bayesdp.programs.source.values import LoweredValue, static_number
+
+
+def call_logistic(node: ast.Call, context: Context) -> LoweredValue:
+    """`logistic`: a likelihood of rows (features..., truth value) with unknown coefficients."""
+    bind(node, [], needed=0)
+    return likelihood_of("logistic", node, ())
+
+
+def call_poisson_regression(node: ast.Call, context: Context) -> LoweredValue:
+    """`poisson_regression`: a likelihood of rows (features..., count) with a rate for each."""
+    bind(node, [], needed=0)
+    return likelihood_of("poisson_regression", node, ())
+
+
+def call_geometric(node: ast.Call, context: Context) -> LoweredValue:
+    """`geometric`: a likelihood of failures before the first success, of unknown chance."""
+    bind(node, [], needed=0)
+    return likelihood_of("negative_binomial", node, (static_number(Fraction(1), node),))
+
+
+def call_negative_binomial(node: ast.Call, context: Context) -> LoweredValue:
+    """`negative_binomial(r=)`: a likelihood of failures before r successes of unknown chance."""
+    bound = bind(node, ["r"], needed=1)
+    return likelihood_of(
+        "negative_binomial", node, (positive_number(bound.given["r"], context, "r"),)
+    )
+
+
+def call_exponential_time(node: ast.Call, context: Context) -> LoweredValue:
+    """`exponential_time`: a likelihood of times, or of times with whether the event came."""
+    bind(node, [], needed=0)
+    return likelihood_of("exponential_time", node, ())
+
+
+def call_normal_inverse_gamma(node: ast.Call, context: Context) -> LoweredValue:
+    """`normal_inverse_gamma(mean, strength, shape, scale)`: a prior of a mean and a variance."""
+    names = ["mean", "strength", "shape", "scale"]
+    bound = bind(node, names, needed=4)
+    mean = public_number(bound.given["mean"], context, "The prior")
+    rest = [
+        positive_number(bound.given[name], context, f"normal_inverse_gamma's {name}")
+        for name in names[1:]
+    ]
+    return prior_of("normal_inverse_gamma", node, (mean, *rest))

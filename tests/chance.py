@@ -40,6 +40,7 @@ class Declared:
 FALSE_ALARMS: dict[str, dict[str, Declared]] = {
     "audit/test_bound.py": {
         "test_a_sampler_of_release_noise": Declared(1, 1e-8),
+    },
     "mechanisms/test_batches.py": {
         "test_bytes_are_fair_and_independent": Declared(1, 2e-8),
         "test_choices_for_each_row_are_softmax_draws": Declared(1, 1e-8),

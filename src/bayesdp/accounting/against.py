@@ -15,11 +15,6 @@ from bayesdp.accounting.contents import Book, decoded
 from bayesdp.accounting.entries import Head, LedgerFault, UndecodedError
 from bayesdp.accounting.schema import Log
 
-Stated = Mapping[str, Any]
-"""A certificate as plain data."""
-
-
-def entry_of(document: Stated) -> Head | None:
 CertificateDocument = Mapping[str, Any]
 """A certificate as plain data."""
 
@@ -35,7 +30,6 @@ def entry_of(document: CertificateDocument) -> Head | None:
     return Head(sequence, head)
 
 
-def missing_words(log: Log, book: Book, document: Stated) -> str:
 def missing_words(log: Log, book: Book, document: CertificateDocument) -> str:
     """How the debit of a certificate is missing in a ledger, in words; empty if it is there.
 
@@ -63,7 +57,6 @@ def missing_words(log: Log, book: Book, document: CertificateDocument) -> str:
 
 
 def certificate_faults(
-    log: Log, book: Book, documents: Mapping[str, Stated]
     log: Log, book: Book, documents: Mapping[str, CertificateDocument]
 ) -> Iterator[LedgerFault]:
     """What certificates, by their names, say of a ledger that it doesn't say itself.
@@ -79,7 +72,6 @@ def certificate_faults(
             yield LedgerFault(f"certificate {name}", words)
 
 
-def _other_result(log: Log, book: Book, document: Stated) -> str:
 def _other_result(log: Log, book: Book, document: CertificateDocument) -> str:
     """That the ledger keeps another certificate of the same release, or none; else empty."""
     debit = book.debits[str(document["release"])]

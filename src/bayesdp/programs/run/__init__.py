@@ -7,10 +7,9 @@
 * Noise: `noise`, `gaussian`, `choose` (exponential mechanism, answers of records), `distances`;
   `spends` is what the ledger keeps.
 * Inference: `observed` into `posteriors`, `latent`, `private_totals`, `regression`, `quadrature`
-  and `interpolated`; `diagnostics`; `laws` of released numbers, and draws.
-* Inference: `observed` into `posteriors`, `latent`, `regression` and `quadrature`; `generalized`
-  (logistic and Poisson regressions, by an `ensemble` of walkers), `times`, `spreads` (of normal
-  records) and `shares` (with exposures); `diagnostics`.
+  and `interpolated`; `generalized` (logistic and Poisson regressions, by an `ensemble` of
+  walkers), `times`, `spreads` (of normal records) and `shares` (with exposures); `diagnostics`;
+  `laws` of released numbers, and draws.
 * Results: `result`, `distributions` (each with a `law`), `spread`, `divergences`, `figures`.
 * The way through the ledger: `session`. A sign at the terminal meanwhile: `waiting`.
 """

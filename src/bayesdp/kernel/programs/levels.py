@@ -43,12 +43,6 @@ TRUTH, NUMBER, OTHER = ValueKind("truth"), ValueKind("number"), ValueKind("other
 NOWHERE = ValueKind("nowhere")
 """The kind of a name that only one side of a branch gives: it has no value afterwards."""
 
-PAIRS = {
-    "bernoulli": ("beta", 0), "categorical": ("dirichlet", 0), "normal": ("normal", 1),
-    "poisson": ("gamma", 1), "linear_model": ("normal", 1),
-}  # fmt: skip
-"""The prior of each likelihood, and how many parameters the likelihood has."""
-
 AFTER = ("plug-in", "noise-aware", "nuts", "law", "draws", "predictive")
 """What is made of released values and models of them. It is free, since it reads nothing else."""
 

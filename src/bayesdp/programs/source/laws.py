@@ -12,9 +12,10 @@ from bayesdp.programs.ir import Constant, Derive, Expr
 from bayesdp.programs.source.arguments import bind, fixed_number, needed
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
-from bayesdp.programs.source.models import PAIRS, model_object
+from bayesdp.programs.source.models import model_object
 from bayesdp.programs.source.scope import LIKELIHOODS
 from bayesdp.programs.source.values import LoweredValue, ModelObject, constant, described
+from bayesdp.statements import program_models
 
 EXPECTS: dict[str, tuple[str, tuple[Constant, ...]]] = {
     "beta": ("bernoulli", ()),
@@ -95,7 +96,7 @@ def call_predictive(node: ast.Call, context: Context) -> LoweredValue:
             "New records are drawn of one number or label each.",
             "By bernoulli, categorical, normal(sd=) or poisson(exposure=).",
         )
-    if posterior.family not in PAIRS[likelihood.family]:
+    if posterior.family != program_models.LIKELIHOODS[likelihood.family][0]:
         raise refuse(
             "prior",
             bound.given["likelihood"],

@@ -45,7 +45,7 @@ from bayesdp.programs.source.values import (
     scalar,
     whole_or_real,
 )
-from bayesdp.statements.program_models import LIKELIHOODS as PAIRS
+from bayesdp.statements import program_models
 
 NEEDS = {"poisson": "exposure", "linear_model": "noise_sd", "negative_binomial": "r"}
 """What likelihoods can't do without."""
@@ -199,12 +199,12 @@ def call_observe(node: ast.Call, context: Context) -> LoweredValue:
             "normal needs sd: normal(sd=...).",
             "Where it is not known, prior=normal_inverse_gamma(mean, strength, shape, scale).",
         )
-    if prior.family != PAIRS[likelihood.family][0]:
+    if prior.family != program_models.LIKELIHOODS[likelihood.family][0]:
         raise refuse(
             "prior",
             bound.given["prior"],
             f"{name_of(likelihood.family)} with a {prior.family} prior has no exact posterior.",
-            f"Its prior is {PAIRS[likelihood.family][0]}.",
+            f"Its prior is {program_models.LIKELIHOODS[likelihood.family][0]}.",
         )
     _check_prior_of_one(likelihood, prior, bound.given["prior"], context)
     data = context.value(bound.given["data"])

@@ -41,7 +41,7 @@ class InputError(BayesdpError, ValueError):
         message = f"{key}{given}: expected {expected}."
         if remedy:
             message += f" {remedy}"
-        super().__init__(password_hidden(message))
+        super().__init__(lines_as_shown(password_hidden(message)))
 
     def at(self, key: str) -> InputError:
         """The same error about another key, such as the option that somebody wrote."""
@@ -205,10 +205,24 @@ def text_of_file(path: Path, key: str, *, expected: str = "a readable file") -> 
     Raises `InputError` at `key` where it can't be read, with what was `expected` before the cause.
     """
     try:
-        return path.read_text(encoding=ENCODING)
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        text = content.decode(ENCODING) if len(content) <= MOST_BYTES else ""
     except (OSError, ValueError) as error:
         remedy = "Check the path, and that the file is a text in UTF-8."
         raise InputError(key, str(path), expected=f"{expected} ({error})", remedy=remedy) from None
+    if len(content) > MOST_BYTES:
+        raise InputError(
+            key,
+            str(path),
+            expected=f"a text of at most {MOST_BYTES >> 20} MiB",
+            remedy="Documents have no tables of data; large populations name files of their own.",
+        )
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+MOST_BYTES = 1 << 26
+"""The most bytes of a document. Of this size the worst needs less than 2 GiB and 10 seconds."""
 
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -260,6 +274,11 @@ def as_shown(text: str) -> str:
         letter.encode("unicode_escape").decode() if category(letter) in HIDDEN else letter
         for letter in text
     )
+
+
+def lines_as_shown(text: str) -> str:
+    """A text of one or several lines, each `as_shown`: names in it may come from anybody."""
+    return text if text.isprintable() else "\n".join(map(as_shown, text.split("\n")))
 
 
 _MANY_DIGITS = 10**24

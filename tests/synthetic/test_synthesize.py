@@ -278,3 +278,22 @@ def test_columns_that_hang_together_too_closely_are_refused(
 def test_wrong_arguments(release: Release, options: Document, message: str) -> None:
     with pytest.raises(InputError, match=message):
         bdp.synthesize(release, **options)
+
+
+def test_no_text_of_the_file_is_a_formula(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A spreadsheet computes such texts; here the study chose them."""
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text('"=x",s\n' + "=1+1,-2\n@a,-\n" * 20)
+    Path("s.toml").write_text(
+        '[data]\nsource = "t.csv"\ndataset = "d"\nn = 40\n[data.columns]\n'
+        '"=x" = { states = ["=1+1", "@a"] }\ns = { states = ["-2", "-"] }\n'
+        '[population]\nmodel = "independent"\ncovers = ["=x", "s"]\nsource = "us"\n'
+        '[budget]\nepsilon = 50\n[[query]]\nname = "h"\nkind = "histogram"\ncolumn = ["=x", "s"]\n'
+    )
+    for command in ("release s.toml --certificate c.json", "synthesize c.json --out made.csv"):
+        result = CliRunner().invoke(app, command.split())
+        assert result.exit_code == 0, result.output
+    lines = Path("made.csv").read_text().splitlines()
+    assert lines[0] == "'=x,s"
+    assert set(lines[1:]) <= {"'=1+1,-2", "'=1+1,-", "'@a,-2", "'@a,-"}
+    assert len(lines) == 41

@@ -7,7 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesdp.cli.common import Json, app, check_figure, command, console, print_json, write_figure
+from bayesdp.cli.common import (
+    Json,
+    app,
+    check_figure,
+    command,
+    console,
+    print_json,
+    say,
+    write_figure,
+)
 
 
 @command(app, "bayesdp causal relatives.toml")
@@ -53,7 +62,7 @@ def causal(
 
     show_causal(console(), both)
     if figure is not None:
-        typer.echo(f"The figure is in {figure}.")
+        say(f"The figure is in {figure}.", err=False)
 
 
 def _draw(model: Any, channel: Any, record: str, path: Path) -> None:

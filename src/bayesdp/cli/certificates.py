@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesdp.cli.common import CertificatePath, Json, app, command, group, print_json
+from bayesdp.cli.common import CertificatePath, Json, app, command, group, print_json, say
 
 key_app = group("key", "bayesdp key new me.key", "Keys to sign certificates with.")
 
@@ -64,7 +64,7 @@ def sign(
     from bayesdp import signature
 
     signature.sign_file(cert, _certificate(cert), signature.read_private_key(key))
-    typer.echo(f"Signed: {cert}")
+    say(f"Signed: {cert}", err=False)
 
 
 @command(key_app, "bayesdp key new me.key", "new")
@@ -75,4 +75,4 @@ def key_new(
     from bayesdp.signature import write_key
 
     public = write_key(file)
-    typer.echo(f"Private key: {file} (keep it secret)\nPublic key: {public}")
+    say(f"Private key: {file} (keep it secret)\nPublic key: {public}", err=False)

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from bayesdp.errors import BayesdpError, InputError, Refusal, finite_number, password_hidden
+from bayesdp.errors import (
+    BayesdpError,
+    InputError,
+    Refusal,
+    finite_number,
+    lines_as_shown,
+    password_hidden,
+)
 from bayesdp.notions import Adversary, Kind, Secrets
 
 if TYPE_CHECKING:
@@ -116,16 +126,53 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            command(*args, **kwargs)
+            with patience():
+                command(*args, **kwargs)
         except BayesdpError as raised:
             error = _as_typed(raised, kwargs)
             status = 1 if isinstance(error, Refusal) else 2
             if kwargs.get("as_json"):
                 print_json({"error": str(error), "status": status})
-            typer.echo(f"{'Refused' if status == 1 else 'Error'}: {error}", err=True)
+            words = lines_as_shown(str(error))
+            typer.echo(f"{'Refused' if status == 1 else 'Error'}: {words}", err=True)
             raise typer.Exit(status) from None
 
     return run
+
+
+PATIENCE = 10.0
+"""Seconds after which a command says that it is still at work."""
+
+
+@contextlib.contextmanager
+def patience() -> Iterator[None]:
+    """Say how long a command has taken, once that is long, where standard error is a terminal.
+
+    A large table is read by an engine that tells no share of what is done. The line is taken away
+    at the end.
+    """
+    if not sys.stderr.isatty():
+        yield
+        return
+    done, start = threading.Event(), time.monotonic()
+
+    def show() -> None:
+        pause = PATIENCE
+        while not done.wait(pause):
+            pause = PATIENCE / 10
+            words = f"At work for {time.monotonic() - start:.0f} s. Ctrl+C stops it."
+            sys.stderr.write(f"\r{words}\033[K")
+            sys.stderr.flush()
+        if pause < PATIENCE:
+            sys.stderr.write("\r\033[K")
+
+    shown = threading.Thread(target=show, daemon=True)
+    shown.start()
+    try:
+        yield
+    finally:
+        done.set()
+        shown.join()
 
 
 def command(
@@ -165,6 +212,14 @@ def _as_typed(error: BayesdpError, given: Mapping[str, object]) -> BayesdpError:
     if isinstance(error, InputError) and option.replace("-", "_") in given:
         return error.at(f"--{option}")
     return error
+
+
+def say(text: str, *, err: bool = True) -> None:
+    """Print a message, on standard error unless said otherwise.
+
+    Names in it, of files or of columns, are shown as letters, whatever they hold.
+    """
+    typer.echo(lines_as_shown(text), err=err)
 
 
 def print_json(document: object) -> None:

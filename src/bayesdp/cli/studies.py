@@ -16,6 +16,7 @@ from bayesdp.cli.common import (
     command,
     console,
     print_json,
+    say,
     write_figure,
 )
 from bayesdp.errors import BudgetExceededError, InputError
@@ -103,16 +104,16 @@ def _price(study: Study, data: bool, verbose: bool, as_json: bool) -> None:
         from bayesdp.report.studies import show_check, show_proposals
 
         for finding in findings or ():
-            typer.echo(f"Curator only: {finding['message']}", err=True)
+            say(f"Curator only: {finding['message']}")
         for hint in hints:
-            typer.echo(f"Curator only: {hint}", err=True)
+            say(f"Curator only: {hint}")
         show_check(console(), answer, before=study.spends(), verbose=verbose)
         for said in filter(None, (study.new_ledger, study.uncounted)):
-            typer.echo(said, err=True)
+            say(said)
         if verbose and inaccurate:
             show_proposals(console(), study.what_would_help())
         if findings == []:
-            typer.echo("The table is as the study declares it.", err=True)
+            say("The table is as the study declares it.")
     if refused:
         raise typer.Exit(1)
 
@@ -206,7 +207,7 @@ def release(
 
     def warn(text: str) -> None:
         warnings.append(text)
-        typer.echo(text, err=True)
+        say(text)
 
     new_ledger = loaded.new_ledger
     if key is not None:
@@ -223,7 +224,7 @@ def release(
     else:
         done = loaded.release(again=True, warn=warn)  # whoever types the command again means it
     if new_ledger:
-        typer.echo(new_ledger, err=True)
+        say(new_ledger)
     path = certificate or study.with_name(certificate_name(study.name, done.id))
     saved = write(path, done.certificate.to_json() + "\n")
     if report is not None:
@@ -233,17 +234,17 @@ def release(
         try:
             write_report(report, [study_section(loaded, done, saved)])
         except (OSError, ValueError) as error:
-            typer.echo(f"The report could not be written: {error}", err=True)
+            say(f"The report could not be written: {error}")
     from bayesdp.report.studies import release_warnings, show_release
 
     if as_json:
         print_json(done.to_dict())
         for warning in release_warnings(done):
-            typer.echo(warning, err=True)
+            say(warning)
         return
     show_release(console(), done, loaded.spec.budget.notion, warnings)
     if saved:
-        typer.echo(f"Certificate: {saved}", err=True)
+        say(f"Certificate: {saved}")
 
 
 def _show_stored(
@@ -286,7 +287,7 @@ def write(path: Path, text: str) -> str:
     try:
         replace_file(path, text)
     except (OSError, ValueError) as error:
-        typer.echo(f"The certificate could not be written ({error}); the ledger has it.", err=True)
+        say(f"The certificate could not be written ({error}); the ledger has it.")
         return ""
     return str(path)
 

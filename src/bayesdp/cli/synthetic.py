@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bayesdp.cli.common import Json, app, command, print_json
+from bayesdp.cli.common import Json, app, command, print_json, say
 from bayesdp.errors import InputError
 
 
@@ -44,7 +44,7 @@ def synthesize(
     from bayesdp.certificate import in_short
     from bayesdp.report.output import check_target, digest_of, note_beside, replace_file
     from bayesdp.synthetic import synthesize as synthesized
-    from bayesdp.synthetic.note import note_lines
+    from bayesdp.synthetic.note import note_lines, without_formula
 
     if out.suffix != ".csv":
         raise InputError("--out", str(out), expected="a file name that ends in .csv")
@@ -52,7 +52,7 @@ def synthesize(
     check_target(out, "synthetic table", reserved=certs)
     check_target(note_file, "note", reserved=certs)
     table = synthesized(certs, rows=rows, seed=seed, intervals=intervals, without=without or ())
-    text = table.to_csv(index=False)
+    text = table.map(without_formula).rename(columns=without_formula).to_csv(index=False)
     note = table.attrs["note"] | {"table": digest_of(text)}
     try:
         replace_file(note_file, in_short(note))
@@ -63,4 +63,4 @@ def synthesize(
         print_json(note)
         return
     typer.echo("\n".join(note_lines(note)))
-    typer.echo(f"Synthetic table: {out} ({len(table)} rows)\nNote: {note_file}")
+    say(f"Synthetic table: {out} ({len(table)} rows)\nNote: {note_file}", err=False)

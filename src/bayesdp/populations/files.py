@@ -19,6 +19,8 @@ from bayesdp.errors import InputError, check_keys, text_of_file
 
 MOST_PARTS = 100
 """The most parts of a dotted key."""
+MOST_LETTERS = 1 << 24
+"""The most letters of a TOML document."""
 MOST_DIGITS = 300
 """The most digits of a whole number: longer ones do not fit into a double."""
 
@@ -126,8 +128,13 @@ def parse_toml(text: str) -> dict[str, Any]:
     """A TOML document with numbers of any size.
 
     Keys have at most `MOST_PARTS` parts, else `ValueError`: the reader's time grows with the square
-    of their number.
+    of their number. It reads a million letters in half a second: there are at most `MOST_LETTERS`.
     """
+    if len(text) > MOST_LETTERS:
+        raise ValueError(
+            f"TOML of at most {MOST_LETTERS >> 20} million letters, and there are {len(text)}. "
+            "Write a population in JSON, or let it name files of its own"
+        )
     for part in re.split(r"[^\w\-.\"' \t]", text):
         if part.count(".") >= MOST_PARTS:
             raise ValueError(f"a key of more than {MOST_PARTS} parts")

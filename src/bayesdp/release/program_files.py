@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bayesdp.errors import InputError, Refusal
+from bayesdp.errors import ENCODING, MOST_BYTES, InputError, Refusal
 from bayesdp.release.spec_parts import CAPS, OF_QUANTILES, OF_REGRESSIONS, QuerySpec, refuse_keys
 
 
@@ -145,7 +145,9 @@ def _read(path: Path, key: str, stated: str) -> str:
     if path.suffix != ".py" and path.exists():
         raise InputError(key, stated, expected="a file whose name ends in .py, before the colon")
     try:
-        return path.read_text(encoding="utf-8-sig")
+        if path.stat().st_size > MOST_BYTES:
+            raise ValueError(f"it has more than {MOST_BYTES} bytes")
+        return path.read_text(encoding=ENCODING)
     except FileNotFoundError:
         why = f"Looked for {path.name} in {path.parent.resolve()}."
     except UnicodeDecodeError:

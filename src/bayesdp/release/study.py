@@ -25,6 +25,7 @@ from bayesdp.errors import (
     BudgetExceededError,
     InputError,
     Refusal,
+    as_shown,
 )
 from bayesdp.fitting.noisy_counts import PublicWindows
 from bayesdp.populations import Population
@@ -229,7 +230,7 @@ class Study:
         """
         path = self.ledger().path
         there = path.exists() or not path.parent.is_dir()  # else it can't be made
-        return "" if there else f"A new ledger: {path.absolute()}"
+        return "" if there else f"A new ledger: {as_shown(str(path.absolute()))}"
 
     @property
     def uncounted(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -29,6 +30,27 @@ GUESSED = (
     "No query read these pairs of columns together: their association in the table is what the "
     "other counts imply at most, and independence otherwise. It is no finding."
 )
+
+
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+
+
+def without_formula(cell: Any) -> Any:
+    """A cell as a file of CSV holds it: an apostrophe goes before what would be a formula.
+
+    Spreadsheets compute texts that begin with `=`, `+`, `-` or `@`, and these come from whoever
+    wrote the study. Numbers stay as they are, and so do texts that are numbers, or a sign alone.
+
+    >>> [without_formula(cell) for cell in ("=1+1", "-5.0", "-", "yes", -5)]
+    ["'=1+1", '-5.0', '-', 'yes', -5]
+    """
+    if not isinstance(cell, str) or len(cell) < 2 or not _FORMULA.match(cell):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 def note_of(

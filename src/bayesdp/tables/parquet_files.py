@@ -8,7 +8,7 @@ ones as whole), times as the engine's own, and everything else that differs is r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import reduce
 from itertools import groupby
 from operator import itemgetter
@@ -17,7 +17,7 @@ from typing import Any
 
 from bayesdp.errors import TableError
 from bayesdp.tables.csv_files import escaped
-from bayesdp.tables.refusals import check_header, opening
+from bayesdp.tables.refusals import UnreadableCellsError, check_header, engine, opening
 
 _KEY = "data.source"
 
@@ -68,6 +68,42 @@ def read_parquet(
         frozenset.intersection(*(of_type(schema, "null") for schema in schemas)),
         {name: number for schema in schemas for name, number in durations_of(schema).items()},
     )
+
+
+MOST_BYTES_OF_A_CELL = 2_000_000
+"""As in a CSV file. A small file may hold one text of a gigabyte, in each of a million rows."""
+
+
+def check_cells(
+    connection: Any, paths: Sequence[str], view: str, read: Collection[str] | None
+) -> None:
+    """Raises `UnreadableCellsError` where a text of the `view` has more than 2 MB.
+
+    The view is of the files at these `paths`; `read` are the columns that will be read, `None`
+    where all may be. Only columns of which some part of a file is as large can hold such a text.
+    """
+    files, con = [escaped(path) for path in paths], connection.con
+    kinds = {name: kind for name, kind, *_ in con.execute(f"DESCRIBE {view}").fetchall()}
+
+    def looked() -> list[str]:
+        large = con.execute(
+            "SELECT DISTINCT path_in_schema FROM parquet_metadata(?) "
+            "WHERE type = 'BYTE_ARRAY' AND total_uncompressed_size > ?",
+            [files, MOST_BYTES_OF_A_CELL],
+        )
+        return [name for (name,) in large.fetchall() if longest(name) > MOST_BYTES_OF_A_CELL]
+
+    def longest(name: str) -> int:
+        length = {"VARCHAR": "strlen", "BLOB": "octet_length"}.get(kinds.get(name, ""))
+        if length is None or (read is not None and name not in read):
+            return 0
+        quoted = '"' + name.replace('"', '""') + '"'
+        ((most,),) = con.execute(f"SELECT max({length}({quoted})) FROM {view}").fetchall()
+        return most or 0
+
+    for name in sorted(engine(looked)):
+        message = f"Column '{name}' holds a text above 2 MB. Leave it out, or shorten it."
+        raise UnreadableCellsError("unreadable", message)
 
 
 def durations_of(types: Types) -> dict[str, int]:

@@ -41,7 +41,7 @@ from bayesdp.tables.engine import Engine
 from bayesdp.tables.excel_files import read_excel
 from bayesdp.tables.frames import to_arrow
 from bayesdp.tables.other_files import remedy_for
-from bayesdp.tables.parquet_files import durations_of, of_type, read_parquet
+from bayesdp.tables.parquet_files import check_cells, durations_of, of_type, read_parquet
 from bayesdp.tables.postgres_engine import open_postgres
 from bayesdp.tables.postgres_urls import SCHEME, parse, without_password
 from bayesdp.tables.refusals import BY_COMMAND, UnreadableCellsError, opening
@@ -368,7 +368,7 @@ def _open_text(source: str, base: Path, csv: CsvDialect, read: Collection[str] |
     if "::" in source or "://" in source:
         path, name = _split(source)
         return _open_duckdb(base / path, name, source)
-    return _open_files(source, base, csv)
+    return _open_files(source, base, csv, read)
 
 
 def _open_spark(source: str, base: Path, read: Collection[str] | None) -> Table:
@@ -387,11 +387,11 @@ def _of_spark(engine: SparkEngine, description: str, read: Collection[str] | Non
     return Table(expression, engine, description, ordered=False, hollow=hollow)
 
 
-def _open_files(source: str, base: Path, csv: CsvDialect) -> Table:
+def _open_files(source: str, base: Path, csv: CsvDialect, read: Collection[str] | None) -> Table:
     paths = _paths(source, base)
     lowered = source.lower()
     if not lowered.endswith(_CSV):
-        return _read_parquet(paths, source)
+        return _read_parquet(paths, source, read)
     engine = DuckDBEngine(connect(), source)
     engine.watch(paths)
     read_csv(engine.connection, paths, _NAME, csv, tabs=lowered.endswith((".tsv", ".tsv.gz")))
@@ -439,10 +439,11 @@ def _matching(pattern: str) -> list[str]:
         return []
 
 
-def _read_parquet(paths: list[str], source: str) -> Table:
+def _read_parquet(paths: list[str], source: str, read: Collection[str] | None) -> Table:
     engine = DuckDBEngine(connect(), source)
     engine.watch(paths)
     hollow, durations = read_parquet(engine.connection, paths, _NAME, source)
+    check_cells(engine.connection, paths, _NAME, read)
     return Table(
         engine.bound(_NAME),
         engine,

@@ -15,7 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from unicodedata import name
 
-from bayesdp.errors import InputError, did_you_mean
+from bayesdp.errors import InputError, did_you_mean, text_of_file
 from bayesdp.programs.ir import Type, Where
 from bayesdp.programs.source.annotations import read_type, record_fields
 from bayesdp.programs.source.diagnostics import Diagnostic, ProgramError, refuse, unseen
@@ -67,11 +67,7 @@ def read_file(path: Path | str) -> SourceFile:
     path = Path(path)
     if path.suffix != ".py" and path.exists():
         raise InputError("program", str(path), expected="a file whose name ends in .py")
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise InputError("program", str(path), expected=f"a readable text file ({error})") from None
-    return read_text(text, path.name)
+    return read_text(text_of_file(path, "program", expected="a readable text file"), path.name)
 
 
 def read_text(text: str, path: str = "program") -> SourceFile:

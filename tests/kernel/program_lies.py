@@ -42,6 +42,12 @@ def program_of(document: dict[str, Any]) -> dict[str, Any]:
     return document["derivation"]["evidence"]["program"]
 
 
+def node_at_parts(document: dict[str, Any]) -> Any:
+    """The derivation's node of the program's partition."""
+    nodes = document["derivation"]["evidence"]["derivation"]["sequence"]
+    return next(node for node in nodes if "parts" in node)
+
+
 def stated(document: dict[str, Any], name: str, value: str) -> None:
     node_at(document, name)["sensitivity"]["value"] = ["const", [], [{"number": value}]]
 
@@ -376,6 +382,63 @@ LIES: dict[str, tuple[str, Any]] = {
     "n as a float": ("sums", lambda d: evidence(d).update(n=20.0)),
     "n of a private size": ("enters", lambda d: evidence(d).update(n=20)),
     "another source": ("sums", lambda d: program_of(d).update(source="sha256:1")),
+    # the first query above a threshold
+    "the first query's move": ("queries", lambda d: stated(d, "above", "1")),
+    "less than one query's move": ("queries", lambda d: stated(d, "above", "699/10")),
+    "a smaller asserted move": (
+        "queries",
+        lambda d: (
+            release_of(d, 0)["options"].update(sensitivity=["const", [], [{"number": "69"}]]),
+            node_at(d, "above").update(entering=None),
+        ),
+    ),
+    "less than the move, and more asserted": (
+        "queries",
+        lambda d: stated(d, "above_threshold_2", "8"),
+    ),
+    "entering a search for less": ("queries", lambda d: node_at(d, "above").update(entering="1")),
+    "all for less": ("queries", lambda d: claimed(d, epsilon="7/2")),
+    "one query for two": (
+        "queries",
+        lambda d: release_of(d, 0)["args"].__setitem__(0, ["min", first_arg(d, 0)[1], []]),
+    ),
+    "another norm of queries": (
+        "queries",
+        lambda d: node_at(d, "above")["sensitivity"].update(norm="l1"),
+    ),
+    "a cheaper search": ("queries", lambda d: cheaper(d, "above", "1/2", "9/2")),
+    "a search with a delta": (
+        "queries",
+        lambda d: (node_at(d, "above").update(delta="1/1000"), claimed(d, delta="1/1000")),
+    ),
+    "a private threshold": (
+        "queries",
+        lambda d: release_of(d, 0)["args"].__setitem__(1, first_arg(d, 0)[1][0]),
+    ),
+    "a label as a threshold": (
+        "queries",
+        lambda d: release_of(d, 0)["args"].__setitem__(1, ["const", [], ["a"]]),
+    ),
+    "queries in one vector": (
+        "queries",
+        lambda d: release_of(d, 0)["args"].__setitem__(0, first_arg(d, 0)[1][0]),
+    ),
+    "a query of vectors": (
+        "queries",
+        lambda d: first_arg(d, 0)[1].__setitem__(
+            2, ["tuple", [["const", [], [{"number": "1"}]]], []]
+        ),
+    ),
+    "entering one piece for less": (
+        "queries",
+        lambda d: (
+            [
+                part["sequence"][0].update(entering="1/10")
+                for part in node_at_parts(d)["parts"]["of"]
+            ],
+            claimed(d, epsilon="3"),
+        ),
+    ),
     # obligations
     "obligations emptied": ("folded", lambda d: evidence(d).update(obligations=[])),
     "obligation's text": (

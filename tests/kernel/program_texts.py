@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 NAMES = (
-    "Beta Bool Category Database Gamma Int Private Public Real Vector bernoulli beta categorical "
+    "above_threshold Beta Bool Category Database Gamma Int Private Public Real Vector bernoulli "
+    "beta categorical "
     "clip count cross dirichlet exponential fold gamma gaussian grid_of hellinger helper infer "
     "laplace linspace observe partition per_record_exponential poisson posterior_sample "
     "posteriors_of program randomized_response record require statistics"
@@ -142,7 +143,22 @@ def halves(people: Database[Person]) -> Private[Real]:
         one = posterior_sample(model, grid=linspace(0.05, 0.95, 19), log_likelihood=(-4, -1))
     return signed
 """
+QUERIES = """
+@record
+class Person:
+    age: Int[20, 90]
+    arm: Category["a", "b", "c"]
+
+@program(epsilon=5)
+def queries(people: Database[Person]) -> Private[tuple[Int, Int]]:
+    first = above_threshold((count(p for p in people if p.age > 50), sum(p.age for p in people),
+        5), threshold=100, epsilon=1)
+    for piece in partition(people, by="arm"):
+        second = above_threshold((count(piece), sum(p.age for p in piece) / 10), threshold=7,
+            epsilon=2, sensitivity=12)
+    return first, 3
+"""
 TEXTS = {
     "sums": SUMS, "posteriors": POSTERIORS, "parts": PARTS, "folded": FOLDED, "answers": ANSWERS,
-    "enters": ENTERS, "filtered": FILTERED, "halves": HALVES,
+    "enters": ENTERS, "filtered": FILTERED, "halves": HALVES, "queries": QUERIES,
 }  # fmt: skip

@@ -43,6 +43,8 @@ def pick(rng: Rng, options: Any) -> Any:
 class Maker:
     """One random program: a record, then commands over it."""
 
+    ops: tuple[str, ...] = ("laplace", "laplace", "laplace", "gaussian", "exponential", "hellinger")
+
     def __init__(self, rng: Rng) -> None:
         self.rng, self.count = rng, 0
         self.adjacency: Adjacency = pick(rng, ("replace-one", "replace-one", "add-remove"))
@@ -174,9 +176,7 @@ class Maker:
         return number(Fraction(int(self.rng.integers(1, 8)), 4))
 
     def release(self, pieces: tuple[tuple[str, str], ...] = ()) -> Command:
-        op = pick(
-            self.rng, ("laplace", "laplace", "laplace", "gaussian", "exponential", "hellinger")
-        )
+        op = pick(self.rng, self.ops)
         options: dict[str, Expr] = {"epsilon": self.epsilon()}
         if op == "gaussian":
             options["delta"] = number(Fraction(1, 10**6))
@@ -192,6 +192,9 @@ class Maker:
         elif op == "hellinger":
             score = self.hellinger(pieces)
             args = (score, _grid(str(score.args[0].args[0].args[2].data[0])))
+        elif op == "above-threshold":
+            queries = tuple(self.private(pieces, 1) for _ in range(int(self.rng.integers(1, 4))))
+            args = (Expr("tuple", queries), number(self.fraction()))
         else:
             args = (self.value(pieces),)
         name = self.name("r")
@@ -283,6 +286,16 @@ def _single(expr: Expr) -> bool:
 
 def random_program(rng: Rng) -> Program:
     return Maker(rng).program()
+
+
+class Searching(Maker):
+    """Programs that look for the first query above a threshold."""
+
+    ops = ("above-threshold", "above-threshold", "laplace")
+
+
+def searching_program(rng: Rng) -> Program:
+    return Searching(rng).program()
 
 
 # -- what it truly does ----------------------------------------------------------------------------
@@ -494,6 +507,9 @@ def _loss(
             distance(item.value(score.args[0], c), other.value(score.args[0], c), "l1")
             for c in places
         )
+    elif release.op == "above-threshold":
+        values = (side.value(score) for side in (item, other))
+        moved = max(abs(Fraction(a) - Fraction(b)) for a, b in zip(*values, strict=True))
     else:
         norm = step["sensitivity"]["norm"]
         moved = distance(item.value(score), other.value(score), norm)

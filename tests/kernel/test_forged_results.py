@@ -335,7 +335,7 @@ def test_the_tool_writes_the_least_error(noise: str) -> None:
 def _of_programs() -> str:
     folder = Path(mkdtemp(prefix="bayesdp-outputs-"))
     made = program_study(
-        folder, asks("smokers"), asks("northern"), asks("both"),
+        folder, asks("smokers"), asks("northern"), asks("both"), asks("tall"), asks("new_people"),
         budget={"epsilon": 9.0, "delta": 1e-6},
     )  # fmt: skip
     return made.release().certificate.to_json()
@@ -357,7 +357,22 @@ def path(file: str) -> Callable[[Document], None]:
     return change
 
 
+def place_shown(place: Any) -> Callable[[Document], None]:
+    """Another place of the first query above a threshold."""
+
+    def change(document: Document) -> None:
+        answered = document["results"][3]
+        (name,) = answered["releases"]
+        answered["releases"][name] = answered["outputs"][0]["value"] = place
+
+    return change
+
+
 PROGRAMS: dict[str, Callable[[Document], None]] = {
+    "place-beyond": place_shown(4),
+    "place-between": place_shown(0.5),
+    "place-below": place_shown(-1),
+    "draws-of-other-labels": output(4, 1, labels=["False"]),
     "output-confidence": output(1, error={"confidence": 7, "value": 1.0}),
     "output-confidence-tiny": output(1, error={"confidence": 5e-324, "value": 0.0}),
     "output-error-text": output(1, error={"confidence": 0.95, "value": "none at all"}),

@@ -205,6 +205,10 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
         log.given.append(Vec(score(candidate) for candidate in candidates))
         return candidates[next(log.order) % len(candidates)]
 
+    def above_threshold(queries: Any, *, threshold: Any, **_: Any) -> Any:
+        log.given.append(Vec((*queries, threshold)))
+        return next(log.order) % (len(queries) + 1)
+
     def per_record(rows: Rows, *, score: Any, candidates: Any, epsilon: Any) -> Any:
         log.given.append(Vec(score(row, candidate) for row in rows for candidate in candidates))
         next(log.order)
@@ -250,6 +254,7 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
         "laplace": lambda value, **_: log.answer(_vector(value)),
         "gaussian": lambda value, **_: log.answer(_vector(value)),
         **{"exponential": exponential, "per_record_exponential": per_record},
+        "above_threshold": above_threshold,
         **{"randomized_response": answers, "posterior_sample": sampled},
         "hellinger": lambda model: _Score(model),
         "posteriors_of": lambda *_, **__: [("released",)],

@@ -61,6 +61,10 @@ def left(value: str) -> Program:
     return released(f"log({value})")
 
 
+def searched(queries: str) -> Program:
+    return built(f"above_threshold({queries}, threshold=1, epsilon=1)", "Int")
+
+
 def pieces(by: str, body: str) -> Program:
     inside = "\n".join(f"    {part}" for part in body.split("\n"))
     return built(f'for piece in partition(db, by="{by}"):\n{inside}\n0', "Int")
@@ -327,6 +331,10 @@ PROBES: dict[str, Callable[[], Probe]] = {
     "an exponential of a released value": lambda: Probe(
         released("exp(shown)"), "REJECTED"),
     "an exponential without an end": lambda: Probe(released("exp(max(shown, 0))"), "REJECTED"),
+    "searched": lambda: Probe(searched("(count(r for r in db if r.b), sum(r.x for r in db))")),
+    "searched in pieces": lambda: Probe(pieces("c", "n = above_threshold((count(piece), "
+        "sum(r.x for r in piece)), threshold=1, epsilon=1)"),
+        cost=Fraction(8, 5)),
     "a clip less its end": lambda: Probe(left("clip(shown, 0, db.size) - db.size + 1"), "REJECTED"),
     "the size less a maximum": lambda: Probe(left("1 + db.size - max(shown, db.size)"), "REJECTED"),
     "the size less a clip from there": lambda: Probe(

@@ -315,6 +315,10 @@ MUTANTS = (
            "sigma of whole numbers for others"),
     Mutant("releases", "Range(min(place.low for place in ends),",
            "Range(max(place.low for place in ends),", "a score that grows with its candidate"),
+    # -- the first query above a threshold
+    Mutant("derive", "        return number(max(known))", "        return number(min(known))",
+           "searched"),
+    Mutant("derive", "entering = max(known) if", "entering = min(known) if", "searched in pieces"),
     # -- distances of posteriors
     Mutant("distances", "others = records - 1", "others = records", "coin"),
     Mutant("distances", "largest([traded(a + others, b), traded(a, b + others)])",

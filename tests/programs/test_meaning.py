@@ -54,6 +54,10 @@ class Meaning:
             self.given.append(value)
             shift = 1 + at % 3
             return Vec(x + shift for x in value) if isinstance(value, Vec) else value + shift
+        if item.op == "above-threshold":
+            queries = self.value(item.args[0])
+            self.given.append(Vec((*queries, self.value(item.args[1]))))
+            return at % (len(queries) + 1)
         if item.op == "exponential" and item.args[0].op == "hellinger":
             self.given.append(("model", item.args[0].args[0].args[0]))
             return ("released",)

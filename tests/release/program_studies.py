@@ -12,7 +12,8 @@ from bayesdp.release import Study
 NAMES = (
     "Beta, Bool, Category, Database, Dirichlet, Int, Normal, Private, Public, Real, bernoulli, "
     "beta, categorical, clip, count, dirichlet, gaussian, laplace, noise_aware, normal, observe, "
-    "onehot, partition, program, randomized_response, record, require, statistics, Vector"
+    "onehot, partition, program, randomized_response, record, require, statistics, Vector, "
+    "above_threshold, predictive, Samples"
 )
 HEAD = f"from bayesdp.programs import {NAMES}\n\n\n"
 PEOPLE = """@record
@@ -47,6 +48,19 @@ def both(
 @program
 def northern(people: Database[Person]) -> Private[Int]:
     return laplace(count(p for p in people if p.region == "north" and p.smokes), epsilon=1 / 4)
+
+
+@program
+def tall(people: Database[Person]) -> Private[Int]:
+    taller = (count(p for p in people if p.height > h) for h in (185, 175, 165))
+    return above_threshold(taller, threshold=3, epsilon=1 / 4)
+
+
+@program
+def new_people(people: Database[Person]) -> Private[tuple[Beta, Samples]]:
+    n = clip(laplace(count(p for p in people if p.smokes), epsilon=1 / 4), 0, people.size)
+    rate = beta(1 + n, 1 + people.size - n)
+    return rate, predictive(rate, bernoulli, draws=20)
 """
 TABLE = {
     "height": [171.5, 160.0, 182.25, 149.0, 168.0, 175.5, 190.0, 166.0],

@@ -208,6 +208,9 @@ def _check_released(release: Release, value: Any, program: Program, where: str) 
     numbers = value if several else [value]
     for number in numbers:
         exact(number, where)
+    if release.op == "above-threshold":
+        places = range(len(release.args[0].args) + 1)
+        require(value in places, "the place is not that of a query, or one beyond", where)
     if release.op in ("laplace", "gaussian") and _counted(release.args[0], program):
         whole = all(isinstance(number, int) for number in numbers)
         require(whole, "a count is a whole number", where)

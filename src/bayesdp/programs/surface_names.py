@@ -22,6 +22,7 @@ RELEASES = (
     "exponential",
     "per_record_exponential",
     "posterior_sample",
+    "above_threshold",
 )
 CANDIDATES = ("hellinger", "posteriors_of", "grid_of", "linspace")
 AFTER = ("plug_in", "noise_aware", "nuts", "predictive", "require")

@@ -62,6 +62,8 @@ def releases_whole(release: Release, columns: Mapping[str, Type], names: Abstrac
     """Whether what a release gives is certainly whole, as are all entries of a vector."""
     if release.op in ("laplace", "gaussian"):
         return is_whole(release.args[0], columns, names)
+    if release.op == "above-threshold":
+        return True
     candidates = release.args[-1]
     if release.op not in ("exponential", "posterior-sample"):
         return False

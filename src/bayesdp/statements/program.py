@@ -92,7 +92,8 @@ class Release:
     """`name = op(...)`: the only commands that touch data, and the only ones that cost.
 
     op: laplace (value), gaussian (value), exponential (score, candidates), per-record-exponential
-    (data, score, candidates), randomized-response (data), posterior-sample (model, grid).
+    (data, score, candidates), randomized-response (data), posterior-sample (model, grid),
+    above-threshold (queries, threshold).
     `options`: epsilon, delta, sensitivity, sigma, low, high, power: public expressions.
     """
 

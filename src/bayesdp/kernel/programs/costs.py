@@ -169,7 +169,8 @@ class Walk:
     def _kind(self, release: Release, scope: Scope) -> ValueKind:
         if release.op in ("laplace", "gaussian"):
             return kind_of_value(release, scope)
-        numeric = release.op == "posterior-sample" or release.args[0].op == "score"
+        numeric = release.op in ("posterior-sample", "above-threshold")
+        numeric = numeric or release.args[0].op == "score"
         return NUMBER if numeric else OTHER
 
     def branch(

@@ -35,6 +35,7 @@ _DECLARED = {
     "per-record-exponential": (3, {"epsilon"}, set()),
     "randomized-response": (1, {"epsilon"}, set()),
     "posterior-sample": (2, {"low", "high", "power"}, set()),
+    "above-threshold": (2, {"epsilon"}, {"sensitivity"}),
 }
 """How many arguments, and which options, needed and possible."""
 
@@ -266,6 +267,37 @@ def _exponential(release: Release, stated: ReleaseNode, setting: Setting) -> Rel
     return ReleaseCost((epsilon, Fraction(0)), pair, ANY_KIND)
 
 
+def _above_threshold(release: Release, stated: ReleaseNode, setting: Setting) -> ReleaseCost:
+    """The cost of the first query above a noisy threshold: its epsilon, for all queries together.
+
+    Noise is scaled by how far any single query moves; how many there are doesn't matter.
+    """
+    epsilon = _option(release, "epsilon")
+    queries, threshold = release.args
+    require(queries.op == "tuple", "the queries are not listed")
+    is_number = setting.scope.public(threshold) in (NUMBER, TRUTH)
+    require(is_number, "the threshold is not a public number")
+    require(
+        stated.sensitivity.norm == "score",
+        "the sensitivity is stated in another norm than the release needs",
+    )
+    require(
+        (stated.epsilon, stated.delta) == (epsilon, NONE[1]),
+        "the stated cost is not the one that the program asks for",
+    )
+    scale = dict(release.options).get("sensitivity", stated.sensitivity.value)
+    here, there = setting.context, setting.context.entering()
+    for query in queries.args:
+        require(setting.scope.private(query) in (NUMBER, TRUTH), "a query is one number")
+        setting.enough_for(stated.sensitivity.value, query, "l1", here, "the sensitivity")
+        setting.enough_for(scale, query, "l1", here, "the asserted sensitivity")
+        if stated.entering is not None:
+            share = Node("mul", (const(stated.entering), scale))
+            setting.enough_for(share, query, "l1", there, "the cost of entering", epsilon)
+    pair = None if stated.entering is None else (stated.entering, Fraction(0))
+    return ReleaseCost((epsilon, Fraction(0)), pair, ANY_KIND)
+
+
 def bound_variable(score: Node, place: Range, setting: Setting) -> Setting:
     """The setting inside a score, where the candidate has a name and a place."""
     name = str(score.data[0])
@@ -439,5 +471,6 @@ RULES: Mapping[str, ReleaseRule] = {
     "per-record-exponential": _per_record,
     "randomized-response": _randomized_response,
     "posterior-sample": _posterior_sample,
+    "above-threshold": _above_threshold,
 }
 """The kernel's table of releases. What isn't in it is UNKNOWN."""

@@ -6,7 +6,7 @@ release states is the least that they give; how far a fold moves is asked of sol
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -209,6 +209,28 @@ class Derivation(Walk):
         epsilon = entering if setting.context.adjacency == "add-remove" else 2 * entering
         return _step(epsilon, "log-likelihood", number(high - low), "clipped", entering)
 
+    def above_threshold(self, release: Release, setting: Setting) -> dict[str, Any]:
+        """The first query above a threshold: the query that moves farthest scales the noise."""
+        queries, threshold = release.args
+        self.explain.public(threshold, setting.scope)
+        epsilon = _option(release, "epsilon")
+        bounds = [_least(setting, query, "l1", setting.context) for query in queries.args]
+        value = _largest([bound.value for bound in bounds])
+        if value is None:
+            raise Undecided(
+                "unproved",
+                "Which query moves farthest is known with the table only.",
+                release.where,
+                "Divide by the number of records after the release, or release the queries apart.",
+            )
+        self._check_asserted(release, value, setting)
+        scale = dict(release.options).get("sensitivity", value)
+        shares = [_share(setting, query, "l1", scale, epsilon) for query in queries.args]
+        known = [share for share in shares if share is not None]
+        entering = max(known) if len(known) == len(shares) else None
+        by = next(bound.by for bound in bounds if bound.value == value)
+        return _step(epsilon, "score", value, by, entering)
+
     def _check_asserted(self, release: Release, derived: Expr, setting: Setting) -> None:
         asserted = dict(release.options).get("sensitivity")
         if asserted is None:
@@ -234,6 +256,7 @@ _RELEASES = {
     "per-record-exponential": Derivation.per_record_exponential,
     "randomized-response": Derivation.randomized_response,
     "posterior-sample": Derivation.posterior_sample,
+    "above-threshold": Derivation.above_threshold,
 }
 
 
@@ -243,6 +266,15 @@ _RELEASES = {
 def number(value: Fraction) -> Expr:
     """A number as a constant expression."""
     return Expr("const", (), (value,))
+
+
+def _largest(values: Sequence[Expr]) -> Expr | None:
+    """The largest of numbers, or what all of them are; None where that is not known."""
+    numbers = [folded(value) for value in values]
+    known = [value for value in numbers if value is not None]
+    if len(known) == len(numbers):
+        return number(max(known))
+    return values[0] if all(value == values[0] for value in values) else None
 
 
 def _option(release: Release, name: str) -> Fraction:

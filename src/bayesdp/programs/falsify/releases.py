@@ -25,6 +25,7 @@ from bayesdp.programs.falsify.posteriors import (
     posterior,
     prior_of,
 )
+from bayesdp.programs.falsify.thresholds import first_above
 from bayesdp.programs.falsify.values import Evaluator, as_fraction
 from bayesdp.programs.falsify.witnesses import Database, Neighbours, evenly
 from bayesdp.programs.ir import Expr, Release, expression
@@ -326,6 +327,28 @@ def _log_likelihood(family: str, x: float, theta: float, spread: list[float], si
     return x * log(rate) - rate if rate > 0 else (0.0 if not x else -inf)
 
 
+# -- the first query above a threshold -------------------------------------------------------------
+
+
+def _above_threshold(trial: Trial, pair: Neighbours) -> Seen:
+    queries, threshold = trial.release.args
+    here, there = (
+        trial.kept(database, lambda rows: trial.at.numbers(queries, rows))
+        for database in (pair.left, pair.right)
+    )
+    moved = max(abs(a - b) for a, b in zip(here, there, strict=True))
+    findings = [trial.obliged("sensitivity", moved, trial.claimed)]
+    scale = float(trial.scale / trial.epsilon)
+    if not scale:
+        return findings, laws.NOTHING if not moved else laws.TOLD_APART
+    (limit,) = trial.at.numbers(threshold, ())
+    log_laws = (
+        first_above([float(query - limit) for query in queries], 2.5 * scale, 10 / 3 * scale)
+        for queries in (here, there)
+    )
+    return findings, laws.channel(*log_laws)
+
+
 _COMPARE: Mapping[str, Callable[[Trial, Neighbours], Seen]] = {
     "laplace": _laplace,
     "gaussian": _gaussian,
@@ -333,4 +356,5 @@ _COMPARE: Mapping[str, Callable[[Trial, Neighbours], Seen]] = {
     "per-record-exponential": _per_record,
     "randomized-response": _randomized_response,
     "posterior-sample": _posterior_sample,
+    "above-threshold": _above_threshold,
 }

@@ -255,7 +255,7 @@ def _public_parts(command: Command) -> list[Expr]:
     parts = [expr for _, expr in command.options]
     if command.op in ("exponential", "per-record-exponential"):
         parts.append(command.args[-1])
-    if command.op == "posterior-sample":
+    if command.op in ("posterior-sample", "above-threshold"):
         parts.append(command.args[1])
     for arg in command.args:
         parts += [part for node in nodes(arg) if node.op == "observe" for part in node.args[1:]]

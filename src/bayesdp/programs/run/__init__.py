@@ -4,7 +4,8 @@
 
 * Before the debit: `readiness`, `table` (columns as the program's record declares them).
 * The interpreter: `machine`, with `public` and `private` values, `rows`, `folds` and `sizes`.
-* Noise: `noise`, `gaussian`, `choose` (exponential mechanism, answers of records), `distances`;
+* Noise: `noise`, `gaussian`, `choose` (exponential mechanism, answers of records), `thresholds`,
+  `distances`;
   `spends` is what the ledger keeps.
 * Inference: `observed` into `posteriors`, `latent`, `private_totals`, `regression`, `quadrature`
   and `interpolated`; `generalized` (logistic and Poisson regressions, by an `ensemble` of

@@ -45,6 +45,7 @@ from bayesdp.programs.run.public import PublicValues
 from bayesdp.programs.run.result import ProgramResult, shown
 from bayesdp.programs.run.spread import EXACT, Spread
 from bayesdp.programs.run.table import Rows
+from bayesdp.programs.run.thresholds import first_above
 from bayesdp.programs.run.waiting import waiting
 from bayesdp.programs.verdict import ProgramVerdict
 from bayesdp.programs.whole import is_whole
@@ -125,6 +126,9 @@ class Machine:
             )
             self.noisy[release.name] = answers = Answers(numbers)
             return answers
+        if release.op == "above-threshold":
+            calibration = self.calibration(release, node)
+            return first_above(release, self.private, calibration, self.samplers)
         return self.selection(release, node).draw(self.samplers)
 
     def selection(self, release: Release, node: Mapping[str, Any]) -> choose.Selection:

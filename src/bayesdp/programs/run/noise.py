@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from bayesdp.arrays import Ints
 
 WIDEST = Fraction(10) ** 300
+TWICE = Fraction(2)
+"""The softmax's scale over Laplace's, since the sum of the weights moves too."""
+
+OF_THRESHOLD, OF_QUERY = Fraction(5, 2), Fraction(10, 3)
+"""The scales of a threshold's and of a query's noise over Laplace's: see theory 8.5."""
 
 
 class Samplers(Protocol):
@@ -145,12 +150,17 @@ class NoiseCalibration:
         """Half of the coarsest step that is used for the noise's sake: see theory 8.5, slack."""
         return min(self.least, self.sensitivity * Fraction(1, 2 ** (RESOLUTION + 1)))
 
-    def grid(self, lattice: Fraction, slack: Fraction) -> tuple[Fraction, Fraction]:
-        """The step for scores that lie on a lattice, and the slack including the rounding to it."""
+    def grid(
+        self, lattice: Fraction, slack: Fraction, times: Fraction = TWICE
+    ) -> tuple[Fraction, Fraction]:
+        """The step for scores that lie on a lattice, and the slack including the rounding to it.
+
+        `times` is by how much more the scores are noised than by Laplace's scale.
+        """
         unit, more = lattice or Fraction(1), Fraction(0)
         if self.least / unit > FINEST:
             unit = more = Fraction(2) ** (power_of_two(self.least) - RESOLUTION)
-        while unit < self._coarsest and 2 * self._scale(unit, slack + more) > MAX_SCALE:
+        while unit < self._coarsest and times * self._scale(unit, slack + more) > MAX_SCALE:
             unit = more = 2 * unit
         return unit, slack + more
 
@@ -165,9 +175,14 @@ class NoiseCalibration:
         """The Laplace scale in steps."""
         return in_range(self._scale(unit, slack))
 
+    def threshold(self, unit: Fraction, slack: Fraction) -> tuple[float, float]:
+        """The Laplace scales, in steps, of a threshold and of the queries held against it."""
+        scale = self._scale(unit, slack)
+        return in_range(OF_THRESHOLD * scale), in_range(OF_QUERY * scale)
+
     def choice(self, unit: Fraction, slack: Fraction) -> float:
-        """The softmax's scale in steps: twice Laplace's, since the sum of the weights moves too."""
-        return in_range(2 * self._scale(unit, slack))
+        """The softmax's scale in steps."""
+        return in_range(TWICE * self._scale(unit, slack))
 
 
 def in_range(exact: Fraction) -> float:

@@ -7,8 +7,8 @@
 * Statements and expressions: `statements`, `loops`, `branches` (with `conditions` and `joins`),
   `access`, `literals`, `arithmetic`, `generators`, `helpers`, `calls` (with `arguments`).
 * Functions: `rows`, `aggregates`, `clipping`, `functions`, `categories`; `releases`, `choices` (of
-  `labels`) and `candidates`; `models` with `likelihoods`, `families` (rows and statistics),
-  `regressions` and `bounded`; `after`, `laws` and `summaries` (posteriors); `results`. How large
+  `labels`), `candidates` and `thresholds`; `models` with `likelihoods`, `families` (rows and
+  statistics), `regressions` and `bounded`; `after`, `laws` and `summaries` (posteriors); `results`. How large
   values grow: `sizes`. Dictionaries: `tables`.
 
 Every function here raises `ProgramError` for what the language refuses, with the place and, where

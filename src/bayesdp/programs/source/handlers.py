@@ -29,6 +29,7 @@ from bayesdp.programs.source import (
     releases,
     statements,
     tables,
+    thresholds,
 )
 from bayesdp.programs.source.context import Handlers
 
@@ -113,6 +114,7 @@ HANDLERS = Handlers(
         "exponential": choices.call_exponential,
         "per_record_exponential": choices.call_per_record_exponential,
         "posterior_sample": choices.call_posterior_sample,
+        "above_threshold": thresholds.call_above_threshold,
         "hellinger": choices.call_hellinger,
         "posteriors_of": candidates.call_posteriors_of,
         "linspace": candidates.call_linspace,

@@ -25,10 +25,6 @@ LIKELIHOODS = (
     "linear_model(noise_sd=), logistic, poisson_regression, geometric, negative_binomial(r=) and "
     "exponential_time."
 )
-ONE_BY_ONE = (
-    "Release each number with noise of its own, laplace(count(...), epsilon=...), and decide by "
-    "`if` on what was released."
-)
 PRIORS = (
     "Priors are beta(a, b), dirichlet(a, ...), normal(mean, sd=), gamma(shape, rate=) and "
     "normal_inverse_gamma(mean, strength, shape, scale)."
@@ -56,8 +52,7 @@ INSTEAD = {
     "np": "Sums, counts and folds are written out.",
     "numpy": "Sums, counts and folds are written out.",
     "random": "Releases draw their own noise.",
-    "above_threshold": ONE_BY_ONE,
-    "sparse_vector": ONE_BY_ONE,
+    "sparse_vector": "above_threshold(queries, threshold=100, epsilon=1) is the first query above.",
     "binomial": "Truth values of single records are bernoulli. " + LIKELIHOODS,
     "multinomial": "Labels of single records are categorical. " + LIKELIHOODS,
     "weibull": LIKELIHOODS,

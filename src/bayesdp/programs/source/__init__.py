@@ -4,8 +4,8 @@
   `lower` makes the representation, `diagnostics` say what is wrong and where.
 * The table of the language is `handlers`; each handler is given a `context` with a `scope` of
   `values`.
-* Statements and expressions: `statements`, `loops`, `branches` (with `conditions` and `joins`),
-  `access`, `literals`, `arithmetic`, `generators`, `helpers`, `calls` (with `arguments`).
+* Statements and expressions: `statements`, `loops`, `stops`, `branches` (with `conditions` and
+  `joins`), `access`, `literals`, `arithmetic`, `generators`, `helpers`, `calls` (with `arguments`).
 * Functions: `rows`, `aggregates`, `clipping`, `functions`, `categories`; `releases`, `choices` (of
   `labels`), `candidates` and `thresholds`; `models` with `likelihoods`, `families` (rows and
   statistics), `regressions` and `bounded`; `after`, `laws` and `summaries` (posteriors); `results`. How large

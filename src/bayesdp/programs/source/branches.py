@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from bayesdp.programs.ir import Branch, Command, Derive, Expr, names_of
 from bayesdp.programs.source.conditions import chosen, truth
@@ -30,11 +31,22 @@ def condition(statement: ast.If, context: Context) -> None:
     if test.level == "static":
         context.run(statement.body if test.expr.data[0] else statement.orelse)
         return
+    bodies = (statement.body, statement.orelse)
+    branch(statement, test, [partial(Context.run, statements=body) for body in bodies], context)
+
+
+def branch(
+    statement: ast.If,
+    test: Scalar,
+    bodies: Sequence[Callable[[Context], None]],
+    context: Context,
+) -> None:
+    """A branch on `test`, whose sides `bodies` lower; the names after it are those of both."""
     sides = []
-    for body in (statement.body, statement.orelse):
+    for body in bodies:
         inner = context.scope.copied()
         with context.draft.branch() as commands:
-            context.inside(inner).run(body)
+            body(context.inside(inner))
         sides.append((commands, inner.names))
     _join(statement, test, sides, context)
 

@@ -28,6 +28,7 @@ from bayesdp.programs.source import (
     models,
     releases,
     statements,
+    stops,
     tables,
     thresholds,
 )
@@ -59,7 +60,8 @@ HANDLERS = Handlers(
         ast.Expr: statements.expression,
         ast.Return: statements.early_return,
         ast.Pass: statements.nothing,
-        ast.For: loops.loop,
+        ast.For: stops.stopping_loop,
+        ast.Break: stops.misplaced_break,
         ast.If: branches.condition,
     },
     calls={

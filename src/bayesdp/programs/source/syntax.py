@@ -11,7 +11,7 @@ from bayesdp.programs.surface_names import BUILTINS, SURFACE
 
 ALLOWED: tuple[type[ast.AST], ...] = (
     *(ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign),
-    *(ast.AnnAssign, ast.For, ast.If, ast.Expr, ast.Pass, ast.Name, ast.Load, ast.Store),
+    *(ast.AnnAssign, ast.For, ast.If, ast.Expr, ast.Pass, ast.Break, ast.Name, ast.Load, ast.Store),
     *(ast.Constant, ast.Tuple, ast.List, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare),
     *(ast.IfExp, ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.GeneratorExp),
     *(ast.ListComp, ast.comprehension, ast.Lambda, ast.Dict),
@@ -35,7 +35,8 @@ REFUSED: dict[type[ast.AST], tuple[str, str, str]] = {
     ast.While: (
         "private-control",
         "A loop whose length is not known beforehand would be a channel.",
-        "Use `for` over a literal tuple, a range of public literals, or partition(...).",
+        "Use `for` over a literal tuple, a range of public literals, or partition(...). It may end "
+        "on a released value, `if noisy > 100: break`.",
     ),
     ast.Try: (
         "exception",
@@ -62,12 +63,11 @@ REFUSED: dict[type[ast.AST], tuple[str, str, str]] = {
     ast.Yield: _YIELD,
     ast.YieldFrom: _YIELD,
     ast.Await: ("construct", "Programs don't wait for anything.", ""),
-    ast.Break: (
+    ast.Continue: (
         "private-control",
-        "Leaving a loop early would tell where it ended.",
-        "A static loop runs to its end.",
+        "A step of a loop runs to its end.",
+        "Put what follows into an `else`; inside rows, use a condition.",
     ),
-    ast.Continue: ("private-control", "A static loop runs to its end.", "Use a row condition."),
     ast.DictComp: _DICTIONARY,
     ast.Set: _SET,
     ast.SetComp: _SET,

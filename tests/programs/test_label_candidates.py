@@ -44,6 +44,8 @@ def test_other_comparisons() -> None:
     scores = {
         "-count(r for r in db if r.c != g)": (-3, -4, -5),
         "count(r for r in db if (r.b and g == r.c) or g == 'w')": (2, 1, 6),
+        "sum(r.b for r in db) if g == 'u' else 0": (3, 0, 0),
+        "5 if g == 'v' else count(r for r in db if r.c == g)": (3, 5, 1),
     }
     for score, due in scores.items():
         core, verdict = accepted(PROGRAM.format(score=score, candidates='("u", "v", "w")'))
@@ -91,7 +93,7 @@ def f(db: Database[R]) -> Private[tuple[Category, Category, Int]]:
         (COUNT, '("x", "y")', "No candidate is one of the labels"),
         (COUNT, '("u", "u")', "each of them once"),
         (COUNT, '("u", 1)', "here stands a tuple"),
-        ("sum(r.b for r in db) if g == 'u' else 0", '("u", "v")', "chooses between private"),
+        ("sum(onehot(r.c) for r in db) if g == 'u' else 0", '("u", "v")', "not single numbers"),
         ("count(r for r in db if onehot(g)[0] == 1)", '("u", "v")', "onehot"),
     ],
 )

@@ -12,6 +12,7 @@ from bayesdp.programs.source.labels import is_choice, other_label, same_label
 from bayesdp.programs.source.loops import sequence
 from bayesdp.programs.source.values import (
     BOOL,
+    INT,
     Dictionary,
     Items,
     LoweredValue,
@@ -24,6 +25,7 @@ from bayesdp.programs.source.values import (
     scalar,
     static,
     unmixed,
+    whole_or_real,
 )
 
 COMPARISONS: dict[type[ast.AST], str] = {
@@ -188,6 +190,28 @@ def truth(node: ast.expr, context: Context) -> Scalar:
     return value
 
 
+def _weighed(node: ast.AST, test: Scalar, a: Scalar, b: Scalar) -> Scalar:
+    """A choice by a public `test` of which a side is private: each side times a public 0 or 1."""
+    kinds = [side.type.kind for side in (a, b)]
+    if any(kind not in ("int", "real", "bool") for kind in kinds):
+        raise refuse(
+            "private-control",
+            node,
+            "A condition chooses between private values that are not single numbers.",
+            "Release first; or put the condition inside the row.",
+        )
+    one, zero = (Scalar("static", constant(Fraction(i), node), INT) for i in (1, 0))
+    parts = []
+    for side, sides in ((a, (one, zero)), (b, (zero, one))):
+        if side.level == "static" and not side.expr.data[0]:
+            continue
+        factor = Scalar("public", operation("if", node, test, *sides), INT, test.released)
+        product = operation("mul", node, factor, side)
+        parts.append(Scalar(side.level, product, whole_or_real(side.type)))
+    total = parts[0].expr if len(parts) == 1 else operation("add", node, *parts)
+    return Scalar("private", total, whole_or_real(a.type, b.type))
+
+
 def chosen(
     node: ast.IfExp | ast.If, test: Scalar, sides: tuple[LoweredValue, LoweredValue]
 ) -> Scalar:
@@ -198,12 +222,7 @@ def chosen(
         a, b = scalar(sides[0], node), scalar(sides[1], node)
     unmixed([highest(a.level, b.level), test.level], node)
     if "private" in (a.level, b.level):
-        raise refuse(
-            "private-control",
-            node,
-            "A condition chooses between private values.",
-            "Release first; or put the condition inside the row.",
-        )
+        return _weighed(node, test, a, b)
     if a.type.kind == "vector" or b.type.kind == "vector":
         raise refuse("type", node, "A condition chooses between numbers, not vectors.")
     level = highest(test.level, a.level, b.level)

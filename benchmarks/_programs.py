@@ -3,6 +3,7 @@
 from bayesdp.programs import (
     Beta,
     Bool,
+    Category,
     Database,
     Normal,
     Private,
@@ -18,10 +19,12 @@ from bayesdp.programs import (
     infer,
     laplace,
     linear_model,
+    logistic,
     noise_aware,
     normal,
     nuts,
     observe,
+    partial_pooling,
     plug_in,
     posteriors_of,
     program,
@@ -35,6 +38,18 @@ from bayesdp.programs import (
 class Pair:
     x: Real[-1, 1]
     y: Real[-3, 3]
+
+
+@record
+class Case:
+    x: Real[-1, 1]
+    ill: Bool
+
+
+@record
+class Visitor:
+    site: Public[Category["large", "middle", "small"]]
+    ill: Bool
 
 
 @program
@@ -99,3 +114,33 @@ def line_plain(pairs: Database[Pair], *, level: Public[Real[0.01, 100]] = 1) -> 
     rows = ((1, p.x, clip(p.y, -1, 1)) for p in pairs)
     model = observe(rows, linear_model(noise_sd=0.1), prior=normal(0, sd=0.1))
     return plug_in(gaussian(statistics(model), epsilon=level, delta=1e-6))
+
+
+@program(delta=1e-6)
+def odds_aware(cases: Database[Case], *, level: Public[Real[0.01, 100]] = 1) -> Private[Normal]:
+    model = observe(((1, c.x, c.ill) for c in cases), logistic, prior=normal(0, sd=1))
+    return noise_aware(gaussian(statistics(model), epsilon=level, delta=1e-6))
+
+
+@program(delta=1e-6)
+def odds_plain(cases: Database[Case], *, level: Public[Real[0.01, 100]] = 1) -> Private[Normal]:
+    model = observe(((1, c.x, c.ill) for c in cases), logistic, prior=normal(0, sd=1))
+    return plug_in(gaussian(statistics(model), epsilon=level, delta=1e-6))
+
+
+@program
+def sites_aware(
+    visitors: Database[Visitor], *, level: Public[Real[0.01, 100]] = 1
+) -> Private[Samples]:
+    prior = partial_pooling(normal(-1, sd=1), spread=1 / 2, by="site")
+    model = observe((v.ill for v in visitors), bernoulli, prior=prior)
+    return noise_aware(laplace(statistics(model), epsilon=level))
+
+
+@program
+def sites_plain(
+    visitors: Database[Visitor], *, level: Public[Real[0.01, 100]] = 1
+) -> Private[Samples]:
+    prior = partial_pooling(normal(-1, sd=1), spread=1 / 2, by="site")
+    model = observe((v.ill for v in visitors), bernoulli, prior=prior)
+    return plug_in(laplace(statistics(model), epsilon=level))

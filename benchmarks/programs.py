@@ -2,7 +2,8 @@
 
     python benchmarks/programs.py                     everything: half an hour of processor time
     python benchmarks/programs.py --quick             a few cells, some seconds
-    python benchmarks/programs.py answers mean        only these (others: candidates, count, line)
+    python benchmarks/programs.py answers mean        only these (others: candidates, count, line,
+                                                      odds, sites)
     python benchmarks/programs.py line --nuts-runs 40
 
 In every run the truth is drawn from the prior and the data from the model; then the interpreter
@@ -86,7 +87,21 @@ def pairs(rng: np.random.Generator, n: int) -> Data:
     return tuple(line.tolist()), {"x": x, "y": np.clip(y, -3.0, 3.0)}
 
 
+def cases(rng: np.random.Generator, n: int) -> Data:
+    line, x = rng.normal(0.0, 1.0, 2), rng.uniform(-1.0, 1.0, n)
+    chance = 1 / (1 + np.exp(-line[0] - line[1] * x))
+    return tuple(line.tolist()), {"x": x, "ill": rng.random(n) < chance}
+
+
+def visitors(rng: np.random.Generator, n: int) -> Data:
+    center, spread = rng.normal(-1.0, 1.0), abs(rng.normal(0.0, 0.5))
+    chances = 1 / (1 + np.exp(-rng.normal(center, spread, 3)))
+    site = rng.choice(3, size=n, p=(0.6, 0.3, 0.1))
+    return (*chances.tolist(), center, spread), {"site": site, "ill": rng.random(n) < chances[site]}
+
+
 COIN, MEAN, LINE = ("bias",), ("mean",), ("intercept", "slope")
+SITES = ("large site", "middle site", "small site", "centre", "spread")
 METHODS = {
     "candidates": Method(
         "coin: exponential mechanism over posteriors", "coin_candidates", "", tosses, COIN, False
@@ -96,6 +111,10 @@ METHODS = {
     "mean": Method("normal mean: noisy sum", "mean_aware", "mean_plain", values, MEAN),
     "held": Method(
         "regression: noisy moments, X'X held", "line_held", "line_plain", pairs, LINE, False
+    ),
+    "odds": Method("logistic regression: noisy moments", "odds_aware", "odds_plain", cases, LINE),
+    "sites": Method(
+        "hierarchy: noisy sums of sites", "sites_aware", "sites_plain", visitors, SITES
     ),
     "line": Method("regression: noisy moments, NUTS", "line_nuts", "line_plain", pairs, LINE),
 }
@@ -376,6 +395,11 @@ def jobs(given: argparse.Namespace) -> Iterator[tuple[str, int, Fraction, str, i
             if method in wanted:
                 for epsilon in EPSILONS[1:2] if given.quick else EPSILONS:
                     yield method, n, epsilon, "", given.runs
+    for method in ("odds", "sites"):
+        for name, (n, epsilon) in LINES.items() if method in wanted else ():
+            if not given.quick or n <= 100:
+                runs = min(given.runs, given.nuts_runs) if method == "odds" else given.runs
+                yield method, n, epsilon, name, runs
     if "held" in wanted:
         for name, (n, epsilon) in LINES.items():
             if not given.quick or n <= 1_000:

@@ -442,7 +442,7 @@ MUTANTS = (
 EQUIVALENT = (
     (
         Mutant(
-            "levels", "require(lies.low > 0 or (or_zero and lies.low == 0),", "require(True,", ""
+            "levels", 'require(fits, "a parameter may be', 'require(True, "a parameter may be', ""
         ),
         "A prior's parameters are shown to be above 0 where it is written (check_parameters), in "
         "whatever release it stands; this is a second look.",

@@ -45,6 +45,12 @@ ROWS: dict[str, tuple[str, str, str, str]] = {
     "unknown_spread": ("p.x", "normal", "normal_inverse_gamma(0, 1, 2, 2)", "Normal"),
     "exposures": ("p.g", "categorical(exposure=(4, 2, 1))", "dirichlet(1, 1, 1)", "Dirichlet"),
 }
+POOL = 'partial_pooling(normal(0, sd=1), spread=1, by="s")'
+ROWS |= {
+    "pooled_shares": ("p.b", "bernoulli", POOL, "Samples"),
+    "pooled_rates": ("p.k", "poisson(exposure=2 * people.size)", POOL, "Samples"),
+    "pooled_means": ("p.x", "normal(sd=2)", POOL.replace('"s"', '"z"'), "Samples"),
+}
 NOISE = {"laplace": "epsilon=1", "gaussian": "epsilon=1, delta=1e-6"}
 
 
@@ -194,6 +200,36 @@ REFUSED: dict[str, tuple[str, str]] = {
     "no spread at all": (
         "observe((p.x for p in people), normal, prior=normal(0, sd=1))",
         "normal needs sd",
+    ),
+    "groups of a private column": (
+        "observe((p.b for p in people), bernoulli, prior=partial_pooling(normal(0, sd=1), "
+        'spread=1, by="g"))',
+        "The groups are those of a public column of labels, and g is not one",
+    ),
+    "groups of no column": (
+        "observe((p.b for p in people), bernoulli, prior=partial_pooling(normal(0, sd=1), "
+        'spread=1, by="q"))',
+        "by= is the name of a column",
+    ),
+    "groups of private sizes": (
+        "observe((p.x for p in people if p.b), normal(sd=1), prior=partial_pooling(normal(0, "
+        'sd=1), spread=1, by="s"))',
+        "How many records partial_pooling observes must be public",
+    ),
+    "a private spread of groups": (
+        "observe((p.x for p in people), normal(sd=1), prior=partial_pooling(normal(0, sd=1), "
+        'spread=sum(p.t for p in people), by="s"))',
+        "The spread depends on private data",
+    ),
+    "pooled labels": (
+        "observe((p.g for p in people), categorical, prior=partial_pooling(normal(0, sd=1), "
+        'spread=1, by="s"))',
+        "categorical with a partial_pooling prior has no exact posterior",
+    ),
+    "a centre that is no normal": (
+        "observe((p.b for p in people), bernoulli, prior=partial_pooling(beta(1, 1), spread=1, "
+        'by="s"))',
+        "has a normal prior that is written out",
     ),
     "two constants": (
         "observe(((1, 2, p.x, p.b) for p in people), logistic, prior=normal(0, sd=1))",

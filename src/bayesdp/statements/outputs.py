@@ -109,7 +109,7 @@ class Chains(Statement):
 class Posterior(Statement):
     """A distribution: of one number, or of as many as its mean has."""
 
-    family: Literal["beta", "gamma", "normal", "dirichlet", "regression"]
+    family: Literal["beta", "gamma", "normal", "dirichlet", "regression", "pooled"]
     mean: OneOrMore
     sd: SizeOrSizes
     interval95: Annotated[

@@ -42,6 +42,10 @@ LIKELIHOODS: dict[str, tuple[str, ParameterPlaces]] = {
     # The middle and the reach of the records' bounds.
     "normal_unknown": ("normal_inverse_gamma", ParameterPlaces((ANYWHERE, ABOVE))),
     "categorical_exposed": ("dirichlet", ParameterPlaces((), ABOVE, 2)),
+    # How many records each group has, after the exposure of all or the records' spread.
+    "pooled_bernoulli": ("partial_pooling", ParameterPlaces((), AT_LEAST, 2)),
+    "pooled_poisson": ("partial_pooling", ParameterPlaces((AT_LEAST,), AT_LEAST, 2)),
+    "pooled_normal": ("partial_pooling", ParameterPlaces((ABOVE,), AT_LEAST, 2)),
 }
 """The prior of each likelihood, and its own parameters."""
 
@@ -51,5 +55,6 @@ PRIORS: dict[str, ParameterPlaces] = {
     "normal": ParameterPlaces((ANYWHERE, ABOVE)),
     "dirichlet": ParameterPlaces((), ABOVE, 2),
     "normal_inverse_gamma": ParameterPlaces((ANYWHERE, ABOVE, ABOVE, ABOVE)),
+    "partial_pooling": ParameterPlaces((ANYWHERE, ABOVE, ABOVE)),
 }
 """The parameters of each prior."""

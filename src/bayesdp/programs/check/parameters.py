@@ -19,6 +19,7 @@ NAMES = {
     "normal": ("The mean", "The standard deviation"),
     "dirichlet": ("A Dirichlet prior's number",),
     "normal_inverse_gamma": ("The mean", "The strength", "The shape", "The scale"),
+    "partial_pooling": ("The mean", "The standard deviation", "The spread"),
 }
 """What the parameters of priors are called; the last name is also that of all others."""
 LIKELIHOOD_NAMES = {
@@ -27,6 +28,9 @@ LIKELIHOOD_NAMES = {
     "poisson": ("The exposure",),
     "negative_binomial": ("r",),
     "categorical_exposed": ("An exposure",),
+    "pooled_bernoulli": ("A number of records",),
+    "pooled_poisson": ("The exposure", "A number of records"),
+    "pooled_normal": ("The standard deviation", "A number of records"),
 }
 """What those of likelihoods are called."""
 

@@ -218,6 +218,8 @@ class Machine:
             size = self.values.public_size(data)
             if group.op == "onehot":
                 labels = labels_of(group.args[0], self.values.kinds)
+            if group.op == "mul" and group.args[0].op == "onehot":
+                labels = labels_of(group.args[0].args[0], self.values.kinds)
             if group.op == "moments" and group.args[0].op == "tuple":
                 known = tuple(folded(entry) for entry in group.args[0].args)
         self.noisy[release.name] = Noisy(

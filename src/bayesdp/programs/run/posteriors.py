@@ -20,7 +20,7 @@ import numpy as np
 from bayesdp.errors import UnsupportedError
 from bayesdp.programs.ir import Expr
 from bayesdp.programs.run import distributions as d
-from bayesdp.programs.run import generalized, spreads
+from bayesdp.programs.run import generalized, pooled, spreads
 from bayesdp.programs.run.latent import cells, require_pairs, window
 from bayesdp.programs.run.observed import Answers, Noisy, Source
 from bayesdp.programs.run.private_totals import log_likelihood, require_scale
@@ -51,6 +51,8 @@ def prior_of(expr: Expr, values: PublicValues) -> d.Distribution:
     parameters = [float(values.number(parameter)) for parameter in expr.args]
     if family == "normal_inverse_gamma":
         return spreads.prior_of(parameters)
+    if family == "partial_pooling":
+        return pooled.prior_of(parameters)
     if family == "dirichlet":
         names = tuple(str(i) for i in range(len(parameters)))
         return d.dirichlet(np.asarray(parameters), names)
@@ -70,6 +72,10 @@ def derived(
         return generalized.posterior(source, family, about, prior, aware)
     if family == "normal_unknown":
         return spreads.posterior(source, about, prior, aware)
+    if family.startswith("pooled_"):
+        assert isinstance(prior, d.Joint)
+        assert prior.parameters is not None
+        return pooled.posterior(source, family, about, prior.parameters, aware)
     if family == "categorical_exposed" and source.size != 0:
         equal = derived(op, source, Expr("likelihood", (), ("categorical",)), prior, values)
         assert isinstance(equal, d.Joint)

@@ -15,6 +15,7 @@ from bayesdp.programs.ir import Expr, Type
 from bayesdp.programs.source.bounded import check_public_size, lies, unit
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
+from bayesdp.programs.source.pooling import POOLED
 from bayesdp.programs.source.regressions import (
     GENERALIZED,
     about_features,
@@ -28,7 +29,7 @@ BARE = ("bernoulli", "categorical", "normal", "geometric", "exponential_time", *
 """Likelihoods without a parameter of their own: `geometric` and `geometric()` are the same."""
 OWN = ("negative_binomial", "exponential_time", "normal_unknown", *GENERALIZED)
 """Likelihoods whose rows and statistics are this file's."""
-SEVERAL = ("linear_model", "normal_unknown", *GENERALIZED)
+SEVERAL = ("linear_model", "normal_unknown", *GENERALIZED, *POOLED.values())
 """Likelihoods whose posterior is of several numbers, though no Dirichlet one."""
 NAMES = {
     "negative_binomial": "negative_binomial(r=)",

@@ -21,11 +21,12 @@ from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.families import (
     BARE,
     OWN,
-    SEVERAL,
     about_rows,
     name_of,
     own_statistics,
 )
+from bayesdp.programs.source.pooling import POOLED, pooled, sums_of_groups
+from bayesdp.programs.source.regressions import GENERALIZED
 from bayesdp.programs.source.rows import ONE, data_expr, is_public_data, row_value, summed
 from bayesdp.programs.source.scope import LIKELIHOODS, PRIORS
 from bayesdp.programs.source.values import (
@@ -55,6 +56,7 @@ POSTERIOR = {
     "normal": "Normal",
     "normal_inverse_gamma": "Normal",
     "gamma": "Gamma",
+    "partial_pooling": "Samples",
 }
 
 
@@ -199,7 +201,8 @@ def call_observe(node: ast.Call, context: Context) -> LoweredValue:
             "normal needs sd: normal(sd=...).",
             "Where it is not known, prior=normal_inverse_gamma(mean, strength, shape, scale).",
         )
-    if prior.family != program_models.LIKELIHOODS[likelihood.family][0]:
+    grouped = prior.family == "partial_pooling" and likelihood.family in POOLED
+    if not grouped and prior.family != program_models.LIKELIHOODS[likelihood.family][0]:
         raise refuse(
             "prior",
             bound.given["prior"],
@@ -208,7 +211,7 @@ def call_observe(node: ast.Call, context: Context) -> LoweredValue:
         )
     _check_prior_of_one(likelihood, prior, bound.given["prior"], context)
     data = context.value(bound.given["data"])
-    if isinstance(data, ModelObject) and data.kind == "noisy-data":
+    if isinstance(data, ModelObject) and data.kind == "noisy-data" and not grouped:
         _fits_noisy(likelihood, prior, data, bound.given["data"])
         expr = Expr("observe", (data.expr, likelihood.expr, prior.expr), (), place(node))
         return ModelObject("noisy-model", expr, likelihood.family, (data, likelihood, prior), True)
@@ -222,6 +225,8 @@ def call_observe(node: ast.Call, context: Context) -> LoweredValue:
     likelihood = about_rows(likelihood, data, bound.given["data"], context)
     mapped, kind = row_value(data, bound.given["data"])
     _fits(likelihood, prior, kind, bound.given["data"])
+    if grouped:
+        likelihood = pooled(likelihood, prior, data, bound.given["data"], context)
     observed = data_expr(data, mapped, node)
     expr = Expr("observe", (observed, likelihood.expr, prior.expr), (), place(node))
     return ModelObject("model", expr, likelihood.family, (data, likelihood, prior), prior.released)
@@ -335,13 +340,11 @@ def call_infer(node: ast.Call, context: Context) -> LoweredValue:
         raise refuse("type", node, "This model is of noisy data.", "Use noise_aware(model).")
     if not isinstance(model, ModelObject) or model.kind != "model":
         raise refuse("type", node, f"infer takes a model, and here stands {described(model)}.")
-    if model.family in ("linear_model", "categorical_exposed", *OWN):
-        regression = model.family in SEVERAL
+    if model.family in ("linear_model", "categorical_exposed", *OWN, *POOLED.values()):
         raise refuse(
             "prior",
             node,
-            f"A {'regression' if regression else name_of(model.family)}'s posterior is released "
-            "through its statistics.",
+            f"{_posterior_of(model.family)} is released through its statistics.",
             "nuts(gaussian(statistics(model), epsilon=, delta=), draws=)."
             if model.family == "linear_model"
             else "noise_aware(laplace(statistics(model), epsilon=...)).",
@@ -349,6 +352,15 @@ def call_infer(node: ast.Call, context: Context) -> LoweredValue:
     _, prior = parts_of(model)
     expr = Expr("posterior", (model.expr,), (), place(node))
     return ModelObject("posterior", expr, prior.family, (model,), model.released)
+
+
+def _posterior_of(family: str) -> str:
+    """The posterior of a model that is released through its statistics, in words."""
+    if family in ("linear_model", *GENERALIZED):
+        return "A regression's posterior"
+    if family in POOLED.values():
+        return "A posterior with partial pooling"
+    return f"The posterior of {name_of(family)}"
 
 
 def model_of(node: ast.expr, context: Context, function: str) -> ModelObject:
@@ -389,6 +401,8 @@ def statistics_of(model: ModelObject, node: ast.AST, context: Context) -> Scalar
         labels = len(kind.labels) or 2
         hot = Expr("onehot", (mapped,), (Fraction(labels),), place(node))
         return summed(data, hot, indicators(labels), node, context)
+    if model.family in POOLED.values():
+        return sums_of_groups(parts_of(model)[1], data, node, context)
     if model.family in OWN:
         return own_statistics(model.family, data, node, context)
     if model.family == "linear_model":

@@ -26,8 +26,9 @@ LIKELIHOODS = (
     "exponential_time."
 )
 PRIORS = (
-    "Priors are beta(a, b), dirichlet(a, ...), normal(mean, sd=), gamma(shape, rate=) and "
-    "normal_inverse_gamma(mean, strength, shape, scale)."
+    "Priors are beta(a, b), dirichlet(a, ...), normal(mean, sd=), gamma(shape, rate=), "
+    "normal_inverse_gamma(mean, strength, shape, scale) and partial_pooling(normal(...), spread=, "
+    "by=)."
 )
 INSTEAD = {
     "sorted": "For a quantile: exponential(score=lambda t: ..., candidates=linspace(...), ...).",

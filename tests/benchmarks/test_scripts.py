@@ -167,6 +167,40 @@ def test_lange_without_the_real_data(tmp_path: Path) -> None:
     assert "SyntheticIQ, sum, 40..160: n = 20000" in done.stdout
 
 
+def test_attacks_without_the_real_data(tmp_path: Path) -> None:
+    done = script("attacks.py", data=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "left out: activity" in done.stdout
+
+
+def test_attacks_name_what_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    attacks = importlib.import_module("attacks")
+    line = attacks.Line(1, 1.0, "plain", 1.0, 3.4, 0.6, 0.8, 3.5)
+    safe = attacks.Line(1, 1.0, "calibrated", 0.25, 0.9, 0.0, 0.7, 1.0)
+    assert attacks.faults([line, safe]) == []
+    from dataclasses import replace
+
+    assert len(attacks.faults([replace(line, largest=0.9)])) == 1
+    assert len(attacks.faults([replace(safe, largest=1.1)])) == 1
+    assert len(attacks.faults([replace(safe, count=1.1)])) == 1
+
+
+def test_attacks_on_a_made_up_series(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chain that stays where it is: plain DP leaks more than its level, the other doesn't."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    import numpy as np
+
+    attacks = importlib.import_module("attacks")
+    rng = np.random.default_rng(2)
+    steps = rng.random(1500) < 0.1
+    active = np.cumsum(steps) % 2
+    plain, calibrated = attacks.measure(active, 1, 1.0)
+    assert attacks.faults([plain, calibrated]) == []
+    assert plain.right > calibrated.right
+    assert calibrated.above == 0.0
+
+
 def test_series_of_a_few_periods() -> None:
     done = script("series.py", "12", "100", data=FOLDER)
     assert done.returncode == 0, done.stderr

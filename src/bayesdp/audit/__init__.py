@@ -3,7 +3,7 @@
 * Exact attacks: `models` (populations as attackers compute with them), `laws` (forward-backward:
   the law of a record and a sum), `observed` (what a mechanism shows), `attack` (the Bayes-optimal
   guess, its success, and the level it reaches), `membership` (the target's record or a
-  stranger's), `normal` (Gaussian records).
+  stranger's), `normal` (Gaussian records), `smoothing` (all records of a chain at once).
 * From samples: `draws` makes up records of a population, `bound` has lower bounds that hold with a
   stated confidence, for any sampler.
 * Of studies: `contents` (what records can hold), `tables` (made-up tables on the way of a release),
@@ -20,6 +20,7 @@ from bayesdp.audit.bound import EmpiricalBound, lower_bound
 from bayesdp.audit.membership import Membership, membership
 from bayesdp.audit.normal import NormalAttack, attack_normal
 from bayesdp.audit.observed import Responses, SumWithNoise
+from bayesdp.audit.smoothing import beliefs
 from bayesdp.audit.study import StudyAudit, audit_study
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "attack",
     "attack_normal",
     "audit_study",
+    "beliefs",
     "believe",
     "lower_bound",
     "membership",

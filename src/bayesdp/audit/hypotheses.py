@@ -18,8 +18,9 @@ from itertools import combinations, permutations
 import numpy as np
 
 from bayesdp.arrays import Ints
-from bayesdp.audit.contents import Content, Declared, Row
+from bayesdp.audit.contents import Cells, Content, Declared, Row
 from bayesdp.audit.draws import draw_normal, draw_states
+from bayesdp.audit.laws import Evidence, law_of_sum
 from bayesdp.audit.models import AttackedLaw, ChainLaw, law_of
 from bayesdp.audit.normal import covariance_of
 from bayesdp.audit.tables import Databases, MadeUp, distance
@@ -28,9 +29,14 @@ from bayesdp.populations import (
     Autoregressive,
     Clusters,
     Family,
+    Finite,
     Gaussian,
+    Graph,
     Independent,
+    MarkovChain,
+    Network,
     Population,
+    Tree,
     Unknown,
 )
 
@@ -38,6 +44,12 @@ Rng = np.random.Generator
 
 MOST_GROUPED = 48
 """The most records of a series or cluster that are made up; of a longer one it is the beginning."""
+
+MOST_JOINT = 200
+"""The most records of a tree or graph, all of which are made up."""
+
+MOST_PAIRS = 5
+"""The most pairs of contents of one record that are attacked."""
 
 MOST_SEVERAL = 40
 """The most contents of records of several rows that are tried."""
@@ -79,9 +91,19 @@ def _informed(made: MadeUp, population: Population | None, rng: Rng) -> Iterator
     if isinstance(population, Gaussian | Autoregressive):
         covered = frozenset(population.covers) if _bounded(made) else covered
     contents = _contents(made.declared, rng, covered)
-    pair = _furthest(made, contents, 1)
-    if pair is not None:
+    if isinstance(population, MarkovChain | Finite | Tree | Graph | Network):
+        contents = [(Row(cells),) for cells in _possible(made.declared, population)]
+    for pair in _furthest(made, contents, 1):
         yield _fixed(made, "one record has one value or another, all others are known", pair, 1)
+
+
+def _possible(declared: Declared, population: Population) -> list[Cells]:
+    """A row for each state that the first record of a group may have."""
+    law = law_of(population, records=1)
+    nothing = [np.zeros(size, dtype=np.int64) for size in law.sizes]
+    prior = law_of_sum(law, 0, Evidence([np.ones(size) for size in law.sizes], nothing)).prior
+    rows = declared.of_states(population.covers)
+    return [cells for cells, mass in zip(rows, prior.tolist(), strict=True) if mass > 0.0]
 
 
 def _bounded(made: MadeUp) -> bool:
@@ -115,23 +137,37 @@ def _contents(declared: Declared, rng: Rng, inside: frozenset[str]) -> list[Cont
     return contents
 
 
-def _furthest(made: MadeUp, contents: list[Content], copies: int) -> tuple[Content, Content] | None:
-    """The two contents whose tables are furthest apart, if `copies` records have them."""
+def _furthest(made: MadeUp, contents: list[Content], copies: int) -> list[tuple[Content, Content]]:
+    """Pairs of contents whose tables are far apart, if `copies` records have them.
+
+    The furthest of all; and for each query, as far as `MOST_PAIRS` goes, the pair that moves it
+    most and the others least: noise that queries share shows there.
+    """
     if len(contents) < 2:
-        return None
-    filler = _filler(made.declared)
+        return []
+    filler, queries = _filler(made.declared), made.plan.queries
     slots = [[i + 1] * copies + [0] * len(made.fillers) for i in range(len(contents))]
     tables = Databases((filler, *contents), np.array(slots), copies)
     totals = made.exact(tables).totals
-    best, pair = 0.0, None
-    for i, j in combinations(range(len(contents)), 2):
-        apart = sum(
-            distance(query, rows[i], rows[j])
-            for query, rows in zip(made.plan.queries, totals, strict=True)
-        )
-        if apart > best:
-            best, pair = apart, (contents[i], contents[j])
-    return pair
+    places = list(combinations(range(len(contents)), 2))
+    apart = np.array(
+        [
+            [distance(query, rows[i], rows[j]) for i, j in places]
+            for query, rows in zip(queries, totals, strict=True)
+        ]
+    )
+    whole = apart.sum(axis=0)
+    best = [int(whole.argmax())]
+    if len(queries) > 1:
+        largest = np.maximum(apart.max(axis=1, keepdims=True), 1e-300)
+        share = apart / largest
+        alone = 2.0 * share - share.sum(axis=0)
+        best += [int(row.argmax()) for row in alone[: MOST_PAIRS - 1]]
+    return [
+        (contents[places[at][0]], contents[places[at][1]])
+        for at in dict.fromkeys(best)
+        if whole[at] > 0.0
+    ]
 
 
 def _filler(declared: Declared) -> Content:
@@ -160,8 +196,7 @@ def _dependent(made: MadeUp, population: Population, rng: Rng) -> Iterator[Hypot
         return
     if isinstance(population, Clusters | Unknown):
         size = min(population.group_size, MOST_GROUPED)
-        pair = _furthest(made, _contents(made.declared, rng, frozenset()), size)
-        if pair is not None:
+        for pair in _furthest(made, _contents(made.declared, rng, frozenset()), size)[:1]:
             yield _fixed(made, f"the {size} records of a group are copies of one", pair, size)
         return
     if isinstance(population, Gaussian | Autoregressive):
@@ -186,6 +221,13 @@ def _finite(made: MadeUp, population: Population) -> Iterator[Hypotheses]:
             "population.covers", list(population.covers), expected="the states of every record"
         )
     size = len(law.sizes)
+    if size > MOST_JOINT:
+        raise UnsupportedError(
+            "population",
+            f"{size} records",
+            expected=f"at most {MOST_JOINT} records that depend on each other, to attack a study",
+            remedy="Audit the same queries on a part of the population.",
+        )
     contents: tuple[Content, ...] = (_filler(declared), *((Row(cells),) for cells in rows))
     budget = declared.spec.budget
     attacked = range(size) if size <= 4 else sorted({0, size // 2, size - 1})

@@ -18,6 +18,7 @@ import numpy as np
 
 from bayesdp.arrays import Floats, Ints
 from bayesdp.audit.contents import Content, Declared
+from bayesdp.errors import UnsupportedError
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from bayesdp.release.drawing import noisy
 from bayesdp.release.plan import Plan, structure_of
@@ -87,7 +88,10 @@ class MadeUp:
         return tuple(range(len(self.declared.places)))
 
     def exact(self, databases: Databases) -> Exact:
-        """The integers of each query and table. Raises as the engine does, for faults of ours."""
+        """The integers of each query and table of `databases`.
+
+        Raises `UnsupportedError` for an average over a group that the tables have no row of.
+        """
         per_table = max(1, sum(len(databases.contents[i]) for i in databases.slots[0].tolist()))
         step = max(1, MOST_ROWS // (per_table + 1))
         parts: list[list[Total]] = [[] for _ in self.plan.queries]
@@ -116,6 +120,14 @@ class MadeUp:
                 )
             queries.append(replace(asked, by=name))
         totals = run(open_table(pa.table(data), Path()), named, queries, self._structure())
+        for query in self.plan.queries:
+            if query.shape.averaged and not all(totals[query.name].sizes.values()):
+                raise UnsupportedError(
+                    query.shape.key,
+                    query.name,
+                    expected="rows in each group, to average over",
+                    remedy="A release refuses an average of no rows.",
+                )
         return [
             _apart(totals[asked.name], groups[str(asked.by)], len(databases)) for asked in queries
         ]

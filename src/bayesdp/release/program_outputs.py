@@ -109,7 +109,8 @@ def _of_derived(
         return _unit(model.args[2], units, known)
     if model.op != "observe" or model.args[1].data[0] != "normal":
         return ""
-    return _unit(value.args[0], units, known)
+    noisy = value.args[0]
+    return _unit(noisy.args[0] if noisy.op == "observe" else noisy, units, known)
 
 
 def _unit(expr: Expr, units: Mapping[str, str], known: Mapping[str, OutputUnit]) -> OutputUnit:

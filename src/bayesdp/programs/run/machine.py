@@ -218,6 +218,7 @@ class Machine:
             size = self.values.public_size(data)
             if group.op == "onehot":
                 labels = labels_of(group.args[0], self.values.kinds)
+                labels = labels if len(labels) == len(values) else ()  # whole numbers have none
             if group.op == "mul" and group.args[0].op == "onehot":
                 labels = labels_of(group.args[0].args[0], self.values.kinds)
             if group.op == "moments" and group.args[0].op == "tuple":

@@ -149,7 +149,7 @@ def _check_derived(value: Expr, program: Program) -> None:
         command.name: command for command in flat(program.body) if isinstance(command, Release)
     }
     answers = released.get(str(model.args[0].data[0])) if model.args[0].data else None
-    if answers is None:
+    if answers is None or answers.op in ("laplace", "gaussian"):
         return
     numeric = answers.op == "per-record-exponential"
     if numeric and (value.op != "plug-in" or family not in ("normal", "poisson")):

@@ -7,9 +7,9 @@
 * Statements and expressions: `statements`, `loops`, `stops`, `branches` (with `conditions` and
   `joins`), `access`, `literals`, `arithmetic`, `generators`, `helpers`, `calls` (with `arguments`).
 * Functions: `rows`, `aggregates`, `clipping`, `functions`, `categories`; `releases`, `choices` (of
-  `labels`), `candidates` and `thresholds`; `models` with `likelihoods`, `families` (rows and
-  statistics), `regressions`, `pooling` and `bounded`; `after`, `laws` and `summaries`
-  (posteriors); `results`. How large values grow: `sizes`. Dictionaries: `tables`.
+  `labels`), `candidates` and `thresholds`; `models` (of `noisy` sums too) with `likelihoods`,
+  `families` (rows and statistics), `regressions`, `pooling` and `bounded`; `after`, `laws` and
+  `summaries` (posteriors); `results`. How large values grow: `sizes`. Dictionaries: `tables`.
 
 Every function here raises `ProgramError` for what the language refuses, with the place and, where
 there is a remedy, what would be accepted. Their docstrings don't repeat that.

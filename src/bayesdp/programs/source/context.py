@@ -28,6 +28,18 @@ class Handlers:
     calls: Mapping[str, Callable[[ast.Call, Context], LoweredValue]]
 
 
+@dataclass(frozen=True)
+class ReleasedSum:
+    """A noisy sum: of `labels` (how many: of one-hot vectors), truth, whole or real values.
+
+    `known_size`: the number of rows is public.
+    """
+
+    kind: str
+    labels: int
+    known_size: bool
+
+
 class Draft:
     """A program under construction: the commands so far, and what has been said about them."""
 
@@ -50,6 +62,8 @@ class Draft:
         self.requires: list[Expr] = []
         self.models: dict[str, ModelObject] = {}
         """The model whose noisy statistics stand under a name."""
+        self.sums: dict[str, ReleasedSum] = {}
+        """What is known of the noisy sums that stand under a name."""
         self.joined: set[str] = set()
         """Names for which a branch has chosen between two noisy statistics."""
         self.several: set[str] = set()

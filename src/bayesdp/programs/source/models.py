@@ -27,6 +27,7 @@ from bayesdp.programs.source.families import (
 )
 from bayesdp.programs.source.pooling import POOLED, pooled, sums_of_groups
 from bayesdp.programs.source.regressions import GENERALIZED
+from bayesdp.programs.source.noisy import observed_sum
 from bayesdp.programs.source.rows import ONE, data_expr, is_public_data, row_value, summed
 from bayesdp.programs.source.scope import LIKELIHOODS, PRIORS
 from bayesdp.programs.source.values import (
@@ -215,6 +216,8 @@ def call_observe(node: ast.Call, context: Context) -> LoweredValue:
         _fits_noisy(likelihood, prior, data, bound.given["data"])
         expr = Expr("observe", (data.expr, likelihood.expr, prior.expr), (), place(node))
         return ModelObject("noisy-model", expr, likelihood.family, (data, likelihood, prior), True)
+    if isinstance(data, Scalar) and data.released:
+        return observed_sum(data, likelihood, prior, node, context)
     if not isinstance(data, Data):
         raise refuse(
             "type",

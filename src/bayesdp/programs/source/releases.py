@@ -15,6 +15,7 @@ from bayesdp.programs.source.arguments import (
 )
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import refuse
+from bayesdp.programs.source.noisy import released_sum
 from bayesdp.programs.source.rows import check_all_rows, data_expr, private_data, row_value
 from bayesdp.programs.source.values import (
     REAL,
@@ -86,6 +87,9 @@ def _noised(
     value = _private_number(at, context)
     name = context.draft.emit(op, bound.node, [value.expr], options)
     kind = _noisy_type(value.type, str(name.data[0]) in context.draft.whole)
+    held = released_sum(value, context)
+    if held is not None:
+        context.draft.sums[str(name.data[0])] = held
     if value.model is not None:
         context.draft.models[str(name.data[0])] = value.model
     return Scalar("public", name, kind, released=True)

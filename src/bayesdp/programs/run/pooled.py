@@ -19,7 +19,7 @@ from bayesdp.programs.run.latent import DROP, AddedNoise
 from bayesdp.programs.run.sizes import log_noisy_sum
 
 if TYPE_CHECKING:
-    from bayesdp.arrays import Floats
+    from bayesdp.arrays import Floats, Ints
     from bayesdp.programs.run.observed import Noisy
 
 DRAWS = 8000
@@ -185,7 +185,7 @@ def _drawn(
     group: GroupCells,
     m: Floats,
     s: Floats,
-    chosen: Floats,
+    chosen: Ints,
     rng: np.random.Generator,
     family: str,
 ) -> Floats:

@@ -25,9 +25,9 @@ from bayesdp.programs.source.families import (
     name_of,
     own_statistics,
 )
+from bayesdp.programs.source.noisy import observed_sum
 from bayesdp.programs.source.pooling import POOLED, pooled, sums_of_groups
 from bayesdp.programs.source.regressions import GENERALIZED
-from bayesdp.programs.source.noisy import observed_sum
 from bayesdp.programs.source.rows import ONE, data_expr, is_public_data, row_value, summed
 from bayesdp.programs.source.scope import LIKELIHOODS, PRIORS
 from bayesdp.programs.source.values import (

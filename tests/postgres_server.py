@@ -9,7 +9,7 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,17 @@ _TABLES = itertools.count()
 @dataclass(frozen=True)
 class Server:
     folder: Path
+    control: Callable[..., None] = lambda *_: None
+
+    def ledger(self, schema: str = "", user: str = "curator") -> str:
+        """The URL of a new ledger, or of that in a schema; the password is in PGPASSWORD."""
+        host = str(self.folder).replace("/", "%2F")
+        schema = schema or f"ledger{next(_TABLES)}"
+        return f"postgresql://{user}@{host}:{PORT}/postgres?schema={schema}"
+
+    def restart(self) -> None:
+        """Stop at once, as after a power loss, and start again."""
+        self.control("-m", "immediate", "restart")
 
     def url(self, table: str, user: str = "curator") -> str:
         """The source of a study; the password is in PGPASSWORD."""
@@ -116,13 +127,17 @@ def server() -> Iterator[Server]:
         assert done.returncode == 0, log.read_text(encoding="utf-8", errors="replace")
 
     data = str(folder / "data")
+
+    def control(*what: str) -> None:
+        run("pg_ctl", "-D", data, "-o", options, "-l", str(folder / "log"), "-w", *what)
+
     options = f"-k {folder} -p {PORT} -c listen_addresses='' -c fsync=off -c lock_timeout=10s"
     try:
         run("initdb", "-D", data, "-U", "curator", "-A", "scram-sha-256", f"--pwfile={secret}",
             "-E", "UTF8", "--locale=C", "--no-sync")  # fmt: skip
-        run("pg_ctl", "-D", data, "-o", options, "-l", str(folder / "log"), "-w", "start")
+        control("start")
         try:
-            yield Server(folder)
+            yield Server(folder, control)
         finally:
             run("pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
     finally:

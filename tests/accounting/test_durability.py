@@ -354,7 +354,7 @@ def test_the_loser_of_a_race_to_make_the_file_keeps_the_winners(
     debit(book)
     for link in (os.link, _no_link):
         monkeypatch.setattr(storage_module.os, "link", link)
-        book._store._create()
+        book._store._create(book._store._begin)
         assert book.show()[0]["spent"] == 0.25
     assert [item.name for item in path.parent.iterdir()] == ["ledger.db"]
 
@@ -386,7 +386,7 @@ def test_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "postgresql://host/ledger",
+        "mysql://host/ledger",
         "sqlite+pysqlite:///a.db",
         "https://host/a.db",
         "sqlite://",

@@ -387,7 +387,7 @@ CASES = (
     Case("ledger-not-a-ledger", 2, prepare=("not a ledger",)),
     Case("ledger-empty-file", 2, prepare=("empty",)),
     people("ledger-folder-missing", "[budget]\n", '[budget]\nledger = "nowhere/ledger.db"\n'),
-    people("ledger-other-engine", "[budget]\n", '[budget]\nledger = "postgresql://host/ledger"\n'),
+    people("ledger-other-engine", "[budget]\n", '[budget]\nledger = "mysql://host/ledger"\n'),
     people("ledger-other-population", "size = 3", "size = 2", prepare=("spent",)),
     people("ledger-other-total", "epsilon = 3.0", "epsilon = 5.0", prepare=("spent",)),
     people(

@@ -57,7 +57,7 @@ from bayesdp.accounting.rounded import keeps, up_words
 from bayesdp.accounting.schema import Log, insert
 from bayesdp.accounting.shown import spent_html
 from bayesdp.accounting.spend import LevelFunction, Reading, Spend, total_cost
-from bayesdp.accounting.storage import LedgerFile
+from bayesdp.accounting.stores import store_of
 from bayesdp.accounting.verifying import content_faults
 from bayesdp.errors import BudgetExceededError, LedgerError
 
@@ -69,9 +69,10 @@ RefusalReason = Literal["table", "budget"]
 
 
 class Ledger:
-    """A ledger in a SQLite file, opened when needed.
+    """A ledger in a SQLite file or on a PostgreSQL server, opened when needed.
 
-    `url` is `sqlite:///PATH` or a path; other schemes raise `UnsupportedError`. `level` computes
+    `url` is `sqlite:///PATH` or a path, or `postgresql://USER@HOST/DATABASE?schema=NAME`, whose
+    password comes from the environment; other schemes raise `UnsupportedError`. `level` computes
     the level of a reading over a list of spends. `clock` tells the time of an entry (now), and
     `busy_seconds` is how long to wait for another process that holds the file.
 
@@ -88,28 +89,31 @@ class Ledger:
         busy_seconds: float = 30.0,
     ) -> None:
         self._clock = clock
-        self._store = LedgerFile(url, busy_seconds=busy_seconds, now=self._now)
+        self._store = store_of(url, busy_seconds=busy_seconds, now=self._now)
         self._limits = Limits(within_deltas(level))
 
     @property
-    def path(self) -> Path:
-        """The ledger's file. It need not exist yet."""
+    def path(self) -> Path | None:
+        """The ledger's file, which need not exist yet; `None` on a server."""
         return self._store.path
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The ledger's files, which nothing else may be written to."""
-        path = self._store.path
-        return path, path.with_name(path.name + "-journal")
+        """The ledger's files, which nothing else may be written to; none on a server."""
+        return self._store.files
 
     @property
     def place(self) -> str:
-        """Where the ledger is, for people: the whole path of its file."""
+        """Where the ledger is, for people: the whole path of its file, or a URL without secrets."""
         return self._store.place
 
     def exists(self) -> bool:
-        """Whether the ledger is there: the first release makes it."""
-        return self._store.path.exists()
+        """Whether the ledger is there: the first release makes it.
+
+        Raises `LedgerError` for a server that doesn't answer.
+        """
+        path = self._store.path
+        return self._store.exists() if path is None else path.exists()
 
     def register(
         self,

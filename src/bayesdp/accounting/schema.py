@@ -80,14 +80,14 @@ def create(connection: Connection, schema: str = "") -> None:
     connection.execute(meta.insert(), rows)
 
 
-def version_of(connection: Connection, where: str, schema: str | None = None) -> str:
+def version_of(connection: Connection, where: str, *, there: bool | None = None) -> str:
     """The version of a ledger: this one, or the one that is brought up to it.
 
     Raises `LedgerError` for a database that is not a ledger, or is of another version; `where`
-    names it in the message, and `schema` says where its tables are.
+    names it in the message, and `there` says whether it has the table `meta`, if that is known.
     """
     kept: dict[str, str] = {}
-    if inspect(connection).has_table("meta", schema=schema):
+    if inspect(connection).has_table("meta") if there is None else there:
         kept = {str(key): str(value) for key, value in connection.execute(select(meta))}
     if kept.get("format") != FORMAT:
         raise LedgerError(

@@ -25,7 +25,7 @@ from bayesdp.errors import LedgerError, UnsupportedError
 
 LONGEST_NAME = 200
 LONGEST_PATH = 1000
-ACCEPTED = "sqlite:///PATH or a path"
+ACCEPTED = "sqlite:///PATH or a path, or postgresql://HOST/DATABASE"
 
 
 def path_of(url: str | os.PathLike[str]) -> Path:
@@ -78,6 +78,7 @@ class LedgerFile:
     ) -> None:
         self.path = path_of(url)
         self._now = now
+        self._engines: dict[str, Engine] = {}
         self._busy_seconds = busy_seconds
 
     def exists(self) -> bool:
@@ -94,6 +95,11 @@ class LedgerFile:
         return os.path.exists(self.path)
 
     @property
+    def files(self) -> tuple[Path, ...]:
+        """The ledger and its journal."""
+        return self.path, self.path.with_name(self.path.name + "-journal")
+
+    @property
     def place(self) -> str:
         """The ledger's name for people: the whole path of its file."""
         return str(self.path)
@@ -102,7 +108,7 @@ class LedgerFile:
     def reading(self) -> Iterator[Log]:
         """A consistent view of the ledger in which nothing can be written."""
         self._check_there()
-        engine = self._engine(self.path, "rw", begin="BEGIN", read_only=True)
+        engine = self._own_engine("BEGIN", read_only=True)
         with self._transaction(engine) as connection:
             yield self._log(connection, version_2.read)
 
@@ -120,7 +126,7 @@ class LedgerFile:
         self._check_there()
         self._check_writable(self.path.parent)
         self._check_writable(self.path)
-        engine = self._engine(self.path, "rw", begin="BEGIN IMMEDIATE")
+        engine = self._own_engine("BEGIN IMMEDIATE", read_only=False)
         with self._transaction(engine) as connection:
             yield self._log(connection, version_2.migrate)
 
@@ -143,7 +149,7 @@ class LedgerFile:
         Raises `LedgerError` for a file that can't be read as a ledger of this version.
         """
         self._check_there()
-        engine = self._engine(self.path, "rw", begin="BEGIN", read_only=True)
+        engine = self._own_engine("BEGIN", read_only=True)
         with self._transaction(engine) as connection:
             version = schema.version_of(connection, self.place)
             if version != schema.VERSION:
@@ -218,6 +224,16 @@ class LedgerFile:
             return False
         except OSError as error:
             raise self._no_access() from error
+
+    def _own_engine(self, begin: str, *, read_only: bool) -> Engine:
+        """What makes connections to the ledger. None is kept open: it may be shared after a fork.
+
+        What it has compiled once is at hand for the next transaction that begins so.
+        """
+        if begin not in self._engines:
+            engine = self._engine(self.path, "rw", begin=begin, read_only=read_only)
+            self._engines[begin] = engine
+        return self._engines[begin]
 
     def _engine(
         self, path: Path, mode: Literal["rw", "rwc"], *, begin: str, read_only: bool = False

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 ledger_app = group("ledger", "bayesdp ledger show", "The durable budget.")
 
 LedgerOption = Annotated[
-    str, typer.Option("--ledger", metavar="URL", help="The ledger: a path or sqlite:///PATH.")
+    str,
+    typer.Option(
+        "--ledger", metavar="URL", help="The ledger: a path, sqlite:///PATH or postgresql://..."
+    ),
 ]
 
 
@@ -54,7 +57,7 @@ def _opened(ledger: str, seconds: float = 1.0) -> Ledger:
         raise InputError(
             "--ledger",
             ledger,
-            expected="a ledger, and there is no such file",
+            expected="a ledger, and there is none",
             remedy="It stands beside the study, or where its budget.ledger says: name it, as in "
             "--ledger FOLDER/ledger.db. The first release of a study makes it.",
         )

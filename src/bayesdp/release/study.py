@@ -228,9 +228,11 @@ class Study:
 
         Analysts who mean to share a budget see so that they don't.
         """
-        path = self.ledger().path
-        there = path.exists() or not path.parent.is_dir()  # else it can't be made
-        return "" if there else f"A new ledger: {as_shown(str(path.absolute()))}"
+        ledger = self.ledger()
+        path = ledger.path
+        if path is not None and not path.parent.is_dir():  # it can't be made
+            return ""
+        return "" if ledger.exists() else f"A new ledger: {as_shown(ledger.place)}"
 
     @property
     def uncounted(self) -> str:

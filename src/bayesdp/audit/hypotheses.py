@@ -71,28 +71,41 @@ def hypotheses(made: MadeUp, population: Population | None, rng: Rng) -> list[Hy
     populations that can't be attacked.
     """
     budget = made.declared.spec.budget
-    pairs: list[Hypotheses] = []
     dp_only = population is None or budget.notion == "dp"
-    if dp_only or budget.adversary != "uninformed" or isinstance(population, Independent):
-        pairs += _informed(made, population, rng)
-    if dp_only or budget.adversary == "informed" or population is None:
-        return pairs
-    members = population.members if isinstance(population, Family) else (population,)
-    for member in members:
-        pairs += _dependent(made, member, rng)
+    members = [] if population is None or dp_only else _members(population)
+    pairs: list[Hypotheses] = []
+    independent = all(isinstance(member, Independent) for member in members)
+    if dp_only or budget.adversary != "uninformed" or independent:
+        pairs += _informed(made, members, rng)
+    if budget.adversary != "informed":
+        for member in members:
+            pairs += _dependent(made, member, rng)
     return pairs
+
+
+def _members(population: Population) -> list[Population]:
+    """The population, or the members of a family, about the columns that it covers."""
+    if not isinstance(population, Family):
+        return [population]
+    covers = {"covers": population.covers}
+    return [member.model_copy(update=covers) for member in population.members]
 
 
 # -- one record, all others known ------------------------------------------------------------------
 
 
-def _informed(made: MadeUp, population: Population | None, rng: Rng) -> Iterator[Hypotheses]:
-    covered = frozenset[str]()
-    if isinstance(population, Gaussian | Autoregressive):
-        covered = frozenset(population.covers) if _bounded(made) else covered
-    contents = _contents(made.declared, rng, covered)
-    if isinstance(population, MarkovChain | Finite | Tree | Graph | Network):
-        contents = [(Row(cells),) for cells in _possible(made.declared, population)]
+def _informed(made: MadeUp, members: list[Population], rng: Rng) -> Iterator[Hypotheses]:
+    inside = frozenset[str]()
+    bounded = made.declared.spec.budget.secrets == "bounded"
+    for member in members:
+        if bounded and isinstance(member, Gaussian | Autoregressive):
+            cells = {made.declared.spec.columns[name].cells[0] for name in member.covers}
+            inside = inside | cells
+    contents = _contents(made.declared, rng, inside)
+    finite = MarkovChain | Finite | Tree | Graph | Network
+    law = next((member for member in members if isinstance(member, finite)), None)
+    if law is not None:
+        contents = [(Row(cells),) for cells in _possible(made.declared, law)]
     for pair in _furthest(made, contents, 1):
         yield _fixed(made, "one record has one value or another, all others are known", pair, 1)
 
@@ -104,10 +117,6 @@ def _possible(declared: Declared, population: Population) -> list[Cells]:
     prior = law_of_sum(law, 0, Evidence([np.ones(size) for size in law.sizes], nothing)).prior
     rows = declared.of_states(population.covers)
     return [cells for cells, mass in zip(rows, prior.tolist(), strict=True) if mass > 0.0]
-
-
-def _bounded(made: MadeUp) -> bool:
-    return made.declared.spec.budget.secrets == "bounded"
 
 
 def _contents(declared: Declared, rng: Rng, inside: frozenset[str]) -> list[Content]:

@@ -70,7 +70,7 @@ ROW = {
     "log": (1, (), "of a number that is proved to be above 0"),
     "exp": (1, (), "of a number that is proved to lie in -700 to 700"),
     "lgamma": (1, (), "the logarithm of the gamma function, of a number above 0; not of a row"),
-    "div": (2, (), "the divisor is public (a row's: of public columns) and proved not 0"),
+    "div": (2, (), "the divisor is public, or a value of the same row, and proved not to be 0"),
     "min": (None, (), ""),
     "max": (None, (), ""),
     "clip": (3, (), "value, low, high; low <= high, both public"),

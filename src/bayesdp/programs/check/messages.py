@@ -48,8 +48,8 @@ MESSAGES: dict[str, Message] = {
     "row-divisor": (
         "division",
         "The divisor may be 0.",
-        "Divide by a literal, a public column whose bounds leave out 0, or a public value that "
-        "require(...) keeps away from 0.",
+        "Divide by a literal, by a column whose bounds leave out 0, or by max(p.n, 1); a public "
+        "value may be kept away from 0 by require(...).",
     ),
     "unreleased": ("private-output", "A private value is used without a release.", "Release it."),
     "answers": (

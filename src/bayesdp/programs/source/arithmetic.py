@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from fractions import Fraction
 
-from bayesdp.programs.ir import Type, columns
+from bayesdp.programs.ir import Type
 from bayesdp.programs.source.conditions import check_truth_value
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import refuse
@@ -32,6 +32,8 @@ from bayesdp.programs.source.values import (
 )
 
 MOST_ENTRIES = 20_000
+POWERS = tuple(Fraction(power) for power in range(2, 7))
+"""Powers of what is not a literal: products that are written out."""
 OPERATIONS: dict[type[ast.AST], str] = {
     ast.Add: "add",
     ast.Sub: "sub",
@@ -86,18 +88,22 @@ def binary(node: ast.BinOp, context: Context) -> LoweredValue:
     if a.level == b.level == "static" and "vector" not in (a.type.kind, b.type.kind):
         return static(arithmetic(node, number_of(a), number_of(b)), node)
     if type(node.op) not in OPERATIONS:
-        if isinstance(node.op, ast.Pow) and static_of(right) == Fraction(2):
-            return calculated("mul", node, a, a, context)
+        power = static_of(right)
+        if isinstance(node.op, ast.Pow) and power in POWERS:
+            result = calculated("mul", node, a, a, context)
+            for _ in range(POWERS.index(power)):
+                result = calculated("mul", node, result, a, context)
+            return result
         vectors = "vector" in (a.type.kind, b.type.kind)
         if isinstance(node.op, ast.FloorDiv) and a.level != "private" and not vectors:
             return floored(calculated("div", node, a, b, context), node)
         raise refuse(
             "construct",
             node,
-            "On data and released values the operations are + - * / // and squares.",
+            "On data and released values the operations are + - * / // and powers of 2 to 6.",
             "Release it first; or divide each row's value, inside the sum."
             if isinstance(node.op, ast.FloorDiv)
-            else "x ** 2 is a square; there are sqrt, log and exp of rows and of released values.",
+            else "There are sqrt, log and exp of rows and of released values.",
         )
     return calculated(OPERATIONS[type(node.op)], node, a, b, context)
 
@@ -112,13 +118,11 @@ def calculated(op: str, node: ast.AST, a: Scalar, b: Scalar, context: Context) -
             "A product of two private values has no bounded sensitivity rule here.",
             "Release one of them first, or multiply inside the row.",
         )
-    read = columns(b.expr)
-    shared = b.level == "row" and bool(read) and read <= context.draft.public_columns
-    if op == "div" and b.of_records and not shared:
+    if op == "div" and b.level == "private":
         raise refuse(
             "nonlinear",
             node,
-            "This divides by a value that depends on private data.",
+            "This divides by a private value of all records.",
             "Divide by a public or released value, or release both and divide afterwards.",
         )
     if op == "div" and b.type.kind == "bool":

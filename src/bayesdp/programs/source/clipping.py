@@ -17,6 +17,7 @@ from bayesdp.programs.source.values import (
     Scalar,
     check_numeric,
     constant,
+    entries_of,
     highest,
     number_of,
     scalar,
@@ -85,6 +86,8 @@ def _extreme(op: str, node: ast.Call, context: Context) -> LoweredValue:
     given = [context.value(argument) for argument in node.args]
     if len(given) == 1 and isinstance(given[0], Items) and given[0].items:
         given = list(given[0].items)
+    elif len(given) == 1 and isinstance(given[0], Scalar) and given[0].type.items:
+        given = list(entries_of(given[0], place(node)))
     elif len(given) == 1 and not isinstance(given[0], Data):
         raise refuse("arguments", node, f"{op} takes two values or more: {op}(a, b).", "")
     if len(given) == 1 and isinstance(given[0], Data):

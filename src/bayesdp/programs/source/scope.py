@@ -30,7 +30,13 @@ PRIORS = (
     "normal_inverse_gamma(mean, strength, shape, scale) and partial_pooling(normal(...), spread=, "
     "by=)."
 )
+ONE_RECORD = (
+    "One record is what is protected, a person here: add up a person's rows before, in columns of "
+    "the table, and clip what they come to. Groups of records are filters, or partition(...)."
+)
 INSTEAD = {
+    "groupby": ONE_RECORD,
+    "group": ONE_RECORD,
     "sorted": "For a quantile: exponential(score=lambda t: ..., candidates=linspace(...), ...).",
     "reversed": "Sums and counts don't depend on the order of records.",
     "set": "Declare the values: Category[...], and count each with onehot.",

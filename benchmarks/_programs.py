@@ -95,6 +95,24 @@ def mean_plain(
     return plug_in(laplace(statistics(model), epsilon=level))
 
 
+@program
+def clusters_aware(
+    values: Database[Real[-7, 7]], *, level: Public[Real[0.01, 100]] = 1
+) -> Private[Normal]:
+    held = (clip(v, -6, 6) for v in values)
+    model = observe(held, normal(sd=1), prior=normal(0, sd=1 / 2), dependence="declared")
+    return noise_aware(laplace(statistics(model), epsilon=level))
+
+
+@program
+def clusters_plain(
+    values: Database[Real[-7, 7]], *, level: Public[Real[0.01, 100]] = 1
+) -> Private[Normal]:
+    held = (clip(v, -6, 6) for v in values)
+    model = observe(held, normal(sd=1), prior=normal(0, sd=1 / 2), dependence="declared")
+    return plug_in(laplace(statistics(model), epsilon=level))
+
+
 @program(delta=1e-6)
 def line_nuts(pairs: Database[Pair], *, level: Public[Real[0.01, 100]] = 1) -> Private[Samples]:
     rows = ((1, p.x, clip(p.y, -1, 1)) for p in pairs)

@@ -2,8 +2,9 @@
 
     python benchmarks/programs.py                     everything: half an hour of processor time
     python benchmarks/programs.py --quick             a few cells, some seconds
-    python benchmarks/programs.py answers mean        only these (others: candidates, count, line,
-                                                      odds, sites)
+    python benchmarks/programs.py answers mean        only these (others: candidates, count, held,
+                                                      line, odds, sites, clusters, ignored,
+                                                      sisters)
     python benchmarks/programs.py line --nuts-runs 40
 
 In every run the truth is drawn from the prior and the data from the model; then the interpreter
@@ -31,9 +32,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import data
 import numpy as np
 
+from bayesdp.populations import Gaussian, Population
 from bayesdp.programs.check.verdict import ProgramVerdict
+from bayesdp.programs.dependence import inflation
 from bayesdp.programs.ir import Program, Release
 from bayesdp.programs.run import Joint, Machine, OpenDP, Rows, Samples
 from bayesdp.programs.run.choose import Selection
@@ -69,6 +73,8 @@ class Method:
     names: tuple[str, ...]
     claims: bool = True
     """Whether its intervals are claimed to hold the truth as often as they say."""
+    population: Population | None = None
+    """What `dependence="declared"` counts on."""
 
 
 def tosses(rng: np.random.Generator, n: int) -> Data:
@@ -100,6 +106,40 @@ def visitors(rng: np.random.Generator, n: int) -> Data:
     return (*chances.tolist(), center, spread), {"site": site, "ill": rng.random(n) < chances[site]}
 
 
+CLUSTER, CORRELATION = 4, 0.5
+
+
+def clusters(rng: np.random.Generator, n: int) -> Data:
+    truth = rng.normal(0.0, 0.5)
+    shared = np.repeat(rng.normal(size=n // CLUSTER), CLUSTER) * math.sqrt(CORRELATION)
+    x = truth + shared + rng.normal(size=n) * math.sqrt(1 - CORRELATION)
+    return (truth,), {"": np.clip(x, -7.0, 7.0)}
+
+
+@lru_cache(maxsize=1)
+def two_sisters() -> Any:
+    """The heights of two daughters of each of Galton's families, with mean 0 and variance 1.
+
+    None where the data set is absent.
+    """
+    import pandas as pd
+
+    file = data.folder() / "galton_heights" / "galton_children.csv"
+    if not file.is_file():
+        return None
+    children = pd.read_csv(file)
+    daughters = children[children.sex == "F"].groupby("family").height_cm.apply(list)
+    heights = np.asarray([some[:2] for some in daughters if len(some) > 1])
+    return (heights - heights.mean()) / heights.std()
+
+
+def sisters(rng: np.random.Generator, n: int) -> Data:
+    """Families drawn with replacement, of daughters whose mean is moved to the truth."""
+    heights, truth = two_sisters(), rng.normal(0.0, 0.5)
+    drawn = heights[rng.integers(len(heights), size=n // 2)].ravel()
+    return (truth,), {"": np.clip(truth + drawn, -7.0, 7.0)}
+
+
 COIN, MEAN, LINE = ("bias",), ("mean",), ("intercept", "slope")
 SITES = ("large site", "middle site", "small site", "centre", "spread")
 METHODS = {
@@ -109,6 +149,33 @@ METHODS = {
     "answers": Method("coin: randomized response", "coin_answers", "coin_plain", tosses, COIN),
     "count": Method("coin: noisy count", "coin_count", "coin_plain", tosses, COIN),
     "mean": Method("normal mean: noisy sum", "mean_aware", "mean_plain", values, MEAN),
+    "clusters": Method(
+        'clusters of four: dependence="declared"',
+        "clusters_aware",
+        "clusters_plain",
+        clusters,
+        MEAN,
+        True,
+        Gaussian(size=CLUSTER, max_correlation=CORRELATION),
+    ),
+    "ignored": Method(
+        "clusters of four: without it",
+        "mean_aware",
+        "clusters_plain",
+        clusters,
+        MEAN,
+        False,
+        Gaussian(size=CLUSTER, max_correlation=CORRELATION),
+    ),
+    "sisters": Method(
+        'Galton\'s sisters: dependence="declared"',
+        "clusters_aware",
+        "mean_plain",
+        sisters,
+        MEAN,
+        False,
+        Gaussian(size=2, max_correlation=0.5),
+    ),
     "held": Method(
         "regression: noisy moments, X'X held", "line_held", "line_plain", pairs, LINE, False
     ),
@@ -124,13 +191,18 @@ METHODS = {
 
 
 @lru_cache(maxsize=64)
-def checked(name: str, level: Fraction) -> tuple[Program, ProgramVerdict]:
-    """A program of the file and its verdict, which the kernel confirmed."""
+def checked(
+    name: str, level: Fraction, factor: Fraction | None = None
+) -> tuple[Program, ProgramVerdict]:
+    """A program of the file and its verdict, which the kernel confirmed.
+
+    `factor` is that of dependent records' standard deviation, `level` the cost.
+    """
     source = read_file(FILE)
-    verdict = verdict_in(source, name, None, {"level": level})
+    verdict = verdict_in(source, name, None, {"level": level}, factor)
     if verdict.verdict != "ACCEPTED" or verdict.dp_epsilon != level:
         raise SystemExit(f"{name} at {level}: {verdict.verdict} {verdict.dp_epsilon}")
-    return core_of(source, name, {"level": level}), verdict
+    return core_of(source, name, {"level": level}, factor), verdict
 
 
 class Quick(OpenDP):
@@ -221,7 +293,8 @@ def measure(job: tuple[str, int, Fraction, str, int]) -> list[Cell]:
     about, cell = METHODS[method], Cell(method, n, epsilon, name)
     rng = np.random.default_rng([n, *epsilon.as_integer_ratio(), *method.encode()])
     noise, silent = Quick(rng), Silent()
-    aware, plain = checked(about.program, epsilon), checked(about.plain, epsilon)
+    factor = None if about.population is None else inflation(about.population)
+    aware, plain = (checked(name, epsilon, factor) for name in (about.program, about.plain))
     for turn in range(runs):
         truth, columns = about.draw(rng, n)
         rows = Rows(columns, n)
@@ -332,7 +405,7 @@ class Test:
 def tests_of(cell: Cell) -> Iterator[Test]:
     """Every posterior without noise is exact; of the private ones those that claim it."""
     about = METHODS[cell.method]
-    kinds = [("without privacy", cell.plain)]
+    kinds = [("without privacy", cell.plain)] if about.draw is not sisters else []
     if about.claims:
         kinds.append(("private", cell.private))
     for kind, measured in kinds:
@@ -391,8 +464,8 @@ def jobs(given: argparse.Namespace) -> Iterator[tuple[str, int, Fraction, str, i
     for n in reversed(sizes):
         if "candidates" in wanted:
             yield "candidates", n, Fraction(1), "", given.runs
-        for method in ("answers", "count", "mean"):
-            if method in wanted:
+        for method in ("answers", "count", "mean", "clusters", "ignored", "sisters"):
+            if method in wanted and (method != "sisters" or two_sisters() is not None):
                 for epsilon in EPSILONS[1:2] if given.quick else EPSILONS:
                     yield method, n, epsilon, "", given.runs
     for method in ("odds", "sites"):

@@ -288,10 +288,12 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def test_programs_quickly(tmp_path: Path) -> None:
     done = script("programs.py", "--quick", "--runs", "20", data=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    for method in ("exponential mechanism", "randomized response", "noisy count", "noisy sum"):
+    for method in (
+        "exponential mechanism", "randomized response", "noisy count", "noisy sum", "clusters"
+    ):  # fmt: skip
         assert method in done.stdout
-    # Four methods that answer for their intervals or not, and what they would say without noise.
-    assert "26 coverages held against their bands, 0 failures" in done.stdout
+    # Methods that answer for their intervals or not, and what they would say without noise.
+    assert "32 coverages held against their bands, 0 failures" in done.stdout
 
 
 def test_a_posterior_that_forgets_the_noise_fails(programs: ModuleType) -> None:
@@ -322,6 +324,22 @@ def test_bands_are_as_wide_as_the_false_alarms_allow(programs: ModuleType) -> No
     assert law.cdf(inside[0] - 1) + law.sf(inside[-1]) <= share
     assert law.cdf(inside[0]) > share / 2
     assert law.sf(inside[-1] - 1) > share / 2
+
+
+def test_a_posterior_that_forgets_dependence_fails(programs: ModuleType) -> None:
+    """Clusters of four, whose records are taken for independent."""
+    from dataclasses import replace
+    from fractions import Fraction
+
+    honest = programs.METHODS["clusters"]
+    try:
+        programs.METHODS["clusters"] = replace(honest, program="mean_aware")
+        (cell,) = programs.measure(("clusters", 1000, Fraction(10), "", 200))
+    finally:
+        programs.METHODS["clusters"] = honest
+    faults = programs.failures(list(programs.tests_of(cell)))
+    assert any("90% hold the truth" in fault and "private" in fault for fault in faults)
+    assert not any("without privacy" in fault for fault in faults)
 
 
 def test_answers_drawn_at_once_follow_the_channel(programs: ModuleType) -> None:

@@ -3,7 +3,8 @@
 * `source` turns a file's text into the representation in `ir`; `check` derives the cost, `run` runs
   an accepted program, `falsify` searches for databases on which a claim is wrong.
 * `verdict` is what a verdict says, `verdicts` the way from a file to its verdict, `notes` what an
-  author may not have meant; `certificate` has the proof, `correlated` the level for a population.
+  author may not have meant; `certificate` has the proof, `correlated` the level for a population,
+  `dependence` what a population does to posteriors.
 * `whole` says which values are whole numbers, to the front end and the interpreter alike.
 * `surface` and `surface_names` are what a program file imports, `words` how messages write numbers.
 

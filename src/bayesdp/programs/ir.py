@@ -37,6 +37,7 @@ from bayesdp.statements.program import (
 from bayesdp.statements.program import columns_of as columns
 
 Adjacency = Literal["replace-one", "add-remove"]
+Dependence = Literal["ignored", "missing", "partly", "declared"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +173,10 @@ class Program:
     declared_epsilon: Fraction | None
     declared_delta: Fraction | None
     source_hash: str
+    dependence: Dependence = "ignored"
+    """Whether models count on what a study's population declares: with its factor written out
+    ("declared", "partly"), or without a study ("missing", which isn't run). It is no part of the
+    plain data: a factor is a constant there."""
 
 
 # -- plain data --------------------------------------------------------------------------------
@@ -261,6 +266,7 @@ __all__ = [
     "Branch",
     "Command",
     "Constant",
+    "Dependence",
     "Derive",
     "Expr",
     "Parts",

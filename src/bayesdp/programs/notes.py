@@ -8,10 +8,16 @@ from bayesdp.kernel.programs.ranges import folded
 from bayesdp.programs.ir import Derive, Expr, Program, Release, flat, nodes
 from bayesdp.programs.words import decimal
 
+WITHOUT_STUDY = (
+    'dependence="declared" counts on the population of a study: the program runs in one that '
+    "declares how records depend on each other, and is checked here as if they didn't."
+)
+
 
 def notes_on(program: Program) -> tuple[str, ...]:
     """The notes on a program in its order, each note once."""
-    return tuple(dict.fromkeys(_exposures(program)))
+    waits = (WITHOUT_STUDY,) if program.dependence == "missing" else ()
+    return (*dict.fromkeys(_exposures(program)), *waits)
 
 
 def _exposures(program: Program) -> Iterator[str]:

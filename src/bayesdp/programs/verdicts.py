@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from bayesdp.errors import whole_number
@@ -46,11 +47,16 @@ def verdict_in(
     name: str | None = None,
     n: int | None = None,
     parameters: Mapping[str, object] | None = None,
+    inflation: Fraction | None = None,
 ) -> ProgramVerdict:
-    """The verdict on a program of a read file. Raises `InputError` as `verdict_on` does."""
+    """The verdict on a program of a read file. Raises `InputError` as `verdict_on` does.
+
+    `n` is the number of records, if it is known; `name`, `source`, `parameters` and `inflation` are
+    as for `core_of`.
+    """
     n = _size(n)
     try:
-        core = core_of(source, name, parameters or {})
+        core = core_of(source, name, parameters or {}, inflation)
     except ProgramError as error:
         return refused(error, name or next(iter(source.programs)))
     checked = replace(check(core, n), name=core.name, adjacency=core.adjacency)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bayesdp.accounting.transaction import error_words
 from bayesdp.errors import TableMismatchError, as_shown
 from bayesdp.release.program_outputs import output_cells, output_labels
-from bayesdp.release.program_results import ProgramAnswer
+from bayesdp.release.program_results import ProgramAnswer, is_distribution
 from bayesdp.release.programs import PlannedProgram
 from bayesdp.tables.columns import Column
 from bayesdp.tables.refusals import Finding, mismatch
@@ -112,12 +112,18 @@ class ProgramRun:
         machine = self.machine
         done = machine.run()
         return replace(
-            self._answer(done.outputs, done.releases),
+            self._answer([self._remarked(value) for value in done.outputs], done.releases),
             labels=output_labels(machine.program),
             cells=output_cells(machine.program),
             units=self.program.units,
             noises=spreads(machine.program, machine.values, machine.added),
         )
+
+    def _remarked(self, value: Any) -> Any:
+        """A posterior with the note on what it makes of dependent records."""
+        if not self.program.remark or not is_distribution(value):
+            return value
+        return replace(value, notes=(*value.notes, *self.program.remark))
 
     def _answer(self, outputs: Sequence[Any], releases: Mapping[str, Any]) -> ProgramAnswer:
         program = self.program

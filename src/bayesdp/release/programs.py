@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from bayesdp.programs.ir import Program
     from bayesdp.programs.verdict import ProgramVerdict
 
+POSTERIORS = frozenset({"Beta", "Dirichlet", "Gamma", "Normal", "Samples"})
+"""The types of outputs that are distributions."""
+
 MECHANISM = "program"
 """The name of a program's mechanism in the ledger."""
 
@@ -61,6 +64,8 @@ class PlannedProgram:
     gaussian: Mapping[str, Fraction]
     units: tuple[str, ...] = ()
     """The unit of each output, from those of the table's columns; "" where none is known."""
+    remark: tuple[str, ...] = ()
+    """What the posteriors make of records that depend on each other: a note, or none."""
 
     def __str__(self) -> str:
         return f"{self.spec.name}: {self.shown}, {self.cost_words()}, kind {self.kind}"
@@ -123,9 +128,10 @@ def planned(study: StudySpec, position: int, n: int | None) -> PlannedProgram:
             remedy="Make a table with one row for each record, with columns that summarise its "
             "rows, and declare that one.",
         )
-    judged = _judged(
-        file.text, file.name, name, tuple(query.parameters.items()), n, f"{key}.program"
-    )
+    asked = (file.text, file.name, name, tuple(query.parameters.items()), n, f"{key}.program")
+    judged = _judged(*asked)
+    if judged.core.dependence == "missing":
+        judged = _judged(*asked, _inflation(study, f"{key}.program"))
     core, verdict = judged.core, judged.verdict
     if core.adjacency != "replace-one":
         raise UnsupportedError(
@@ -146,7 +152,7 @@ def planned(study: StudySpec, position: int, n: int | None) -> PlannedProgram:
         verdict,
         fields,
         reads,
-        (*notes, *(note.removesuffix(".") for note in verdict.notes)),
+        (*notes, *(note.removesuffix(".") for note in (*verdict.notes, *_remark(study, core)))),
         spends,
         judged.derivation,
         (*judged.assuming, *kernel.gaussian_assumptions(rhos)),
@@ -154,7 +160,34 @@ def planned(study: StudySpec, position: int, n: int | None) -> PlannedProgram:
         output_units(
             core, {name: study.columns[column].unit or "" for name, column in fields.items()}
         ),
+        _remark(study, core),
     )
+
+
+def _inflation(study: StudySpec, key: str) -> Fraction:
+    """What the study's population does to a posterior that counts on it.
+
+    Raises `UnsupportedError` at the program's `key` for populations that don't bound correlations.
+    """
+    from bayesdp.programs.dependence import inflation
+
+    try:
+        return inflation(study.population)
+    except UnsupportedError as error:
+        raise UnsupportedError(
+            key, error.value, expected=error.expected, remedy=error.remedy
+        ) from None
+
+
+def _remark(study: StudySpec, core: Program) -> tuple[str, ...]:
+    """What its posteriors make of the population's dependence; nothing where there is none."""
+    from bayesdp.programs.dependence import COUNTED, IGNORED, is_dependent
+    from bayesdp.programs.ir import AFTER, Derive, flat
+
+    infers = any(isinstance(c, Derive) and c.value.op in AFTER for c in flat(core.body))
+    if not is_dependent(study.population) or not (infers or POSTERIORS & set(core.return_types)):
+        return ()
+    return (COUNTED if core.dependence == "declared" else IGNORED,)
 
 
 def plan_programs(study: StudySpec, n: int | None) -> tuple[PlannedProgram, ...]:
@@ -184,8 +217,13 @@ def _judged(
     parameters: tuple[tuple[str, Any], ...],
     n: int | None,
     key: str,
+    inflation: Fraction | None = None,
 ) -> _Judged:
-    """The program as read, if checker and kernel accept it."""
+    """The program as read, if checker and kernel accept it.
+
+    `text` is the program's, of a `file` at `key` of the study, `name` and `parameters` as stated,
+    `n` the study's, `inflation` what its population does to posteriors.
+    """
     from bayesdp.programs.certificate import derivation_of
     from bayesdp.programs.run.readiness import prepared
     from bayesdp.programs.source import core_of, read_text
@@ -195,7 +233,7 @@ def _judged(
     given = dict(parameters)
     try:
         source = read_text(text, file)
-        verdict = verdict_in(source, name, n, given)
+        verdict = verdict_in(source, name, n, given, inflation)
     except ProgramError as error:
         verdict = refused(error, name)
     except InputError as error:
@@ -213,7 +251,7 @@ def _judged(
             f"{key}: {verdict.verdict} ({verdict.code}). Nothing was released or spent.\n"
             f"{verdict.shown or verdict.reason}"
         )
-    core = core_of(source, name, given)
+    core = core_of(source, name, given, inflation)
     prepared(core)  # what this machine can't run is refused before anything is spent
     derivation = derivation_of(core, verdict)
     try:

@@ -31,6 +31,10 @@ NOTES = frozenset(
         "X'X has a flat prior on positive definite matrices.",
         "The residual sum of squares is taken as normal, and the clip of the records is not "
         "modelled.",
+        "The declared dependence of records counts: the posterior is as wide as their largest sum "
+        "of correlations makes it.",
+        "The posterior takes records for independent, and the declared population says that they "
+        "are not: its intervals may be too narrow.",
         "X'X is held at the nearest positive definite matrix to the released one.",
         "The total time has a flat prior, and events are Poisson given it.",
         "The features' law is the one of largest entropy with the released moments, up to noise.",

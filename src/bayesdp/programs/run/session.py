@@ -52,6 +52,13 @@ def run(
     known after the debit only, such as noise whose scale depends on a value that the program
     released before. What was released until then is kept in the ledger.
     """
+    if program.dependence == "missing":
+        raise InputError(
+            "dependence",
+            "declared",
+            expected="a study, whose population says how records depend on each other",
+            remedy='Run the program as a [[query]] of a study, or leave dependence="declared" out.',
+        )
     verdict = _approved(program, verdict)
     prepared(program)
     budget_ledger, budget_reading = _budget(ledger, dataset, dp_epsilon, dp_delta, reading)

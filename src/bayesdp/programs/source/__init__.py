@@ -7,9 +7,10 @@
 * Statements and expressions: `statements`, `loops`, `stops`, `branches` (with `conditions` and
   `joins`), `access`, `literals`, `arithmetic`, `generators`, `helpers`, `calls` (with `arguments`).
 * Functions: `rows`, `aggregates`, `clipping`, `functions`, `categories`; `releases`, `choices` (of
-  `labels`), `candidates` and `thresholds`; `models` (of `noisy` sums too) with `likelihoods`,
-  `families` (rows and statistics), `regressions`, `pooling` and `bounded`; `after`, `laws` and
-  `summaries` (posteriors); `results`. How large values grow: `sizes`. Dictionaries: `tables`.
+  `labels`), `candidates` and `thresholds`; `models` (of `noisy` sums too; `dependence`) with
+  `likelihoods`, `families` (rows and statistics), `regressions`, `pooling` and `bounded`; `after`,
+  `laws` and `summaries` (posteriors); `results`. How large values grow: `sizes`. Dictionaries:
+  `tables`.
 
 Every function here raises `ProgramError` for what the language refuses, with the place and, where
 there is a remedy, what would be accepted. Their docstrings don't repeat that.
@@ -41,9 +42,15 @@ __all__ = [
 ]
 
 
-def core_of(source: SourceFile, name: str | None, parameters: Mapping[str, object]) -> Program:
+def core_of(
+    source: SourceFile,
+    name: str | None,
+    parameters: Mapping[str, object],
+    inflation: Fraction | None = None,
+) -> Program:
     """The program of this name (or the only program) in the intermediate representation.
 
+    `parameters` and `inflation` are as for `lower`, `source` is a file that was read.
     Raises `ProgramError`, or `InputError` where the file has no such program.
     """
     known = sorted(source.programs)
@@ -60,7 +67,8 @@ def core_of(source: SourceFile, name: str | None, parameters: Mapping[str, objec
         raise InputError(
             "program", chosen, expected="a program of this file", remedy=did_you_mean(chosen, known)
         )
-    return lower(source, chosen, {key: exact(key, value) for key, value in parameters.items()})
+    given = {key: exact(key, value) for key, value in parameters.items()}
+    return lower(source, chosen, given, inflation)
 
 
 def exact(key: str, value: object) -> Literal:

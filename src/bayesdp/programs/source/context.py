@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 
 from bayesdp.programs.ir import Adjacency, Command, Expr, Release, Type
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
@@ -50,6 +51,7 @@ class Draft:
         adjacency: Adjacency,
         database: str,
         columns: Mapping[str, Type],
+        inflation: Fraction | None = None,
     ) -> None:
         self.source = source
         self.function = function
@@ -58,6 +60,12 @@ class Draft:
         """The parameter that is the database."""
         self.columns = dict(columns)
         self.public_columns = frozenset(name for name, kind in columns.items() if kind.public)
+        self.inflation = Fraction(1) if inflation is None else inflation
+        """The factor of a record's standard deviation where the population's dependence counts."""
+        self.dependent = False
+        """Whether a model counts on the population's dependence."""
+        self.apart_from_dependence = False
+        """Whether a model takes records for independent."""
         self.commands: list[Command] = []
         self.requires: list[Expr] = []
         self.models: dict[str, ModelObject] = {}

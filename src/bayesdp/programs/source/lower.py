@@ -13,7 +13,7 @@ import ast
 from collections.abc import Mapping
 from fractions import Fraction
 
-from bayesdp.programs.ir import Adjacency, Expr, Program
+from bayesdp.programs.ir import Adjacency, Dependence, Expr, Program
 from bayesdp.programs.source.annotations import read_results
 from bayesdp.programs.source.context import Context, Draft
 from bayesdp.programs.source.diagnostics import ProgramError, refuse
@@ -29,12 +29,19 @@ from bayesdp.programs.source.values import TRUE, Data, RecordVariable, Scalar, s
 
 
 def lower(
-    source: SourceFile, name: str, parameters: Mapping[str, Literal] | None = None
+    source: SourceFile,
+    name: str,
+    parameters: Mapping[str, Literal] | None = None,
+    inflation: Fraction | None = None,
 ) -> Program:
-    """The program in the intermediate representation. `parameters` fixes its public arguments."""
+    """The program in the intermediate representation.
+
+    `parameters` fixes its public arguments, `inflation` the factor by which a study's population
+    widens models of dependent records. `name` is a program of `source`.
+    """
     function = source.programs[name]
     try:
-        return _lowered(source, function, parameters or {})
+        return _lowered(source, function, parameters or {}, inflation)
     except ProgramError as error:
         raise source.located(error) from None
     except RecursionError:
@@ -43,7 +50,10 @@ def lower(
 
 
 def _lowered(
-    source: SourceFile, function: ast.FunctionDef, chosen: Mapping[str, Literal]
+    source: SourceFile,
+    function: ast.FunctionDef,
+    chosen: Mapping[str, Literal],
+    inflation: Fraction | None,
 ) -> Program:
     options = source.options.get(function.name, {})
     adjacency: Adjacency = (
@@ -59,7 +69,7 @@ def _lowered(
     names[database] = Data((), TRUE, row)
     announced = read_results(function.returns, function, source.surface)
     check_syntax(function, source.surface)
-    draft = Draft(source, function, adjacency, database, dict(fields))
+    draft = Draft(source, function, adjacency, database, dict(fields), inflation)
     context = Context(draft, FunctionScope(names), HANDLERS)
     value = body_value(function, context)
     returned, types = returns(value, announced, function, context)
@@ -77,7 +87,17 @@ def _lowered(
         _declared(options, "epsilon"),
         _declared(options, "delta"),
         source.digest,
+        _dependence(draft, inflation),
     )
+
+
+def _dependence(draft: Draft, inflation: Fraction | None) -> Dependence:
+    """Whether models count on a population's dependence, and whether one gave its factor."""
+    if not draft.dependent:
+        return "ignored"
+    if inflation is None:
+        return "missing"
+    return "partly" if draft.apart_from_dependence else "declared"
 
 
 def _declared(options: Mapping[str, Literal], name: str) -> Fraction | None:

@@ -17,6 +17,7 @@ from bayesdp.programs.source.arguments import (
 )
 from bayesdp.programs.source.arithmetic import calculated
 from bayesdp.programs.source.context import Context
+from bayesdp.programs.source.dependence import with_dependence
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.families import (
     BARE,
@@ -191,9 +192,13 @@ def prior_of(family: str, node: ast.AST, parts: tuple[Scalar, ...]) -> ModelObje
 
 
 def call_observe(node: ast.Call, context: Context) -> LoweredValue:
-    """`observe(data, likelihood, prior=)`: a model of private rows, or of noisy ones."""
-    bound = bind(node, ["data", "likelihood", "prior"], needed=3)
+    """`observe(data, likelihood, prior=)`: a model of private rows, or of noisy ones.
+
+    With `dependence="declared"` it counts on what a study's population says.
+    """
+    bound = bind(node, ["data", "likelihood", "prior"], needed=3, keyword=["dependence"])
     likelihood = model_object(bound.given["likelihood"], context, "likelihood")
+    likelihood = with_dependence(likelihood, bound, context)
     prior = model_object(bound.given["prior"], context, "prior")
     if likelihood.family == "normal_unknown" and prior.family == "normal":
         raise refuse(

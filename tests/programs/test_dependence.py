@@ -125,8 +125,8 @@ def test_it_is_a_model_with_a_larger_sd(release: str) -> None:
     verdict, other = check(widened), check(lowered(plain))
     assert verdict.verdict == other.verdict == "ACCEPTED"
     assert (verdict.dp_epsilon, verdict.dp_delta) == (other.dp_epsilon, other.dp_delta)
-    found = falsify(widened, verdict, n_max=3)
-    assert not found.excess
+    findings = falsify(widened, verdict, n_max=3)
+    assert not findings.excess
     assert verdict_in(read_text(IMPORTS + text, "test"), None, None, {}, Fraction(3, 2)) is not None
 
 

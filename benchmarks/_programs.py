@@ -46,9 +46,12 @@ class Case:
     ill: Bool
 
 
+Site = Category["large", "middle", "small"]
+
+
 @record
 class Visitor:
-    site: Public[Category["large", "middle", "small"]]
+    site: Public[Site]
     ill: Bool
 
 

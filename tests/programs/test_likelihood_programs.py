@@ -51,6 +51,15 @@ ROWS |= {
     "pooled_rates": ("p.k", "poisson(exposure=2 * people.size)", POOL, "Samples"),
     "pooled_means": ("p.x", "normal(sd=2)", POOL.replace('"s"', '"z"'), "Samples"),
 }
+ROWS |= {
+    "mixture": ("p.x", "mixture(normal(sd=1), normal(sd=2), bins=6)", "normal(0, sd=2)", "Normal"),
+    "mixture_of_counts": (
+        "p.k",
+        "mixture(normal(sd=1), normal(sd=1))",
+        "normal(2, sd=1)",
+        "Normal",
+    ),
+}
 NOISE = {"laplace": "epsilon=1", "gaussian": "epsilon=1, delta=1e-6"}
 
 
@@ -230,6 +239,30 @@ REFUSED: dict[str, tuple[str, str]] = {
         "observe((p.b for p in people), bernoulli, prior=partial_pooling(beta(1, 1), spread=1, "
         'by="s"))',
         "has a normal prior that is written out",
+    ),
+    "a mixture of a private number of records": (
+        "observe((p.x for p in people if p.b), mixture(normal(sd=1), normal(sd=2)), "
+        "prior=normal(0, sd=1))",
+        "How many records mixture observes must be public",
+    ),
+    "a mixture of one": (
+        "observe((p.x for p in people), mixture(normal(sd=1)), prior=normal(0, sd=1))",
+        "A mixture is of 2 to 4 normal laws",
+    ),
+    "a mixture of labels": (
+        "observe((p.g for p in people), mixture(normal(sd=1), normal(sd=2)), "
+        "prior=normal(0, sd=1))",
+        "mixture observes numbers",
+    ),
+    "a mixture with a private spread": (
+        "observe((p.x for p in people), mixture(normal(sd=1), normal(sd=sum(p.t for p in people))),"
+        " prior=normal(0, sd=1))",
+        "The standard deviation depends on private data",
+    ),
+    "private bins": (
+        "observe((p.x for p in people), mixture(normal(sd=1), normal(sd=2), "
+        "bins=count(p for p in people if p.b)), prior=normal(0, sd=1))",
+        "bins= is a whole number from 4",
     ),
     "two constants": (
         "observe(((1, 2, p.x, p.b) for p in people), logistic, prior=normal(0, sd=1))",

@@ -37,6 +37,7 @@ NOTES = frozenset(
         "are not: its intervals may be too narrow.",
         "X'X is held at the nearest positive definite matrix to the released one.",
         "The total time has a flat prior, and events are Poisson given it.",
+        "The counts of the histogram are taken as independent, given their means.",
         "The features' law is the one of largest entropy with the released moments, up to noise.",
     }
 )
@@ -113,7 +114,7 @@ class Chains(Statement):
 class Posterior(Statement):
     """A distribution: of one number, or of as many as its mean has."""
 
-    family: Literal["beta", "gamma", "normal", "dirichlet", "regression", "pooled"]
+    family: Literal["beta", "gamma", "normal", "dirichlet", "regression", "pooled", "mixture"]
     mean: OneOrMore
     sd: SizeOrSizes
     interval95: Annotated[

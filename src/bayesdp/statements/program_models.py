@@ -42,6 +42,8 @@ LIKELIHOODS: dict[str, tuple[str, ParameterPlaces]] = {
     # The middle and the reach of the records' bounds.
     "normal_unknown": ("normal_inverse_gamma", ParameterPlaces((ANYWHERE, ABOVE))),
     "categorical_exposed": ("dirichlet", ParameterPlaces((), ABOVE, 2)),
+    # The least value and the width of a bin; the standard deviation of each part.
+    "mixture": ("normal", ParameterPlaces((ANYWHERE, ABOVE), ABOVE, 2)),
     # How many records each group has, after the exposure of all or the records' spread.
     "pooled_bernoulli": ("partial_pooling", ParameterPlaces((), AT_LEAST, 2)),
     "pooled_poisson": ("partial_pooling", ParameterPlaces((AT_LEAST,), AT_LEAST, 2)),

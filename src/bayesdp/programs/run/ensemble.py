@@ -33,13 +33,17 @@ def drawn(
 ) -> Floats:
     """Draws as an array (ensemble, walker, step, entry).
 
-    `log_density` takes a row for each point; the walkers begin around `start`, about `spread` away
-    from it, and every `thin`-th step is kept. A third of the steps goes before.
+    `log_density` takes a row for each point; the walkers begin around `start` (or its rows), about
+    `spread` away from it, and every `thin`-th step is kept. A third of the steps goes before.
     """
-    size = len(start)
+    starts = np.atleast_2d(start)
+    size = starts.shape[1]
     each = max(24, 4 * size)
     half = ENSEMBLES * each
-    walkers = [start + spread * rng.normal(size=(half, size)) for _ in range(2)]
+    walkers = [
+        starts[rng.integers(len(starts), size=half)] + spread * rng.normal(size=(half, size))
+        for _ in range(2)
+    ]
     heights = [log_density(side) for side in walkers]
     kept = np.empty((KEPT, 2, half, size))
     warm = KEPT * thin // 2

@@ -20,7 +20,7 @@ import numpy as np
 from bayesdp.errors import UnsupportedError
 from bayesdp.programs.ir import Expr
 from bayesdp.programs.run import distributions as d
-from bayesdp.programs.run import generalized, pooled, spreads
+from bayesdp.programs.run import generalized, mixtures, pooled, spreads
 from bayesdp.programs.run.latent import cells, require_pairs, window
 from bayesdp.programs.run.observed import Answers, Noisy, Source
 from bayesdp.programs.run.private_totals import log_likelihood, require_scale
@@ -72,6 +72,8 @@ def derived(
         return generalized.posterior(source, family, about, prior, aware)
     if family == "normal_unknown":
         return spreads.posterior(source, about, prior, aware)
+    if family == "mixture":
+        return mixtures.posterior(source, about, _univariate(prior), aware)
     if family.startswith("pooled_"):
         assert isinstance(prior, d.Joint)
         assert prior.parameters is not None

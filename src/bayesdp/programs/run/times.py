@@ -46,7 +46,7 @@ def log_time_likelihood(source: Noisy, longest: float) -> Callable[[Floats], Flo
     times = shares * longest
     weights = source.noise.log(seen - shares) + np.log(widths)
     if censored:
-        known = _log_events(source.floats[0], source.noise, n)
+        known = log_events(source.floats[0], source.noise, n)
     else:
         weights = weights + (n - 1) * np.log(times)
 
@@ -63,7 +63,7 @@ def log_time_likelihood(source: Noisy, longest: float) -> Callable[[Floats], Flo
     return logs
 
 
-def _log_events(seen: float, noise: AddedNoise, n: float) -> Callable[[Floats], Floats]:
+def log_events(seen: float, noise: AddedNoise, n: float) -> Callable[[Floats], Floats]:
     """The log-density of the noisy number of events at a mean, by a table in its square root.
 
     At most n events come.

@@ -23,13 +23,22 @@ from bayesdp.programs.source.regressions import (
     moments_of,
 )
 from bayesdp.programs.source.rows import row_value, summed
-from bayesdp.programs.source.values import INT, REAL, Data, ModelObject, Scalar, constant
+from bayesdp.programs.source.values import (
+    INT,
+    REAL,
+    Data,
+    ModelObject,
+    Scalar,
+    constant,
+    indicators,
+    static_of,
+)
 
 BARE = ("bernoulli", "categorical", "normal", "geometric", "exponential_time", *GENERALIZED)
 """Likelihoods without a parameter of their own: `geometric` and `geometric()` are the same."""
-OWN = ("negative_binomial", "exponential_time", "normal_unknown", *GENERALIZED)
+OWN = ("negative_binomial", "exponential_time", "normal_unknown", "mixture", *GENERALIZED)
 """Likelihoods whose rows and statistics are this file's."""
-SEVERAL = ("linear_model", "normal_unknown", *GENERALIZED, *POOLED.values())
+SEVERAL = ("linear_model", "normal_unknown", "mixture", *GENERALIZED, *POOLED.values())
 """Likelihoods whose posterior is of several numbers, though no Dirichlet one."""
 NAMES = {
     "negative_binomial": "negative_binomial(r=)",
@@ -58,6 +67,10 @@ def about_rows(
     elif family == "normal_unknown":
         low, high = _numbers(family, data, node, context)
         parameters = (constant((low + high) / 2), constant((high - low) / 2))
+    elif family == "mixture":
+        low, high = _numbers(family, data, node, context)
+        width = (high - low) / bins_of(likelihood)
+        parameters = (constant(low), constant(width), *likelihood.expr.args)
     elif family == "exponential_time":
         _, time = _times(data, node, context)
         parameters = (constant(time[1]),)
@@ -69,8 +82,32 @@ def about_rows(
     return replace(likelihood, expr=expr)
 
 
-def own_statistics(family: str, data: Data, node: ast.AST, context: Context) -> Scalar:
+def bins_of(likelihood: ModelObject) -> int:
+    """How many bins a mixture's histogram has."""
+    many = static_of(likelihood.about[0])
+    assert isinstance(many, Fraction)
+    return int(many)
+
+
+def _histogram(likelihood: ModelObject, data: Data, node: ast.AST, context: Context) -> Scalar:
+    """The counts of the bins: the last one holds the upper end too."""
+    mapped, _ = row_value(data, node)
+    low, high = lies(mapped, context, node)
+    bins = Fraction(bins_of(likelihood))
+    where = place(node)
+    share = unit(Expr("sub", (mapped, constant(low)), (), where), Fraction(0), high - low, node)
+    number = Expr("floor", (Expr("mul", (share, constant(bins)), (), where),), (), where)
+    held = Expr("min", (number, constant(bins - 1)), (), where)
+    return summed(
+        data, Expr("onehot", (held,), (bins,), where), indicators(int(bins)), node, context
+    )
+
+
+def own_statistics(likelihood: ModelObject, data: Data, node: ast.AST, context: Context) -> Scalar:
     """The statistics of a likelihood in `OWN`, as sums over its rows."""
+    family = likelihood.family
+    if family == "mixture":
+        return _histogram(likelihood, data, node, context)
     if family in GENERALIZED:
         return moments_of(features_of(family, data, node, context), data, node, context)
     mapped, kind = row_value(data, node)

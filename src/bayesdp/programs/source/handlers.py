@@ -102,6 +102,7 @@ HANDLERS = Handlers(
         "negative_binomial": likelihoods.call_negative_binomial,
         "exponential_time": likelihoods.call_exponential_time,
         "normal_inverse_gamma": likelihoods.call_normal_inverse_gamma,
+        "mixture": likelihoods.call_mixture,
         "partial_pooling": pooling.call_partial_pooling,
         "normal": models.call_normal,
         "beta": models.call_beta,

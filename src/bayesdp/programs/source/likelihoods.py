@@ -5,10 +5,14 @@ from __future__ import annotations
 import ast
 from fractions import Fraction
 
+from bayesdp.programs.ir import Expr
 from bayesdp.programs.source.arguments import bind, positive_number, public_number
 from bayesdp.programs.source.context import Context
+from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.models import likelihood_of, prior_of
-from bayesdp.programs.source.values import LoweredValue, static_number
+from bayesdp.programs.source.values import LoweredValue, ModelObject, static_number, static_of
+
+MOST_PARTS, BINS, MOST_BINS = 4, 24, 200
 
 
 def call_logistic(node: ast.Call, context: Context) -> LoweredValue:
@@ -53,3 +57,31 @@ def call_normal_inverse_gamma(node: ast.Call, context: Context) -> LoweredValue:
         for name in names[1:]
     ]
     return prior_of("normal_inverse_gamma", node, (mean, *rest))
+
+
+def call_mixture(node: ast.Call, context: Context) -> LoweredValue:
+    """`mixture(normal(sd=1), normal(sd=3)[, bins=])`: numbers from one of several normal laws.
+
+    Which law a record is from is unknown, as are the laws' means and shares.
+    """
+    call = ast.Call(node.func, [], node.keywords)
+    bound = bind(ast.copy_location(call, node), [], needed=0, keyword=["bins"])
+    parts = [context.value(argument) for argument in node.args]
+    normal = [part for part in parts if isinstance(part, ModelObject) and part.family == "normal"]
+    written = [part for part in normal if part.kind == "likelihood"]
+    if len(written) < len(parts) or not 2 <= len(parts) <= MOST_PARTS:
+        raise refuse(
+            "arguments",
+            node,
+            f"A mixture is of 2 to {MOST_PARTS} normal laws with their standard deviations.",
+            "mixture(normal(sd=1), normal(sd=3))",
+        )
+    bins = static_of(context.value(bound.given["bins"])) if bound.given else Fraction(BINS)
+    if not isinstance(bins, Fraction) or bins.denominator != 1 or not 4 <= bins <= MOST_BINS:
+        raise refuse(
+            "arguments", bound.given["bins"], f"bins= is a whole number from 4 to {MOST_BINS}."
+        )
+    deviations = tuple(part.expr.args[0] for part in written)
+    expr = Expr("likelihood", deviations, ("mixture",), place(node))
+    released = any(part.released for part in written)
+    return ModelObject("likelihood", expr, "mixture", (static_number(bins, node),), released)

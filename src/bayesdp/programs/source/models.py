@@ -412,7 +412,7 @@ def statistics_of(model: ModelObject, node: ast.AST, context: Context) -> Scalar
     if model.family in POOLED.values():
         return sums_of_groups(parts_of(model)[1], data, node, context)
     if model.family in OWN:
-        return own_statistics(model.family, data, node, context)
+        return own_statistics(parts_of(model)[0], data, node, context)
     if model.family == "linear_model":
         d = len(kind.items)
         items = (REAL,) * (d * (d + 1) // 2)

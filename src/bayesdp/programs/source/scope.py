@@ -22,8 +22,8 @@ WAYS_OUT = frozenset(
 
 LIKELIHOODS = (
     "Likelihoods are bernoulli, categorical, normal(sd=), poisson(exposure=), "
-    "linear_model(noise_sd=), logistic, poisson_regression, geometric, negative_binomial(r=) and "
-    "exponential_time."
+    "linear_model(noise_sd=), logistic, poisson_regression, geometric, negative_binomial(r=), "
+    "exponential_time and mixture(normal(sd=), ...)."
 )
 PRIORS = (
     "Priors are beta(a, b), dirichlet(a, ...), normal(mean, sd=), gamma(shape, rate=), "
@@ -65,7 +65,6 @@ INSTEAD = {
     "weibull": LIKELIHOODS,
     "lognormal": "Observe the logarithms, as normal(sd=...). " + LIKELIHOODS,
     "student_t": LIKELIHOODS,
-    "mixture": LIKELIHOODS,
     "uniform": "beta(1, 1) is the uniform prior of a chance. " + PRIORS,
     "half_normal": PRIORS,
     "cauchy": PRIORS,

@@ -316,3 +316,53 @@ def test_the_rows_bounds_stand_in_the_model() -> None:
     ]  # fmt: skip
     numbers = [part.data[0] for part in model.args]
     assert numbers == [Fraction(x) for x in (1, 0, 4, 5, 1, 1, 1, -3, 5, 0)]
+
+
+ANSWERED = """
+@program
+def f(people: Database[P]) -> Private[{returns}]:
+    answers = per_record_exponential(
+        ({row} for p in people), score=lambda v, c: -abs(v - c), candidates=linspace(-3, 5, 9),
+        epsilon=2,
+    )
+    return {op}(observe(answers, {likelihood}, prior={prior}))
+"""
+NORMAL = ("p.x", "normal(sd=2)", "normal(0, sd=1)", "Normal")
+
+
+def answered(row: str, likelihood: str, prior: str, returns: str, op: str = "plug_in") -> str:
+    return RECORD + ANSWERED.format(
+        row=row, likelihood=likelihood, prior=prior, returns=returns, op=op
+    )
+
+
+def test_answers_of_records_are_plugged_in() -> None:
+    """Each record answers with the first candidate, -3: four times."""
+    program, verdict = accepted(answered(*NORMAL))
+    assert verdict.dp_epsilon == 2
+    rows = table([{"x": 1.0, "k": 1, "b": True, "g": "a", "t": 1.0, "s": "n", "z": True}] * 4)
+    law = done(program, verdict, rows, Noted(pick=0)).value
+    assert law.parameters == pytest.approx((-12 / 4 / (1 + 4 / 4), (1 / (1 + 4 / 4)) ** 0.5))
+    assert not falsify(program, verdict, n_max=2, most_pairs=60).excess
+    rate = ("p.k", "poisson(exposure=3 * people.size)", "gamma(2, rate=1)", "Gamma")
+    program, verdict = accepted(answered(*rate))
+    law = done(program, verdict, rows, Noted(pick=8)).value
+    assert law.parameters == pytest.approx((2 + 20, 1 + 12))
+
+
+@pytest.mark.parametrize(
+    ("case", "due"),
+    [
+        ((*NORMAL, "noise_aware"), "is taken as it is"),
+        ((*NORMAL, "nuts"), "draws"),
+        (("p.x", "bernoulli", "beta(1, 1)", "Beta"), "does not observe these noisy answers"),
+        (("p.x", "normal", "normal_inverse_gamma(0, 1, 1, 1)", "Normal"), "does not observe"),
+    ],
+)
+def test_other_uses_of_answers_are_refused(case: tuple[str, ...], due: str) -> None:
+    try:
+        verdict = verdict_in(read_text(IMPORTS + answered(*case), "test"))
+    except ProgramError as error:
+        verdict = refused(error, None)
+    assert verdict.verdict == "REJECTED"
+    assert due in f"{verdict.reason} {verdict.accepted}"

@@ -437,6 +437,8 @@ def _from_answers(
                 "noise_aware", "answers of per_record_exponential", expected="plug_in(model)"
             )
         total, n = float(values.sum()), float(len(values))
+        if family == "poisson" and not about[0]:
+            return prior
         if family == "poisson":
             return _updated("gamma", _univariate(prior), max(total, 0.0), about[0])
         return _updated("normal", _univariate(prior), total, n, about[0])

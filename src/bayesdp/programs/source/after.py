@@ -52,6 +52,14 @@ def _after(
             "epsilon=...)).",
         )
     if isinstance(noisy, ModelObject) and noisy.kind == "noisy-model":
+        answers = noisy.about[0]
+        if op != "plug-in" and isinstance(answers, ModelObject) and answers.family == "number":
+            raise refuse(
+                "type",
+                node,
+                "What per_record_exponential answered is taken as it is.",
+                "plug_in(observe(answers, normal(sd=...), prior=...)).",
+            )
         _, prior = parts_of(noisy)
         return _derived(op, bound.node, (noisy.expr,), prior.family, data, context)
     model = None

@@ -292,16 +292,17 @@ def model_object(node: ast.expr, context: Context, kind: str) -> ModelObject:
 def _fits_noisy(
     likelihood: ModelObject, prior: ModelObject, data: ModelObject, node: ast.AST
 ) -> None:
-    if data.family not in ("bernoulli", "categorical") or likelihood.family not in (
-        data.family,
-        "categorical",
-    ):
+    fitting = (data.family, "categorical")
+    if data.family == "number":
+        fitting = ("normal", "poisson")
+    if likelihood.family not in fitting:
         raise refuse(
             "type",
             node,
-            f"{likelihood.family} does not observe these noisy answers.",
+            f"{name_of(likelihood.family)} does not observe these noisy answers.",
             "Answers of randomized_response are observed as what they are about: Bool by "
-            "bernoulli, Category by categorical.",
+            "bernoulli, Category by categorical; those of per_record_exponential by "
+            "normal(sd=) or poisson(exposure=).",
         )
     labels = len(data.about)
     if likelihood.family == "categorical" and prior.about and len(prior.about) != labels:

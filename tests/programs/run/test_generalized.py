@@ -1,0 +1,113 @@
+"""Logistic and Poisson regressions: moments of responses, the grid, brute force, calibration."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit
+
+from bayesdp.programs.run import distributions, ensemble, generalized
+from bayesdp.programs.run.generalized import RegressionRows
+from bayesdp.programs.run.latent import AddedNoise
+from bayesdp.programs.run.observed import Noisy
+from tests.effort import runs
+from tests.programs.run.helpers import rng
+
+PRIOR = distributions.single("normal", 0.0, 1.0)
+
+
+def noisy_moments(
+    x: np.ndarray, w: np.ndarray, kind: str, scale: float, r: np.random.Generator
+) -> Noisy:
+    rows = np.c_[np.ones(len(w)), x, w]
+    seen = (rows.T @ rows)[np.triu_indices(rows.shape[1])]
+    seen = seen + scale * (r.laplace if kind == "laplace" else r.normal)(size=len(seen))
+    return Noisy(tuple(Fraction(float(y)) for y in seen), AddedNoise(kind, scale), len(w))
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 12, 900])
+def test_means_and_variances_of_clipped_counts_are_those_of_their_sums(most: int) -> None:
+    design = RegressionRows("poisson_regression", most, ())
+    predictor = np.asarray([-3.0, 0.0, 1.0, 2.5])
+    mean, variance = design.response(predictor)
+    for eta, m, v in zip(predictor, mean, variance, strict=True):
+        k = np.arange(2000)
+        p = stats.poisson(np.exp(eta)).pmf(k)
+        w = 2 * np.minimum(k, most) / most - 1
+        assert m == pytest.approx(p @ w, abs=1e-9)
+        assert v == pytest.approx(p @ (w - p @ w) ** 2, abs=1e-9)
+
+
+def test_truth_values_are_counts_up_to_one() -> None:
+    mean, variance = RegressionRows("logistic", 1, ()).response(np.asarray([-1.0, 0.0, 2.0]))
+    p = expit([-1.0, 0.0, 2.0])
+    assert mean == pytest.approx(2 * p - 1)
+    assert variance == pytest.approx(4 * p * (1 - p))
+
+
+def test_the_grid_has_the_values_of_features_with_few() -> None:
+    design = RegressionRows.of("logistic", [1, 0, 1, 2, 1, 1, 1, 18, 90, 0])
+    assert design.names == ("b0", "b1", "b2")
+    points, scaled = design.grid
+    assert set(points[:, 0]) == {0.0, 1.0}
+    assert set(points[:, 1]) == {1.0}
+    assert points[:, 2].min() == 18
+    assert scaled[:, 0].tolist() == [1.0] * len(points)
+    assert set(scaled[:, 1]) == {-1.0, 1.0}
+    assert scaled[:, 2] == pytest.approx((points[:, 2] - 54) / 36)
+
+
+def test_without_noise_the_posterior_is_that_of_brute_force() -> None:
+    """A two-valued feature: the likelihood of both coefficients on a grid, by its definition."""
+    r = rng(2)
+    x = np.repeat([0.0, 1.0], [300, 200])
+    y = (r.random(500) < expit(-0.5 + 1.2 * x)).astype(float)
+    noisy = noisy_moments(2 * x - 1, 2 * y - 1, "gaussian", 0.3, r)
+    law = generalized.posterior(noisy, "logistic", [1, 1, 1, 1, 0, 1, 2], PRIOR)
+    a, b = np.meshgrid(np.linspace(-2, 1, 121), np.linspace(-0.5, 3, 121), indexing="ij")
+    logs = -(a**2 + b**2) / 2
+    for at in (0.0, 1.0):
+        p, here = expit(a + b * at), y[x == at]
+        logs += here.sum() * np.log(p) + (len(here) - here.sum()) * np.log1p(-p)
+    weight = np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
+    means = (weight * a).sum(), (weight * b).sum()
+    spreads = [np.sqrt((weight * (z - m) ** 2).sum()) for z, m in zip((a, b), means, strict=True)]
+    assert law.names == ("intercept", "b1")
+    assert law.mean == pytest.approx(means, abs=0.05)
+    assert law.sd == pytest.approx(spreads, rel=0.12)
+
+
+@pytest.mark.parametrize("family", ["logistic", "poisson_regression"])
+def test_intervals_hold_the_truth_as_often_as_they_say(family: str) -> None:
+    r, many, inside = rng(7), runs(200, 3), []
+    most = 1 if family == "logistic" else 20
+    for turn in range(many):
+        kind, scale = ("gaussian", 10.0) if turn % 2 else ("laplace", 6.0)
+        b, x = r.normal(0, 1, 2), r.uniform(-1, 1, 1000)
+        eta = b[0] + b[1] * x
+        y = r.random(1000) < expit(eta) if most == 1 else np.minimum(r.poisson(np.exp(eta)), most)
+        noisy = noisy_moments(x, 2 * y / most - 1, kind, scale, r)
+        law = generalized.posterior(noisy, family, [most, 1, 1, 1, -1, 1, 0], PRIOR)
+        assert isinstance(law, distributions.Samples)
+        assert max(about["r_hat"] for about in law.diagnostics.values()) < 1.05
+        inside.append((law.draws <= b).mean(axis=0))
+    for column in np.asarray(inside).T:
+        for level in (0.5, 0.9):
+            held = int((np.abs(column - 0.5) <= level / 2).sum())
+            assert stats.binomtest(held, many, level).pvalue > 1e-5, (held, level)
+
+
+@pytest.mark.parametrize("value", [-1e8, 1e8])
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_any_noise_has_a_posterior(
+    value: float, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ensemble, "KEPT", 4)
+    for n in (0, 1, 50):
+        for aware in (True, False):
+            noisy = Noisy((Fraction(value),) * 6, AddedNoise(kind, 40.0), n)
+            law = generalized.posterior(noisy, "logistic", [1, 1, 1, 1, -1, 1, 0], PRIOR, aware)
+            assert np.all(np.isfinite(law.mean))

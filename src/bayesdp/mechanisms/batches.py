@@ -85,7 +85,10 @@ def uniform_each(count: int, many: int) -> Ints:
 
 
 def respond_each(places: Sequence[int], states: int, kept: float) -> list[int]:
-    """Each place kept with this probability, or replaced by one of the others, all as likely."""
+    """Each place kept with a probability, or replaced by one of the others, all as likely.
+
+    `places` are numbers from 0 to `states` - 1, and `kept` is the probability.
+    """
     held = np.asarray(places, dtype=np.int64)
     moved = np.flatnonzero(~bernoulli_each(len(held), kept))
     others = uniform_each(len(moved), states - 1)

@@ -98,19 +98,19 @@ def test_a_disk_that_is_full_refuses_the_debit(tmp_path: Path, room: int) -> Non
         try:
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (size + room, size + room))
-            with (tmp_path / "debits").open("a") as told:
+            with (tmp_path / "debits").open("a") as reported:
                 for _ in range(100):
-                    told.write(f"{debit(book)}\n")
-                    told.flush()
+                    reported.write(f"{debit(book)}\n")
+                    reported.flush()
         except LedgerError as error:
             status = 7 if "a disk that takes what is written" in str(error) else 8
         finally:
             os._exit(status)
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 7
-    told = (tmp_path / "debits").read_text().split()
+    reported = (tmp_path / "debits").read_text().split()
     assert book.faults() == []
     (shown,) = book.show()
     kept = [release["id"] for release in shown["releases"]]
-    assert kept[3:] == told
+    assert kept[3:] == reported
     assert shown["spent"] == 0.25 * len(kept)
     debit(book)  # and with room again it goes on

@@ -132,6 +132,17 @@ def table(name: str, old: str, new: str, curator: str, base: str = PEOPLE) -> Ca
 
 CHAIN = '{"model":"markov","transition":[[0.9,0.1],[0.3,0.7]],"length":9}'
 
+ASIDE = 'notion = "dp"\ndelta = 1e-6\nmechanism_delta = 5e-7\n'
+
+
+def groups(budget: str) -> bytes:
+    """A study of groups that nobody declares, with these lines of the budget."""
+    columns = '[data.columns]\nplace = { groups = "from data" }\n'
+    text = PEOPLE.replace("[data.columns]\n", columns).replace("[budget]\n", f"[budget]\n{budget}")
+    start = text.index("[[query]]")
+    return f'{text[:start]}[[query]]\nname = "by place"\nkind = "count"\nby = "place"\n'.encode()
+
+
 CASES = (
     # -- populations on the command line
     pop("pop-neither-file-nor-json", "nowhere.toml"),
@@ -331,6 +342,26 @@ CASES = (
         raw=PEOPLE.replace("n = 6", "n = 1099511627776")
         .replace("spend = 1.0", "spend = 1e-15")
         .encode(),
+    ),
+    people("query-groups-bayesian", "spend", "spend", raw=groups("")),
+    people("query-groups-pure", "spend", "spend", raw=groups('notion = "dp"\n')),
+    people(
+        "query-groups-mean",
+        "spend",
+        "spend",
+        raw=groups(ASIDE).replace(b'kind = "count"', b'kind = "mean"\ncolumn = "height"'),
+    ),
+    people(
+        "query-groups-above",
+        "spend",
+        "spend",
+        raw=groups(ASIDE).replace(b'by = "place"', b'by = "place"\ndelta = 1e-3'),
+    ),
+    people(
+        "column-groups-public",
+        "spend",
+        "spend",
+        raw=groups(ASIDE).replace(b'"from data"', b'"from data", public = true'),
     ),
     people("query-tiny-budget", "spend = 1.0", "spend = 1e-300"),
     # -- the table, as far as everybody may know

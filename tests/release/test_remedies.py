@@ -309,6 +309,8 @@ OTHERWISE = {
     "quantiles.choice": "names what a quantile may be among, by keys of its own",
     "queries.shape": "test_a_mean_of_private_rows_is_a_sum_and_a_count",
     "consistency._room": "names a role, not a line",
+    "found_groups._check_budget": "tests/release/test_found_groups.py has a budget as it says",
+    "found_groups._check_query": "tests/release/test_found_groups.py asks for other kinds",
     "consistency._set_aside": "another notion, in the place of one's own",
     "reading._population": "names a model",
     "reading._stress": "names the other notion",

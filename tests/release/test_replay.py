@@ -19,6 +19,7 @@ from bayesdp import Study
 from bayesdp.kernel import check
 from bayesdp.kernel import releases as kernel_releases
 from bayesdp.release.plan import Plan, structure_of
+from bayesdp.statements.queries import FoundGroupsQuery
 from bayesdp.tables.sums import run
 from tests.effort import in_full, runs
 
@@ -34,11 +35,12 @@ CELLS: dict[str, list[Any]] = {
     "ill": [0, 1],
     "kind": ["a", "b", "z", "c"],
     "job": [1, 2, 3],
+    "shop": ["k", " k", "l", "m", "", None, "x" * 101],
 }
-"""Extreme cells: beyond the bounds, a code of missing values, texts that are no state."""
+"""Extreme cells: beyond the bounds, a code of missing values, texts that are no state or name."""
 
 PLACE = ["team", "site"]
-OWN = ["x", "y", "ill", "kind", "job"]
+OWN = ["x", "y", "ill", "kind", "job", "shop"]
 COLUMNS: Spec = {
     "team": {"public": True, "states": ["red", "blue"]},
     "site": {"public": True, "states": [1, 2]},
@@ -50,7 +52,10 @@ COLUMNS: Spec = {
     "tall": {"from": "x", "where": "x > 1"},
     "risk": {"states": [0, 1, 2], "missing": {"impute": 2}},
     "dose": {"bounds": [-4.0, -1.0], "missing": {"impute": -1.5}},
+    "shop": {"groups": "from data"},
 }
+GROUPS: Spec = {"notion": "dp", "epsilon": 4.0, "delta": 1e-6, "mechanism_delta": 5e-7}
+"""The budget of a study with groups that are found in the data."""
 JOIN = {"table": "jobs.csv", "on": "job", "columns": ["risk", "dose"], "unmatched": "missing"}
 WIDE = {
     "records": {name: [f"{name}_a", f"{name}_b"] for name in OWN},
@@ -84,7 +89,13 @@ RECORDS: dict[str, Spec] = {
 
 NUMBERS = ["x", "y", "dose", "tall", "ill", "band"]
 STATES = ["ill", "kind", "band", "tall", "risk"]
-PRIVATE = ["ill == 1", "kind == 'rest' and x > 0", "risk != 1", "not (tall == 1) or team == 'red'"]
+PRIVATE = [
+    "ill == 1",
+    "kind == 'rest' and x > 0",
+    "risk != 1",
+    "not (tall == 1) or team == 'red'",
+    "shop != 'k'",
+]
 PUBLIC = ["team == 'red'", "site in [1]"]
 
 
@@ -135,6 +146,16 @@ def query(rng: Rng, record: str, name: str) -> Spec:
     return made
 
 
+def by_shop(rng: Rng, record: str, name: str) -> Spec:
+    """A random count by groups that are found in the data."""
+    made: Spec = {"name": name, "kind": "count", "by": "shop"}
+    if rng.random() < 0.5:
+        made["where"] = some(rng, PRIVATE + PUBLIC)
+    if "unit" in RECORDS[record] and rng.random() < 0.7:
+        made |= caps(rng, made)
+    return made
+
+
 def series(rng: Rng, several: bool) -> Spec:
     """A count or a sum by period, or a count for each state of a private column."""
     made: Spec = {"answers": some(rng, ["periods", "cumulative", "ranges"])}
@@ -166,7 +187,11 @@ def caps(rng: Rng, asked: Spec) -> Spec:
 
 def study(rng: Rng, record: str, number: int) -> Study:
     budget: Spec = {"epsilon": 4.0, "adversary": "informed"}
-    if rng.random() < 0.5:
+    asked = [query(rng, record, f"q{i}") for i in range(4 if in_full() else 2)]
+    if rng.random() < 0.4:
+        budget = GROUPS
+        asked.append(by_shop(rng, record, "shops"))
+    elif rng.random() < 0.5:
         budget |= {"delta": 1e-6, "noise": "gaussian"}
     given = RECORDS[record]
     columns = COLUMNS | given.get("columns", {})
@@ -177,7 +202,7 @@ def study(rng: Rng, record: str, number: int) -> Study:
         join=JOIN,
         population={"model": "independent", "covers": private, "source": "us"},
         budget=budget,
-        queries=[query(rng, record, f"q{i}") for i in range(4 if in_full() else 2)],
+        queries=asked,
         ledger=f"{number}.db",
         **(given | {"columns": columns}),
     )
@@ -236,14 +261,33 @@ def table(rng: Rng, record: str, own: list[Row]) -> pd.DataFrame:
 
 
 def integers(made: Study, plan: Plan, frame: pd.DataFrame) -> list[np.ndarray[Any, Any]]:
-    """The integers of each query, a line for each group; of a quantile, its candidates' scores."""
+    """The integers of each query, a line for each group; of a quantile, its candidates' scores.
+
+    Of groups that are found in the data the counts of all names that a cell may have.
+    """
     made._data = replace(made._data, source=frame)
     asked = [query.table_query() for query in plan.queries]
     totals = run(made._data.open(), made.spec.columns, asked, structure_of(made.spec))
     return [
-        np.array(noised(query, list(totals[query.name].values.values())), dtype=object)
+        np.array(noised(query, counts_of(query, totals[query.name].values)), dtype=object)
         for query in plan.queries
     ]
+
+
+def counts_of(query: Any, values: Any) -> list[Any]:
+    """The counts by group, or those of all groups that may be found."""
+    if query.shape.from_data is None:
+        return list(values.values())
+    assert values.keys() <= set("klm")
+    return [values.get(name, (0,)) for name in "klm"]
+
+
+def check_alone(query: Any, first: Any, second: Any) -> None:
+    """Groups of one table alone are no more, and have no more rows, than the threshold is for."""
+    for here, there in ((first, second), (second, first)):
+        alone = here[(here > 0) & (there == 0)]
+        assert len(alone) <= query.shape.from_data.groups
+        assert alone.max(initial=0) <= query.shape.from_data.rows_in_group
 
 
 def noised(query: Any, counts: list[Any]) -> list[Any]:
@@ -282,7 +326,15 @@ def test_no_replaced_record_moves_more_than_is_paid_for(monkeypatch: pytest.Monk
         return due[-1]
 
     moved = kernel_releases.moved
+
+    def reached(self: FoundGroupsQuery, rows: int) -> tuple[int, int, int]:
+        reaches = reach(self, rows)
+        due.append(2 * reaches[0])
+        return reaches
+
+    reach = FoundGroupsQuery.reach
     monkeypatch.setattr(kernel_releases, "moved", noted)
+    monkeypatch.setattr(FoundGroupsQuery, "reach", reached)
     rng = np.random.default_rng(2026)
     records = list(RECORDS)
     for number in range(runs(60, least=2)):
@@ -300,6 +352,9 @@ def test_no_replaced_record_moves_more_than_is_paid_for(monkeypatch: pytest.Monk
             for _ in range(8 if in_full() else 3)
         ]
         for query, kernels, *tables in zip(plan.queries, due, *seen, strict=True):
-            pairs = combinations(tables, 2)
+            pairs = list(combinations(tables, 2))
+            if query.shape.from_data is not None:
+                for pair in pairs:
+                    check_alone(query, *pair)
             furthest = max(distance(query, *pair, squared=squared) for pair in pairs)
             assert furthest <= kernels <= query.sensitivity, (query.name, case)

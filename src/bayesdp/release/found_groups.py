@@ -89,7 +89,7 @@ def _check_query(study: StudySpec, query: QuerySpec, key: str) -> None:
         raise InputError(
             f"{key}.kind",
             query.kind,
-            expected="a count: of others that are found in the data nothing is released",
+            expected="a count: nothing else is released by groups from the data",
             remedy="Declare the states of the column that by names, and that it is public; or "
             'write kind = "count".',
         )

@@ -527,3 +527,33 @@ def test_equal_parts_of_what_is_set_aside(tmp_path: Path) -> None:
     assert deltas == [pytest.approx(5e-7 / 3)] * 3
     assert sum(map(Fraction, deltas)) <= Fraction(5e-7)
     assert 4.9999e-7 < plan.delta <= 5e-7
+
+
+def test_a_count_at_the_threshold_is_shown_and_one_below_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = planned(tmp_path, 1.0)
+    assert query.threshold is not None
+    counts = {"at": query.threshold, "below": query.threshold - 1, "above": query.threshold + 1}
+    monkeypatch.setattr(DiscreteLaplace, "release", lambda _, values: [int(v) for v in values])
+    shown = found_results(query, Total({name: (count,) for name, count in counts.items()}, {}))
+    assert [(result.group, result.value) for result in shown] == [
+        ("above", query.threshold + 1.0),
+        ("at", float(query.threshold)),
+    ]
+
+
+def test_a_missing_cell_takes_no_place_among_a_persons_groups(tmp_path: Path) -> None:
+    """Nor does a row that does not match the condition."""
+    people = range(40)
+    table = pd.DataFrame(
+        {
+            "who": [i for i in people for _ in range(3)],
+            "shop": [shop for _ in people for shop in (None, "a", "b")],
+            "ill": [ill for _ in people for ill in (1, 1, 0)],
+        }
+    )
+    asked = VISITS | {"where": "ill == 1", "max_groups": 1, "max_rows_per_group": 1}
+    columns = COLUMNS | {"who": {"public": True}}
+    made = study(table, tmp_path, asked, n=40, unit="who", rows_per_unit=3, columns=columns)
+    assert counts_of(made, table).values == {"a": (40,)}

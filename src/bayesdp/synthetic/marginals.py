@@ -20,7 +20,7 @@ from bayesdp.errors import UnsupportedError, first_names, unknown_name
 from bayesdp.statements.certificates import NumberResult, ReleaseCertificate
 from bayesdp.statements.columns import Columns
 from bayesdp.statements.conditions import Comparison, ConditionTree, columns_of, holds
-from bayesdp.statements.queries import TableQuery, column_names
+from bayesdp.statements.queries import FoundGroupsQuery, TableQuery, column_names
 from bayesdp.statements.spends import LAPLACE
 from bayesdp.synthetic.attributes import (
     Attribute,
@@ -176,7 +176,11 @@ def _sources(
                 )
                 continue
             if not isinstance(query, TableQuery):
-                why = "what a program releases is not a number of rows"
+                why = (
+                    "which groups it shows depends on noise"
+                    if isinstance(query, FoundGroupsQuery)
+                    else "what a program releases is not a number of rows"
+                )
                 unused.append(UnusedQuery(release.release, query.name, why))
                 continue
             tree = None if query.where is None else condition_on(query.where, columns)

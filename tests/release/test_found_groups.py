@@ -92,30 +92,32 @@ def divergence(
     return float(np.maximum(ps - math.exp(epsilon) * qs, 0.0).sum())
 
 
-def own_rows(asked: FoundGroups, groups: int) -> Iterator[tuple[int, ...]]:
-    """How many rows of a record count in each group: all that may be, none included."""
-    for own in product(range(asked.rows_in_group + 1), repeat=groups):
-        if sum(own) <= asked.rows and sum(number > 0 for number in own) <= asked.groups:
+def own_rows(reach: str) -> Iterator[tuple[int, ...]]:
+    """How many rows of a record count in each of three groups: all that may be, none included."""
+    _, _, (rows, groups, in_group) = REACHES[reach]
+    for own in product(range(in_group + 1), repeat=3):
+        if sum(own) <= rows and sum(number > 0 for number in own) <= groups:
             yield own
 
 
 REACHES = {
-    "a row": (1, None),
-    "two rows": (2, None),
-    "two rows, one group": (2, Cap(groups=1, rows_in_group=2)),
-    "two groups": (5, Cap(groups=2, rows_in_group=1)),
-    "one row of many": (5, Cap(rows=1)),
-    "three rows of a group": (3, Cap(groups=1, rows_in_group=3)),
+    "a row": (1, None, (1, 1, 1)),
+    "two rows": (2, None, (2, 2, 2)),
+    "two rows, one group": (2, Cap(groups=1, rows_in_group=2), (2, 1, 2)),
+    "two groups": (5, Cap(groups=2, rows_in_group=1), (2, 2, 1)),
+    "one row of many": (5, Cap(rows=1), (1, 1, 1)),
+    "three rows of a group": (3, Cap(groups=1, rows_in_group=3), (3, 1, 3)),
 }
+"""The rows of a record, its cap, and by hand: how many count, in how many groups, and in one."""
 
 
 def worst(
     reach: str, epsilon: float, delta: float, less: int = 0
 ) -> tuple[float, FoundGroups, DiscreteLaplace]:
     """The largest divergence over neighbours, with a threshold that is so much lower."""
-    rows, cap = REACHES[reach]
+    rows, cap, (most_rows, _, _) = REACHES[reach]
     asked = FoundGroups.of("shop", delta, rows, cap)
-    noise = DiscreteLaplace.for_cost(2 * asked.rows, epsilon)
+    noise = DiscreteLaplace.for_cost(2 * most_rows, epsilon)
 
     class Lower(FoundGroups):
         def threshold(self, noise: DiscreteLaplace) -> int:
@@ -125,7 +127,7 @@ def worst(
     there = (0, 1, asked.threshold(noise)) if in_full() else (0, asked.threshold(noise))
     most = 0.0
     for others in product(there, repeat=3):
-        for before, after in product(list(own_rows(asked, 3)), repeat=2):
+        for before, after in product(list(own_rows(reach)), repeat=2):
             pair = [[a + b for a, b in zip(others, own, strict=True)] for own in (before, after)]
             most = max(most, divergence(*pair, used, noise, epsilon))
     return most, asked, noise

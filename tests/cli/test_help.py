@@ -94,9 +94,10 @@ def test_each_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     ran(shlex.split("bayesdp release wheeze.toml --certificate wheeze-4b0e12c9.certificate.json"))
     Path("ledger.db").rename("spent.db")  # the budget of this study is one release
     paths = [path for path, command in commands() if not hasattr(command, "commands")]
-    first, last = [("key", "new"), ("ledger", "register")], [("release",), ("ledger", "show")]
+    first = [("key", "new"), ("ledger", "register")]
+    last = [("release",), ("ledger", "show"), ("ledger", "share")]  # after which nobody else may
     others = [path for path in paths if path not in first + last]
-    assert len(others) + 4 == len(paths)
+    assert len(others) + 5 == len(paths)
     for path in [*first, *others, *last]:
         ran(example(path))
 

@@ -11,8 +11,8 @@
   entries against each other, `against` certificates, and `exchange` has them as lines. `account`
   is what a data set holds, `limits` what its readings allow, `rounded` what is left;
   `transaction` is the way of every release through it. `canonical` is data as text; `analysts` and
-  `lookalikes` are names; `listing`, `shown` and `chosen` list entries, show them in notebooks,
-  choose some.
+  `lookalikes` are names, `shares` what stops an analyst; `listing`, `trail`, `shown` and `chosen`
+  list entries, in their order, show them in notebooks, choose some.
 
 What brings SQLAlchemy or the theorems along is loaded on first use.
 """

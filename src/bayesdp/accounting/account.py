@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from bayesdp.accounting.field_checks import check_text
 from bayesdp.accounting.rounded import spent
@@ -46,13 +46,14 @@ class Preview:
     `readings` are as in `Ledger.show`, each with its `level_after`, what is `left_after` and
     whether it `holds`; `refusal` is the message with which `debit` would refuse, or None, and
     `fits` the largest multiple of the costs that all readings allow, rounded down: 1 or less.
-    `counted` says in words which releases the readings are about.
+    `counted` says in words which releases the readings are about, `reason` why it is refused.
     """
 
     readings: list[dict[str, Any]]
     refusal: str | None
     fits: float = 1.0
     counted: str = ""
+    reason: Literal["table", "budget", "share", "frozen"] = "budget"
 
 
 def to_the_second(time: str) -> str:

@@ -39,19 +39,23 @@ def ledger_content(ledger: str, *, migrated: str = "") -> str:
     return canonical_json(said | ({"migrated": migrated} if migrated else {}))
 
 
-def columns_content(columns: Mapping[str, bool]) -> str:
-    """What the entry of newly declared columns says: of each whether it is private."""
-    return canonical_json({"columns": columns})
+def columns_content(columns: Mapping[str, bool], by: str | None = None) -> str:
+    """What the entry of newly declared columns says: of each whether it is private.
+
+    Here and below, `by` is whose entry it is, where that is known.
+    """
+    return canonical_json({"columns": columns, **_by(by)})
 
 
-def dataset_content(unit: str) -> str:
+def dataset_content(unit: str, by: str | None = None) -> str:
     """What the entry of a data set says: its protected unit."""
-    return canonical_json({"unit": unit})
+    return canonical_json({"unit": unit, **_by(by)})
 
 
-def reading_content(reading: Reading) -> str:
+def reading_content(reading: Reading, by: str | None = None) -> str:
     """What the entry of a reading says: the reading, and its key."""
-    text = f'{{"key":"{reading.key()}","reading":{reading.text()}}}'
+    who = "" if by is None else f'"by":{canonical_json(by)},'
+    text = f'{{{who}"key":"{reading.key()}","reading":{reading.text()}}}'
     _WRITTEN[:] = [(text, reading)]
     return text
 
@@ -79,6 +83,23 @@ def refusal_content(*, analyst: str, study: str, reason: str, cost: Cost | None)
     return canonical_json(said)
 
 
+def share_content(*, analyst: str, share: float, by: str) -> str:
+    """What the entry of a share says: that `by` has given this `share` to the `analyst`."""
+    return canonical_json({"analyst": analyst, "share": share, "by": by})
+
+
+def frozen_content(*, frozen: bool, reason: str, by: str) -> str:
+    """What the entry of a data set says that is `frozen`, or no longer is: `by` whom, and why.
+
+    `reason` may be empty.
+    """
+    return canonical_json({"frozen": frozen, "reason": reason, "by": by})
+
+
+def _by(name: str | None) -> dict[str, str]:
+    return {} if name is None else {"by": name}
+
+
 def _plain(spend: Spend) -> dict[str, Any]:
     """A spend without what its entry says of the data set."""
     plain = spend.to_dict()
@@ -101,7 +122,16 @@ class DebitRecord:
     @property
     def said(self) -> dict[str, Any]:
         """What its entry says: `analyst`, `study`, `request` and `spends`, as plain data."""
-        return decoded(_said, self.entry)
+        return decoded(said_in, self.entry)
+
+
+@dataclass(frozen=True)
+class Freeze:
+    """That a data set is frozen: `by` whom, for which `reason`, since which `time`."""
+
+    by: str
+    reason: str
+    time: str
 
 
 @dataclass
@@ -113,6 +143,13 @@ class DatasetRecord:
     columns: dict[str, bool] = field(default_factory=dict)
     readings: list[Entry] = field(default_factory=list)
     debits: list[DebitRecord] = field(default_factory=list)
+    shares: dict[str, float] = field(default_factory=dict)
+    frozen: Freeze | None = None
+
+    def spends_of(self, analyst: str) -> list[Spend]:
+        """What the releases of one analyst have spent. Raises `UndecodedError` as `account`."""
+        own = [debit for debit in self.debits if debit.said.get("analyst") == analyst]
+        return [spend for debit in own for spend in self.spends(debit)]
 
     def account(self, before: str | None = None) -> Account:
         """What counts of it, as objects; with `before`, only what was spent before that release.
@@ -159,15 +196,15 @@ class Book:
         """Put the next entry where it belongs."""
         match entry.kind:
             case "ledger":
-                said = _said(entry)
+                said = said_in(entry)
                 kept = said["format"], said["version"]
                 _require(kept == (FORMAT, VERSION), "it is of another format or version")
             case "dataset":
                 _require(entry.dataset not in self.datasets, "the data set was there before")
-                unit = str(_said(entry)["unit"])
+                unit = str(said_in(entry)["unit"])
                 self.datasets[entry.dataset] = DatasetRecord(entry.dataset, unit)
             case "columns":
-                self._of(entry).columns |= _said(entry)["columns"]
+                self._of(entry).columns |= said_in(entry)["columns"]
             case "reading":
                 self._of(entry).readings.append(entry)
             case "release":
@@ -182,6 +219,13 @@ class Book:
                 debit.result = entry
             case "refusal":
                 self.refused.append(entry)
+            case "share":
+                said = said_in(entry)
+                self._of(entry).shares[str(said["analyst"])] = float(said["share"])
+            case "frozen":
+                said = said_in(entry)
+                freeze = Freeze(str(said["by"]), str(said["reason"]), entry.time)
+                self._of(entry).frozen = freeze if said["frozen"] is True else None
             case _:
                 raise ValueError(f"no ledger of this version writes '{entry.kind}'")
 
@@ -202,7 +246,7 @@ class Book:
 
 
 def _refusal_of(entry: Entry) -> dict[str, Any]:
-    said = _said(entry)
+    said = said_in(entry)
     return {
         "dataset": entry.dataset,
         **{name: said[name] for name in ("analyst", "study", "reason")},
@@ -221,7 +265,8 @@ def _require(holds: bool, problem: str) -> None:
         raise ValueError(problem)
 
 
-def _said(entry: Entry) -> dict[str, Any]:
+def said_in(entry: Entry) -> dict[str, Any]:
+    """What an entry says, as plain data. Raises `ValueError` for what no ledger has written."""
     said = json.loads(entry.content)
     _require(isinstance(said, dict), "its content is not an object")
     return dict(said)
@@ -229,7 +274,7 @@ def _said(entry: Entry) -> dict[str, Any]:
 
 @lru_cache(maxsize=16384)
 def _spends_of(entry: Entry, unit: str) -> tuple[Spend, ...]:
-    plain = _said(entry)["spends"]
+    plain = said_in(entry)["spends"]
     return tuple(
         Spend.from_dict({**item, "dataset": entry.dataset, "unit": unit}) for item in plain
     )

@@ -23,10 +23,12 @@ EntryKind = Literal[
     "release",
     "result",
     "refusal",
+    "share",
+    "frozen",
 ]
 """What an entry is about: the ledger itself (its first entry), a data set and its protected unit,
 columns that studies have declared, a reading with its total, a debit, the result of a debit, a
-refused attempt."""
+refused attempt, the share of an analyst, a data set that is frozen or no longer is."""
 
 START = ""
 """What the first entry has in the place of a hash before it."""

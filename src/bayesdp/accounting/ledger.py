@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, NewType, Unpack
+from typing import Any, NewType, Unpack
 
 from sqlalchemy import Connection
 
@@ -42,12 +42,14 @@ from bayesdp.accounting.contents import (
     DebitRecord,
     columns_content,
     dataset_content,
+    frozen_content,
     reading_content,
     refusal_content,
     release_content,
+    share_content,
 )
 from bayesdp.accounting.deltas import within_deltas
-from bayesdp.accounting.entries import Head, LedgerFault, UndecodedError
+from bayesdp.accounting.entries import EntryKind, Head, LedgerFault, UndecodedError
 from bayesdp.accounting.exchange import entries_of, lines_of, not_an_export
 from bayesdp.accounting.field_checks import check_text
 from bayesdp.accounting.limits import Limits
@@ -55,17 +57,16 @@ from bayesdp.accounting.listing import dataset_listed, release_in_full
 from bayesdp.accounting.lookalikes import require_new_name
 from bayesdp.accounting.rounded import keeps, up_words
 from bayesdp.accounting.schema import Log, insert
+from bayesdp.accounting.shares import RefusalReason, checked_share, frozen_words, stopped
 from bayesdp.accounting.shown import spent_html
 from bayesdp.accounting.spend import LevelFunction, Reading, Spend, total_cost
 from bayesdp.accounting.stores import store_of
+from bayesdp.accounting.trail import trail_of
 from bayesdp.accounting.verifying import content_faults
-from bayesdp.errors import BudgetExceededError, LedgerError
+from bayesdp.errors import BudgetExceededError, LedgerError, Refusal, require_shown, unknown_name
 
 ReleaseId = NewType("ReleaseId", str)
 """The name of a release in its ledger: 32 hexadecimal digits."""
-
-RefusalReason = Literal["table", "budget"]
-"""Why an attempt was refused: what is in the table, or a reading that would break."""
 
 
 class Ledger:
@@ -123,15 +124,19 @@ class Ledger:
         *,
         private: Sequence[str] = (),
         public: Sequence[str] = (),
+        analyst: str | None = None,
     ) -> None:
         """Add a reading, which must hold over what is spent already.
 
         `private` and `public` are the columns that the study declares so: what one study of a data
         set protects, no other may treat as public, nor the other way round. Registering the same
-        reading again does nothing. Raises `BudgetExceededError` if it doesn't hold, `LedgerError`
-        for another protected unit, another total of a reading that is there, or such a column.
+        reading again does nothing. `analyst` is whose entry it is, else the login name. Raises
+        `BudgetExceededError` if it doesn't hold, `Refusal` for a frozen data set,
+        `LedgerError` for another protected unit, another total of a reading that is there, or such
+        a column.
         """
-        self._add(dataset, unit, reading, declared(private, public), only_if_first=False)
+        columns = declared(private, public)
+        self._add(dataset, unit, reading, columns, analyst, only_if_first=False)
 
     def ensure(
         self,
@@ -141,15 +146,56 @@ class Ledger:
         *,
         private: Sequence[str] = (),
         public: Sequence[str] = (),
+        analyst: str | None = None,
     ) -> None:
         """Register the first reading of a data set, or find the study's own among those there.
 
         Raises `BudgetExceededError` if a first reading doesn't hold over what is spent already;
         `LedgerError` if the data set has readings and this isn't one of them, for columns as
         `register` does, and for a new name that looks like one that is there: only `register` takes
-        those.
+        those. Raises `Refusal` for what is new of a frozen data set.
         """
-        self._add(dataset, unit, reading, declared(private, public), only_if_first=True)
+        columns = declared(private, public)
+        self._add(dataset, unit, reading, columns, analyst, only_if_first=True)
+
+    def share(self, dataset: str, analyst: str, share: float, *, by: str | None = None) -> None:
+        """Give an analyst a share of a data set's budget: a part of every reading's total.
+
+        The analyst's own releases keep to it, besides all releases to the whole. The last share
+        that was given counts. Once a data set has shares, who has none releases nothing. `by` is
+        whose entry it is, the login name if it is left out. Raises `InputError` for a share that is
+        not from 0 to 1, `UnknownNameError` for a data set that is not in the ledger.
+        """
+        names = {"analyst": checked_analyst(analyst), "by": checked_analyst(by)}
+        content = share_content(share=checked_share(share), **names)
+        self._about(dataset, "share", content)
+
+    def freeze(
+        self, dataset: str, reason: str = "", *, frozen: bool = True, by: str | None = None
+    ) -> None:
+        """Freeze a data set: nothing is released or registered until it is no longer `frozen`.
+
+        `reason` is for people, `by` whose entry it is, the login name if it is left out. Raises
+        `UnknownNameError` for a data set that is not in the ledger, `InputError` for a reason with
+        letters that are not shown.
+        """
+        require_shown(reason, "reason")
+        content = frozen_content(frozen=frozen, reason=reason, by=checked_analyst(by))
+        self._about(dataset, "frozen", content)
+
+    def _about(self, dataset: str, kind: EntryKind, content: str) -> None:
+        with self._writing(create=False) as (log, book):
+            if dataset not in book.datasets:
+                raise unknown_name("dataset", dataset, book.names())
+            log.append(kind, self._now(), content, dataset=dataset)
+
+    def trail(self, **only: Unpack[EntryFilter]) -> list[dict[str, Any]]:
+        """Every entry in one line of plain data, in their order: who did what when.
+
+        As `trail_of` says; `only` chooses some of them, as in `show`.
+        """
+        with self._reading() as (log, book):
+            return trail_of(log.entries, book, **only)
 
     def refused(
         self,
@@ -208,7 +254,8 @@ class Ledger:
         """Write the spends of one release, durably, or refuse and write only whose attempt it was.
 
         One transaction checks every reading over all spends, old and new, and inserts. Raises
-        `BudgetExceededError` (which reading breaks, what is left, what would fit), `LedgerError`
+        `BudgetExceededError` (which reading breaks, what is left, what would fit, or that an
+        analyst's share is used up), `Refusal` for a data set that is frozen, `LedgerError`
         (no reading registered, another data set or protected unit), or `UnreadDeltaError` where a
         reading has no room for the spends' own deltas.
         """
@@ -222,11 +269,16 @@ class Ledger:
             if account is None or not account.readings:
                 raise _no_reading(dataset)
             check_unit(dataset, account.unit, unit)
-            broken = self._limits.broken(account, spends)
-            if not broken:
+            stop = stopped(record, account, self._limits, analyst, spends)
+            broken = [] if stop is not None else self._limits.broken(account, spends)
+            if stop is not None:
+                self._refuse(log, dataset, analyst, study, stop.reason, spends)
+            elif not broken:
                 log.append("release", self._now(), content, dataset=dataset, release=release)
             else:
                 self._refuse(log, dataset, analyst, study, "budget", spends)
+        if stop is not None:
+            raise refusal_of(stop.reason, stop.words)
         if broken:
             # Outside the transaction: the search for what fits needn't hold up other processes.
             fits = self._limits.fits(account, spends)
@@ -392,6 +444,7 @@ class Ledger:
         *,
         private: Sequence[str] = (),
         public: Sequence[str] = (),
+        analyst: str | None = None,
     ) -> Preview:
         """What `ensure` and `debit` would do, without writing; the ledger needn't exist yet.
 
@@ -399,6 +452,7 @@ class Ledger:
         """
         check_spends(dataset, unit, spends)
         account: Account | None = None
+        record: DatasetRecord | None = None
         if self._store.exists():
             with self._reading() as (_, book):
                 record = book.datasets.get(dataset)
@@ -416,7 +470,11 @@ class Ledger:
             self._limits.previewed(registered, account.spends, spends)
             for registered in account.readings
         ]
-        broken, counted = self._limits.broken(account, spends), account.counted_words()
+        counted = account.counted_words()
+        stop = stopped(record, account, self._limits, checked_analyst(analyst), spends)
+        if stop is not None:
+            return Preview(readings, stop.words, 0.0, counted, stop.reason)
+        broken = self._limits.broken(account, spends)
         if not broken:
             return Preview(readings, None, counted=counted)
         fits = self._limits.fits(account, spends)
@@ -429,23 +487,28 @@ class Ledger:
         unit: str,
         reading: Reading,
         columns: Mapping[str, bool],
+        analyst: str | None,
         *,
         only_if_first: bool,
     ) -> None:
         check_names(dataset, unit)
+        by = checked_analyst(analyst)
         with self._writing(create=True) as (log, book):
             record = book.datasets.get(dataset)
             if record is None:
                 if only_if_first:
                     require_new_name(dataset, book.names())
-                log.append("dataset", self._now(), dataset_content(unit), dataset=dataset)
+                log.append("dataset", self._now(), dataset_content(unit, by), dataset=dataset)
                 record = DatasetRecord(dataset, unit)
             account = record.account()
             check_unit(dataset, account.unit, unit)
             new = new_columns(dataset, account, columns)
+            known = is_registered(dataset, account, reading, only_if_first=only_if_first)
+            if record.frozen is not None and (new or not known):
+                raise Refusal(f"{frozen_words(record)} Nothing was registered.")
             if new:
-                log.append("columns", self._now(), columns_content(new), dataset=dataset)
-            if is_registered(dataset, account, reading, only_if_first=only_if_first):
+                log.append("columns", self._now(), columns_content(new, by), dataset=dataset)
+            if known:
                 return
             level = self._limits.level(reading, account.spends)
             if not keeps(level, reading.total, reading.delta):
@@ -455,7 +518,7 @@ class Ledger:
                     f"{account.counted_words()}. Nothing was registered. "
                     f"Register it with a total that covers what is spent."
                 )
-            log.append("reading", self._now(), reading_content(reading), dataset=dataset)
+            log.append("reading", self._now(), reading_content(reading, by), dataset=dataset)
 
     def entries(
         self, **only: Unpack[EntryFilter]
@@ -498,6 +561,12 @@ class Ledger:
     def _now(self) -> str:
         now = self._clock() if self._clock is not None else datetime.now(UTC)
         return now.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def refusal_of(reason: RefusalReason, words: str) -> Refusal:
+    """The refusal of a release for this `reason`, in these `words`; nothing was spent."""
+    refused = Refusal if reason == "frozen" else BudgetExceededError
+    return refused(f"{words} {NOTHING_SPENT}")
 
 
 def _debit_of(book: Book, release_id: str) -> DebitRecord:

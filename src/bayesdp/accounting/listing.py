@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from bayesdp.accounting.account import Account
@@ -39,6 +40,8 @@ def dataset_listed(
         "releases": made,
         "refusals": len(refused),
         "analysts": by_analyst(made, refused),
+        "shares": dict(sorted(record.shares.items())),
+        "frozen": None if record.frozen is None else asdict(record.frozen),
     }
 
 

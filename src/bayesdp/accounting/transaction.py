@@ -54,6 +54,7 @@ class LedgerEntry:
             self.spends,
             private=self.private,
             public=self.public,
+            analyst=self.analyst,
         )
 
     def debit(self, ledger: Ledger) -> ReleaseId:
@@ -62,7 +63,12 @@ class LedgerEntry:
         Raises as `Ledger.ensure` and `Ledger.debit` do, with nothing spent.
         """
         ledger.ensure(
-            self.dataset, self.unit, self.reading, private=self.private, public=self.public
+            self.dataset,
+            self.unit,
+            self.reading,
+            private=self.private,
+            public=self.public,
+            analyst=self.analyst,
         )
         return ledger.debit(
             self.dataset,

@@ -33,10 +33,36 @@ LedgerOption = Annotated[
 ]
 
 
+DataSetName = Annotated[str, typer.Argument(metavar="NAME", help="The data set, as in the study.")]
+DataSetOption = Annotated[
+    str | None, typer.Option("--data-set", metavar="NAME", help="Only this data set.")
+]
+AnalystOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Only releases and attempts of this analyst."),
+]
+SinceOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="Only releases and attempts since then: 2026-11-01, or a time; UTC unless said.",
+    ),
+]
+UntilOption = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="Only those until then; a date is the end of that day."),
+]
 SecondsOption = Annotated[
     float,
     typer.Option(help="Time that a theorem may take for a level: as much as the studies have."),
 ]
+
+
+def _at_option(error: InputError) -> InputError:
+    """The error at the option that was typed."""
+    options = {"dataset": "--data-set", "analyst": "--analyst"}
+    options |= {"since": "--since", "until": "--until"}
+    return error.at(options[error.key]) if error.key in options else error
 
 
 def _ledger(ledger: str, seconds: float = 1.0) -> Ledger:
@@ -68,24 +94,10 @@ def _opened(ledger: str, seconds: float = 1.0) -> Ledger:
 def ledger_show(
     ledger: LedgerOption = "ledger.db",
     seconds: SecondsOption = 1.0,
-    data_set: Annotated[
-        str | None, typer.Option("--data-set", metavar="NAME", help="Only this data set.")
-    ] = None,
-    analyst: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Only releases and attempts of this analyst."),
-    ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Only releases and attempts since then: 2026-11-01, or a time; UTC unless said.",
-        ),
-    ] = None,
-    until: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Only those until then; a date is the end of that day."),
-    ] = None,
+    data_set: DataSetOption = None,
+    analyst: AnalystOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
     as_json: Json = False,
 ) -> None:
     """What is spent and what is left, by data set, and who released what when."""
@@ -97,9 +109,7 @@ def ledger_show(
             dataset=data_set, analyst=analyst, since=since, until=until
         )
     except InputError as error:
-        options = {"dataset": "--data-set", "analyst": "--analyst"}
-        options |= {"since": "--since", "until": "--until"}
-        raise (error.at(options[error.key]) if error.key in options else error) from None
+        raise _at_option(error) from None
     if as_json:
         print_json({"datasets": datasets, "refusals": refusals})
         return
@@ -177,6 +187,65 @@ def ledger_verify(
         show_faults(console(), faults, head, len(certificates))
     if faults:
         raise typer.Exit(1)
+
+
+@command(ledger_app, "bayesdp ledger trail --ledger ledger.db", "trail")
+def ledger_trail(
+    ledger: LedgerOption = "ledger.db",
+    data_set: DataSetOption = None,
+    analyst: AnalystOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    as_json: Json = False,
+) -> None:
+    """Who did what when, an entry a line: registrations, debits, results, refused attempts."""
+    kept = _opened(ledger)
+    try:
+        lines = kept.trail(dataset=data_set, analyst=analyst, since=since, until=until)
+    except InputError as error:
+        raise _at_option(error) from None
+    if as_json:
+        print_json({"entries": lines})
+    else:
+        from bayesdp.report.ledgers import show_trail
+
+        show_trail(console(), lines)
+
+
+@command(ledger_app, "bayesdp ledger share heights Ada 0.25 --ledger ledger.db", "share")
+def ledger_share(
+    data_set: DataSetName,
+    analyst: Annotated[str, typer.Argument(metavar="ANALYST", help="As in budget.analyst.")],
+    share: Annotated[
+        float, typer.Argument(metavar="SHARE", help="A part of the budget, from 0 to 1.")
+    ],
+    ledger: LedgerOption = "ledger.db",
+) -> None:
+    """Give an analyst a share of a data set's budget; who has none then releases nothing."""
+    _opened(ledger).share(data_set, analyst, share)
+    typer.echo(f"The analyst '{analyst}' may spend {share:g} of the budget of '{data_set}'.")
+
+
+@command(ledger_app, "bayesdp ledger freeze heights --ledger ledger.db", "freeze")
+def ledger_freeze(
+    data_set: DataSetName,
+    ledger: LedgerOption = "ledger.db",
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why: for people.")] = "",
+) -> None:
+    """Release nothing from a data set until it is thawed."""
+    _opened(ledger).freeze(data_set, reason)
+    typer.echo(f"The data set '{data_set}' is frozen.")
+
+
+@command(ledger_app, "bayesdp ledger thaw heights --ledger ledger.db", "thaw")
+def ledger_thaw(
+    data_set: DataSetName,
+    ledger: LedgerOption = "ledger.db",
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why: for people.")] = "",
+) -> None:
+    """Release from a frozen data set again."""
+    _opened(ledger).freeze(data_set, reason, frozen=False)
+    typer.echo(f"The data set '{data_set}' is no longer frozen.")
 
 
 @command(ledger_app, "bayesdp ledger export backup.jsonl --ledger ledger.db", "export")

@@ -16,9 +16,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bayesdp.accounting.account import NOTHING_SPENT, Preview
+from bayesdp.accounting.account import Preview
 from bayesdp.accounting.composition import level
-from bayesdp.accounting.ledger import Ledger
+from bayesdp.accounting.ledger import Ledger, refusal_of
 from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.accounting.transaction import LedgerEntry, Transaction, refusals_noted
 from bayesdp.errors import (
@@ -254,7 +254,14 @@ class Study:
         way has to be added. Raises as `Ledger.register` does.
         """
         data, columns = self.spec.data, declared_columns(self.spec)
-        self.ledger().register(data.dataset, data.protected_unit, self._reading, **columns)
+        self.ledger().register(
+            data.dataset,
+            data.protected_unit,
+            self._reading,
+            private=columns["private"],
+            public=columns["public"],
+            analyst=self.spec.budget.analyst,
+        )
         return self._reading
 
     def check(self) -> Check:
@@ -479,7 +486,7 @@ class Study:
             return kept
         preview = entry.preview(ledger)
         if preview.refusal is not None:
-            raise self._over_budget(ledger, preview.refusal, entry.spends)
+            raise self._over_budget(ledger, preview, entry.spends)
         who = self.spec.data.dataset, self.name
 
         def count() -> tuple[list[int], PublicWindows]:
@@ -539,15 +546,13 @@ class Study:
     def _require_budget(self, ledger: Ledger, plan: Plan) -> None:
         preview = self._preview(ledger, plan)
         if preview.refusal is not None:
-            raise self._over_budget(ledger, preview.refusal, plan.spends)
+            raise self._over_budget(ledger, preview, plan.spends)
 
-    def _over_budget(
-        self, ledger: Ledger, refusal: str, spends: Sequence[Spend]
-    ) -> BudgetExceededError:
+    def _over_budget(self, ledger: Ledger, preview: Preview, spends: Sequence[Spend]) -> Refusal:
         """The refusal to raise, after the ledger has noted the attempt."""
         dataset, analyst = self.spec.data.dataset, self.spec.budget.analyst
-        ledger.refused(dataset, self.name, "budget", analyst=analyst, spends=spends)
-        return BudgetExceededError(f"{refusal} {NOTHING_SPENT}")
+        ledger.refused(dataset, self.name, preview.reason, analyst=analyst, spends=spends)
+        return refusal_of(preview.reason, preview.refusal or "")
 
     def _preview(self, ledger: Ledger, plan: Plan) -> Preview:
         """What a release would do to the budget. A refusal says what to spend instead."""

@@ -17,6 +17,7 @@ from bayesdp.notions import Cost
 from bayesdp.report.layout import item, say, show_table
 from bayesdp.report.numbers import budget_words, level_words
 from bayesdp.report.words import at_delta, cost_words
+from bayesdp.statements.base import exact_text
 from bayesdp.tables.refusals import counted
 
 
@@ -72,6 +73,28 @@ def _show_budget(console: Console, dataset: Mapping[str, Any], *, now: str) -> N
     ]
     title = f"{dataset['dataset']} (one record: {dataset['unit']}): {dataset['counted']}"
     show_table(console, title, ("reading", f"level{now}", "total", f"left{now}"), rows)
+    frozen, shares = dataset.get("frozen"), dataset.get("shares") or {}
+    if frozen is not None:
+        why = f" ({frozen['reason']})" if frozen["reason"] else ""
+        since = to_the_second(frozen["time"])
+        say(console, f"Frozen by {frozen['by']} at {since}{why}: nothing is released from it.")
+    if shares:
+        parts = ", ".join(f"{name} {exact_text(share)}" for name, share in shares.items())
+        say(console, f"Shares of the budget: {parts}; nobody else may release.")
+
+
+def show_trail(console: Console, lines: Sequence[Mapping[str, Any]]) -> None:
+    """Every entry of a ledger as in `Ledger.trail`, a line each."""
+    for line in lines:
+        said = [
+            f"{line['sequence']}  {to_the_second(line['time'])}  {line['event']}",
+            *(line[key] for key in ("dataset", "analyst", "study") if line[key] is not None),
+        ]
+        if line["dp_epsilon"] is not None:
+            cost = cost_words(line["dp_epsilon"], line["dp_rho"], line["dp_delta"] or 0.0)
+            said.append(f"DP cost {cost}")
+        said += [line["detail"]] if line["detail"] else []
+        item(console, "  ".join(said))
 
 
 def _show_attempts(
@@ -111,7 +134,12 @@ def _show_attempts(
         )
 
 
-_REASONS = {"table": "what is in the table", "budget": "the budget"}
+_REASONS = {
+    "table": "what is in the table",
+    "budget": "the budget",
+    "share": "the analyst's share",
+    "frozen": "the data set, which was frozen",
+}
 
 
 def _asked(refusal: Mapping[str, Any]) -> str:

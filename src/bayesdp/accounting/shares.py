@@ -1,0 +1,94 @@
+"""What stops a release besides the budget: a frozen data set, and an analyst's share.
+
+A share is a part of each reading's total, between 0 and 1, that an analyst's own releases may
+reach. It is a rule among people who trust each other: an analyst's name is what the study says. It
+promises nothing about records, for which the budget of all releases together stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Literal, NamedTuple
+
+from bayesdp.accounting.account import Account, to_the_second
+from bayesdp.accounting.contents import DatasetRecord
+from bayesdp.accounting.limits import Limits
+from bayesdp.accounting.rounded import keeps, up_words
+from bayesdp.accounting.spend import Spend
+from bayesdp.errors import InputError, finite_number
+from bayesdp.numbers import float_below
+from bayesdp.statements.base import exact_text
+
+RefusalReason = Literal["table", "budget", "share", "frozen"]
+"""Why an attempt was refused: what is in the table, a reading that would break, the share of the
+analyst, or a data set that is frozen."""
+
+
+class Stop(NamedTuple):
+    """That a release is refused: the reason as the ledger keeps it, and in words."""
+
+    reason: RefusalReason
+    words: str
+
+
+def checked_share(share: object) -> float:
+    """A share: a number from 0 to 1. Raises `InputError` for anything else."""
+    expected = "a share of the budget: a number from 0 to 1, such as 0.25"
+    number = finite_number("share", share, expected=expected, zero=True)
+    if number > 1.0:
+        raise InputError("share", share, expected=expected)
+    return number
+
+
+def stopped(
+    record: DatasetRecord | None,
+    account: Account,
+    limits: Limits,
+    analyst: str,
+    spends: Sequence[Spend],
+) -> Stop | None:
+    """What stops a release of an `analyst` with these `spends`; `None` if nothing does.
+
+    `record` is what the ledger has of the data set, `account` the same as objects, and `limits`
+    computes levels. Where a data set has shares, an analyst without one has none.
+    """
+    if record is None:
+        return None
+    if record.frozen is not None:
+        return Stop("frozen", frozen_words(record))
+    if not record.shares:
+        return None
+    if analyst not in record.shares:
+        named = ", ".join(f"'{name}'" for name in sorted(record.shares))
+        return Stop(
+            "share",
+            f"The budget of the data set '{record.name}' is shared out, and the analyst "
+            f"'{analyst}' has no share; {named} have. The curator gives one with `bayesdp ledger "
+            "share`.",
+        )
+    share, own = record.shares[analyst], record.spends_of(analyst)
+    for reading in account.readings:
+        allowed = float_below(Fraction(share) * Fraction(reading.total))
+        level = limits.level(reading, [*own, *spends])
+        if not keeps(level, allowed, reading.delta):
+            now = up_words(limits.level(reading, own))
+            return Stop(
+                "share",
+                f"The analyst '{analyst}' may spend {exact_text(share)} of the budget of the data "
+                f"set '{record.name}'. {reading.words()}: the analyst's own releases are at {now}, "
+                f"and would rise to {up_words(level)}. Spend less, or ask the curator for a larger "
+                "share (`bayesdp ledger share`).",
+            )
+    return None
+
+
+def frozen_words(record: DatasetRecord) -> str:
+    """That a data set is frozen: since when, by whom and why."""
+    assert record.frozen is not None
+    said = record.frozen
+    why = f" ({said.reason})" if said.reason else ""
+    return (
+        f"The data set '{record.name}' was frozen by {said.by} at {to_the_second(said.time)}{why}: "
+        "nothing is released from it. The curator ends that with `bayesdp ledger thaw`."
+    )

@@ -1,0 +1,107 @@
+"""The audit trail: every entry of a ledger in one line, in the order in which they were written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any
+
+from bayesdp.accounting.chosen import time_of
+from bayesdp.accounting.contents import Book, decoded, reading_of, said_in
+from bayesdp.accounting.entries import Entry
+from bayesdp.accounting.spend import total_cost
+from bayesdp.errors import unknown_name
+
+EVENTS = {
+    "ledger": "ledger begun",
+    "dataset": "data set added",
+    "columns": "columns declared",
+    "reading": "reading registered",
+    "release": "debited",
+    "result": "result stored",
+    "refusal": "refused",
+    "share": "share given",
+    "frozen": "frozen",
+}
+"""What an entry of each kind is called."""
+
+
+def trail_of(
+    entries: Sequence[Entry],
+    book: Book,
+    *,
+    dataset: str | None = None,
+    analyst: str | None = None,
+    since: str | date | None = None,
+    until: str | date | None = None,
+) -> list[dict[str, Any]]:
+    """Every entry as plain data: `sequence`, `time`, `event`, `dataset`, `analyst`, `study` ...
+
+    `dp_epsilon`, `dp_rho` and `dp_delta` are what a debit costs, or a refused attempt would have;
+    `release` is the release's name and `detail` what more there is to say. What an entry doesn't
+    have is `None`. `entries` are those of the `book`, of which those of a `dataset`, of an
+    `analyst`, and from `since` `until` a time are chosen. Raises `UnknownNameError` for a name of
+    no entry, `InputError` for a time that is none.
+    """
+    first = None if since is None else time_of(since, "since")
+    last = None if until is None else time_of(until, "until")
+    lines = [decoded(_line, entry, book) for entry in entries]
+    for key, name in (("dataset", dataset), ("analyst", analyst)):
+        known = [line[key] for line in lines if line[key] is not None]
+        if name is not None and name not in known:
+            raise unknown_name(key, name, known)
+    return [
+        line
+        for line in lines
+        if dataset in (None, line["dataset"])
+        and analyst in (None, line["analyst"])
+        and (first is None or datetime.fromisoformat(line["time"]) >= first)
+        and (last is None or datetime.fromisoformat(line["time"]) <= last)
+    ]
+
+
+def _line(entry: Entry, book: Book) -> dict[str, Any]:
+    said = said_in(entry)
+    debit = book.debits[entry.release] if entry.kind in ("release", "result") else None
+    who = debit.said["analyst"] if debit is not None else said.get("analyst")
+    line = {
+        "sequence": entry.sequence,
+        "time": entry.time,
+        "event": EVENTS[entry.kind],
+        "dataset": entry.dataset or None,
+        "analyst": said.get("by", who),
+        "study": said.get("study") if debit is None else debit.said["study"],
+        "dp_epsilon": said.get("dp_epsilon"),
+        "dp_rho": said.get("dp_rho"),
+        "dp_delta": None,
+        "release": entry.release or None,
+        "detail": _detail(entry, said),
+    }
+    if entry.kind == "frozen" and not said["frozen"]:
+        line["event"] = "thawed"
+    if entry.kind == "release":
+        cost = total_cost(book.datasets[entry.dataset].spends(book.debits[entry.release]))
+        costs = {"dp_epsilon": cost.dp_epsilon, "dp_rho": cost.rho, "dp_delta": cost.dp_delta}
+        line |= costs
+    return line
+
+
+def _detail(entry: Entry, said: Mapping[str, Any]) -> str:
+    """What more an entry says, in words."""
+    match entry.kind:
+        case "dataset":
+            return f"one record: {said['unit']}"
+        case "columns":
+            words = {True: "private", False: "public"}
+            return ", ".join(f"{name} {words[flag]}" for name, flag in said["columns"].items())
+        case "reading":
+            return reading_of(entry).words()
+        case "release":
+            return ", ".join(dict.fromkeys(str(spend["query"]) for spend in said["spends"]))
+        case "refusal":
+            return f"because of: {said['reason']}"
+        case "share":
+            return f"{said['analyst']} may spend {said['share']:g} of it"
+        case "frozen":
+            return str(said["reason"])
+    return ""

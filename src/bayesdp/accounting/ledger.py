@@ -10,21 +10,15 @@ before a result is shown. A crash in between loses budget, never privacy.
 
 from __future__ import annotations
 
-import os
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, NewType, Unpack
+from typing import Any, NewType
 
 from sqlalchemy import Connection
 
 from bayesdp.accounting.account import (
     NOTHING_SPENT,
-    Account,
-    Preview,
     check_names,
     check_spends,
     check_unit,
@@ -32,14 +26,11 @@ from bayesdp.accounting.account import (
     is_registered,
     new_columns,
 )
-from bayesdp.accounting.against import certificate_faults, missing_words
 from bayesdp.accounting.analysts import checked_analyst
 from bayesdp.accounting.canonical import plain_text
-from bayesdp.accounting.chosen import EntryFilter, chosen
 from bayesdp.accounting.contents import (
     Book,
     DatasetRecord,
-    DebitRecord,
     columns_content,
     dataset_content,
     frozen_content,
@@ -48,20 +39,15 @@ from bayesdp.accounting.contents import (
     release_content,
     share_content,
 )
-from bayesdp.accounting.deltas import within_deltas
-from bayesdp.accounting.entries import EntryKind, Head, LedgerFault, UndecodedError
+from bayesdp.accounting.entries import EntryKind, Head
 from bayesdp.accounting.exchange import entries_of, lines_of, not_an_export
 from bayesdp.accounting.field_checks import check_text
-from bayesdp.accounting.limits import Limits
-from bayesdp.accounting.listing import dataset_listed, release_in_full
 from bayesdp.accounting.lookalikes import require_new_name
+from bayesdp.accounting.reader import LedgerReader, debit_of
 from bayesdp.accounting.rounded import keeps, up_words
 from bayesdp.accounting.schema import Log, insert
 from bayesdp.accounting.shares import RefusalReason, checked_share, frozen_words, stopped
-from bayesdp.accounting.shown import spent_html
-from bayesdp.accounting.spend import LevelFunction, Reading, Spend, total_cost
-from bayesdp.accounting.stores import store_of
-from bayesdp.accounting.trail import trail_of
+from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.accounting.verifying import content_faults
 from bayesdp.errors import BudgetExceededError, LedgerError, Refusal, require_shown, unknown_name
 
@@ -69,7 +55,7 @@ ReleaseId = NewType("ReleaseId", str)
 """The name of a release in its ledger: 32 hexadecimal digits."""
 
 
-class Ledger:
+class Ledger(LedgerReader):
     """A ledger in a SQLite file or on a PostgreSQL server, opened when needed.
 
     `url` is `sqlite:///PATH` or a path, or `postgresql://USER@HOST/DATABASE?schema=NAME`, whose
@@ -80,41 +66,6 @@ class Ledger:
     Every method raises `LedgerError` for a file that can't be used: missing folder, read-only,
     locked, damaged, no ledger, or of another version.
     """
-
-    def __init__(
-        self,
-        url: str | os.PathLike[str],
-        *,
-        level: LevelFunction,
-        clock: Callable[[], datetime] | None = None,
-        busy_seconds: float = 30.0,
-    ) -> None:
-        self._clock = clock
-        self._store = store_of(url, busy_seconds=busy_seconds, now=self._now)
-        self._limits = Limits(within_deltas(level))
-
-    @property
-    def path(self) -> Path | None:
-        """The ledger's file, which need not exist yet; `None` on a server."""
-        return self._store.path
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The ledger's files, which nothing else may be written to; none on a server."""
-        return self._store.files
-
-    @property
-    def place(self) -> str:
-        """Where the ledger is, for people: the whole path of its file, or a URL without secrets."""
-        return self._store.place
-
-    def exists(self) -> bool:
-        """Whether the ledger is there: the first release makes it.
-
-        Raises `LedgerError` for a server that doesn't answer.
-        """
-        path = self._store.path
-        return self._store.exists() if path is None else path.exists()
 
     def register(
         self,
@@ -189,14 +140,6 @@ class Ledger:
                 raise unknown_name("dataset", dataset, book.names())
             log.append(kind, self._now(), content, dataset=dataset)
 
-    def trail(self, **only: Unpack[EntryFilter]) -> list[dict[str, Any]]:
-        """Every entry in one line of plain data, in their order: who did what when.
-
-        As `trail_of` says; `only` chooses some of them, as in `show`.
-        """
-        with self._reading() as (log, book):
-            return trail_of(log.entries, book, **only)
-
     def refused(
         self,
         dataset: str,
@@ -229,17 +172,6 @@ class Ledger:
         cost = total_cost(spends) if spends else None
         content = refusal_content(analyst=analyst, study=study, reason=reason, cost=cost)
         log.append("refusal", self._now(), content, dataset=dataset)
-
-    def refusals(self, **only: Unpack[EntryFilter]) -> list[dict[str, Any]]:
-        """Every such refusal, oldest first: `dataset`, `analyst`, `study`, `reason`, `time`.
-
-        With `dp_epsilon` and `dp_rho`, the cost that the release would have had; `None` where that
-        is not known. `only` chooses some of them, as in `show`.
-        """
-        if only:
-            return self.entries(**only)[1]
-        with self._reading() as (_, book):
-            return book.refusals()
 
     def debit(
         self,
@@ -296,7 +228,7 @@ class Ledger:
     def store_text(self, release_id: str, text: str) -> None:
         """The same for a result that is written out, by `plain_text`. Raises `LedgerError` too."""
         with self._writing(create=False) as (log, book):
-            debit = _debit_of(book, release_id)
+            debit = debit_of(book, release_id)
             if debit.result is not None:
                 raise LedgerError(
                     "release",
@@ -305,55 +237,6 @@ class Ledger:
                     remedy="A result is written once; a new one needs a new debit.",
                 )
             log.append_result(self._now(), text, dataset=debit.entry.dataset, release=release_id)
-
-    def release(self, release_id: str) -> dict[str, Any]:
-        """One release as in `show`, with its `dataset`, `unit` and `request` too.
-
-        Raises `LedgerError` for a release that isn't in the ledger.
-        """
-        with self._reading() as (log, book):
-            debit = _debit_of(book, release_id)
-            return release_in_full(log, book.datasets[debit.entry.dataset], debit)
-
-    def releases(self, dataset: str) -> list[dict[str, Any]]:
-        """Every release of a data set as in `release`, oldest first; empty for an unknown one."""
-        with self._reading() as (log, book):
-            record = book.datasets.get(dataset)
-            debits = [] if record is None else record.debits
-            return [release_in_full(log, record, debit) for debit in debits if record is not None]
-
-    def head(self) -> Head:
-        """The number and the hash of the last entry: they stand for everything before it too."""
-        with self._store.reading() as log:
-            return Head(log.head.sequence, log.head.hash)
-
-    def debited(self, release_id: str) -> Head:
-        """The number and the hash of a release's debit, which its certificate carries.
-
-        Raises `LedgerError` for a release that isn't in the ledger.
-        """
-        with self._reading() as (_, book):
-            entry = _debit_of(book, release_id).entry
-            return Head(entry.sequence, entry.hash)
-
-    def faults(self, against: Mapping[str, Mapping[str, Any]] | None = None) -> list[LedgerFault]:
-        """What is wrong with the ledger, and where; empty for one as it was written.
-
-        Looked at are the tables and what is beside them, the chain of all entries, the texts of
-        results, and whether entries go together and every reading holds. `against` are certificates
-        of its releases as plain data, by names for people: what they know and the ledger doesn't is
-        a fault too. Raises `LedgerError` for a ledger that can't be read at all, or is of another
-        version.
-        """
-        faults = self._store.faults()
-        if faults:
-            return faults
-        with self._store.reading() as log:
-            faults = list(content_faults(log, self._limits))
-        if not faults and against:
-            with self._reading() as (log, book):
-                faults = list(certificate_faults(log, book, against))
-        return faults
 
     def export(self) -> list[str]:
         """Everything that is in the ledger, as it is at one moment: a line of JSON for each entry.
@@ -383,103 +266,6 @@ class Ledger:
 
         self._store.restore(fill)
         return Head(entries[-1].sequence, entries[-1].hash)
-
-    def uncounted(self, certificates: Mapping[str, Mapping[str, Any]]) -> list[str]:
-        """The names of those certificates (plain data) whose debits this ledger doesn't have.
-
-        All of them where there is no ledger yet.
-        """
-        if not self.exists():
-            return list(certificates)
-        with self._reading() as (log, book):
-            return [
-                name
-                for name, document in certificates.items()
-                if missing_words(log, book, document)
-            ]
-
-    def __repr__(self) -> str:
-        return f"Ledger({self._store.place!r})"
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: by data set, what was spent and what is left of each reading."""
-        return spent_html(self.show() if self.exists() else ())
-
-    def spends(self, dataset: str, before: str | None = None) -> list[Spend]:
-        """Everything spent on a data set, oldest first; empty for an unknown data set.
-
-        With `before`, only what was spent before that release, which must be in the ledger, else
-        `LedgerError` is raised.
-        """
-        with self._reading() as (_, book):
-            if before is not None:
-                _debit_of(book, before)
-            record = book.datasets.get(dataset)
-            return [] if record is None else list(record.account(before).spends)
-
-    def show(self, **only: Unpack[EntryFilter]) -> list[dict[str, Any]]:
-        """Every data set as plain data, in the order of their names.
-
-        `only` chooses a `dataset`, or the releases and refused attempts of an `analyst`, or those
-        `since` and `until` a time: a date (that whole day) or a time, as a text such as
-        `"2026-11-01"` or as Python has it, in UTC where it has no offset. What is spent and left
-        counts all releases even so. Raises `InputError` for a name that is not in the ledger, and
-        for a time that is none.
-
-        `spent` is the sum of pure DP costs, `spent_rho` that of zCDP costs and `spent_delta` that
-        of the deltas that mechanisms have of their own, rounded up;
-        `counted` says in words how many releases they are of, and since when. A
-        reading has its `level` now, its `total` and what is `left` (rounded down). A release is
-        `debited` until its result is stored, then `released`; `sequence` and `head` are the number
-        and the hash of its debit's entry. `analysts` are as in `by_analyst`.
-        """
-        return self.entries(**only)[0]
-
-    def preview(
-        self,
-        dataset: str,
-        unit: str,
-        reading: Reading,
-        spends: Sequence[Spend],
-        *,
-        private: Sequence[str] = (),
-        public: Sequence[str] = (),
-        analyst: str | None = None,
-    ) -> Preview:
-        """What `ensure` and `debit` would do, without writing; the ledger needn't exist yet.
-
-        Raises the `LedgerError` that they would raise; a broken budget is stated in the result.
-        """
-        check_spends(dataset, unit, spends)
-        account: Account | None = None
-        record: DatasetRecord | None = None
-        if self._store.exists():
-            with self._reading() as (_, book):
-                record = book.datasets.get(dataset)
-                if record is None:
-                    require_new_name(dataset, book.names())
-                else:
-                    account = record.account()
-        if account is None:
-            account = Account(unit, (), ())
-        check_unit(dataset, account.unit, unit)
-        new_columns(dataset, account, declared(private, public))
-        if not is_registered(dataset, account, reading, only_if_first=True):
-            account = replace(account, readings=(reading,))
-        readings = [
-            self._limits.previewed(registered, account.spends, spends)
-            for registered in account.readings
-        ]
-        counted = account.counted_words()
-        stop = stopped(record, account, self._limits, checked_analyst(analyst), spends)
-        if stop is not None:
-            return Preview(readings, stop.words, 0.0, counted, stop.reason)
-        broken = self._limits.broken(account, spends)
-        if not broken:
-            return Preview(readings, None, counted=counted)
-        fits = self._limits.fits(account, spends)
-        refusal = self._limits.refusal(dataset, account, spends, broken, fits)
-        return Preview(readings, refusal, fits, counted)
 
     def _add(
         self,
@@ -520,60 +306,17 @@ class Ledger:
                 )
             log.append("reading", self._now(), reading_content(reading, by), dataset=dataset)
 
-    def entries(
-        self, **only: Unpack[EntryFilter]
-    ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """The data sets as in `show` and the refused attempts, as they were at one moment."""
-        with self._reading() as (log, book):
-            refusals = book.refusals()
-            listed = [
-                dataset_listed(
-                    log,
-                    book.datasets[name],
-                    book.datasets[name].account(),
-                    self._limits,
-                    [refusal for refusal in refusals if refusal["dataset"] == name],
-                )
-                for name in book.names()
-            ]
-        return chosen(listed, refusals, **only)
-
-    @contextmanager
-    def _reading(self) -> Iterator[tuple[Log, Book]]:
-        """A transaction that reads: the entries, and what they say."""
-        with self._store.reading() as log, self._decoding():
-            yield log, Book(log.entries)
-
     @contextmanager
     def _writing(self, *, create: bool) -> Iterator[tuple[Log, Book]]:
         """A transaction that adds entries, durably where it is left without an exception."""
         with self._store.writing(create=create) as log, self._decoding():
             yield log, Book(log.entries)
 
-    @contextmanager
-    def _decoding(self) -> Iterator[None]:
-        """Answers entries that no ledger has written as `LedgerError`."""
-        try:
-            yield
-        except UndecodedError as error:
-            raise self._store.damaged(str(error)) from error
-
-    def _now(self) -> str:
-        now = self._clock() if self._clock is not None else datetime.now(UTC)
-        return now.astimezone(UTC).isoformat(timespec="microseconds")
-
 
 def refusal_of(reason: RefusalReason, words: str) -> Refusal:
     """The refusal of a release for this `reason`, in these `words`; nothing was spent."""
     refused = Refusal if reason == "frozen" else BudgetExceededError
     return refused(f"{words} {NOTHING_SPENT}")
-
-
-def _debit_of(book: Book, release_id: str) -> DebitRecord:
-    """A release. Raises `LedgerError` for a release that isn't in the ledger."""
-    if release_id not in book.debits:
-        raise LedgerError("release", release_id, expected="the id of a release in this ledger")
-    return book.debits[release_id]
 
 
 def _no_reading(dataset: str) -> LedgerError:

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bayesdp.audit import audit_study
-from bayesdp.audit.contents import FAR, Content, Declared, Row
+from bayesdp.audit.contents import FAR, Content, Declared, MadeRow
 from bayesdp.audit.hypotheses import hypotheses
 from bayesdp.audit.study import StudyAudit, audit_plan
 from bayesdp.audit.tables import (
@@ -64,10 +64,10 @@ def databases(made: MadeUp, rng: np.random.Generator, count: int) -> Databases:
     rows = made.declared.rows(rng)[:8]
     data = made.declared.spec.data
     size = data.rows_per_unit if data.unit != "row" else 1
-    contents: list[Content] = [(Row(made.declared.first()),)]
+    contents: list[Content] = [(MadeRow(made.declared.first()),)]
     for cells in rows:
         many = size if data.balanced else int(rng.integers(1, (size or 1) + 1))
-        contents.append(tuple(Row(cells, 0) for _ in range(many or 1)))
+        contents.append(tuple(MadeRow(cells, 0) for _ in range(many or 1)))
     if size != 1 and data.balanced:
         contents[0] = contents[0] * (size or 1)
     slots = rng.integers(0, len(contents), (count, 3 + len(made.fillers)))
@@ -129,7 +129,7 @@ def test_distances_are_those_of_theory() -> None:
     made = study([COUNT, {"kind": "histogram", "column": "s"}, SERIES[2]])
     up = made_up(made)
     rows = [up.declared.first() | {"s": s, "x": x} for s in (0, 1) for x in (0.0, 1.0)]
-    contents = tuple((Row(cells),) for cells in rows)
+    contents = tuple((MadeRow(cells),) for cells in rows)
     slots = np.array([[0, 0, 0], [3, 0, 0]])
     exact = up.exact(Databases(contents, slots, 1))
     count, histogram, median = up.plan.queries
@@ -251,6 +251,8 @@ def test_secrets_of_gaussian_records_stay_within_bounds() -> None:
     assert tables.values is not None
     assert tables.values.shape == (50, 3)
     assert (tables.values == 0.0).any(axis=0).tolist().count(True) == 1
+    contents = pairs[0].first(1, np.random.default_rng(2)).contents
+    assert all(0.0 <= row.cells["x"] <= 1.0 for content in contents for row in content)
     seen = audited(made, samples=8000)
     assert not seen.exceeded
     assert seen.bound.epsilon > 1.0
@@ -391,6 +393,31 @@ def test_what_is_not_attacked_is_refused(name: str) -> None:
     make, message = REFUSED[name]
     with pytest.raises(UnsupportedError, match=message):
         audit_study(make(), samples=1000)
+
+
+def test_events_are_estimated_on_samples_that_chose_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from bayesdp.audit import study as module
+
+    seen: dict[str, list[np.ndarray]] = {"chosen": [], "estimated": []}
+    choose, estimate = module.choose_event, module.estimate
+
+    def chosen(first: Any, second: Any, *rest: Any) -> Any:
+        seen["chosen"] += [first, second]
+        return choose(first, second, *rest)
+
+    def estimated(event: Any, first: Any, second: Any, *rest: Any) -> Any:
+        seen["estimated"] += [first, second]
+        return estimate(event, first, second, *rest)
+
+    monkeypatch.setattr(module, "choose_event", chosen)
+    monkeypatch.setattr(module, "estimate", estimated)
+    audited(study([COUNT, SUM]), samples=2000)
+    assert len(seen["estimated"]) == 2
+    assert all(len(half) == 1000 for half in seen["estimated"])
+    for half in seen["estimated"]:
+        assert not any(np.array_equal(half, other) for other in seen["chosen"])
 
 
 def test_wrong_arguments_are_named() -> None:

@@ -23,7 +23,7 @@ from bayesdp.statements.queries import column_names
 from bayesdp.tables.columns import Column
 from bayesdp.tables.predicates import Predicate
 
-Cells = dict[str, Any]
+RowCells = dict[str, Any]
 """The private cells of a row, by the columns of the table."""
 
 MOST_PLACES = 300
@@ -37,14 +37,14 @@ FAR = 1e6
 
 
 @dataclass(frozen=True)
-class Row:
+class MadeRow:
     """The private cells of a row, and the place of its public ones; -1: its slot decides."""
 
-    cells: Cells
+    cells: RowCells
     place: int = -1
 
 
-Content = tuple[Row, ...]
+Content = tuple[MadeRow, ...]
 """The rows of a record."""
 
 
@@ -114,7 +114,7 @@ class Declared:
             if column.is_private and (covers is None or name in covers or column.independent)
         }
         cells = {columns[name].cells[0] for name in speaks}
-        # Cells that a column outside of the level reads as well stay as they are.
+        # RowCells that a column outside of the level reads as well stay as they are.
         kept = {
             column.cells[0]
             for name, column in columns.items()
@@ -130,13 +130,13 @@ class Declared:
             return None
         return population.covers
 
-    def first(self) -> Cells:
+    def first(self) -> RowCells:
         """An ordinary row: in bounds, a declared state."""
         return {name: values[0] for name, values in self.numbers.items()}
 
     def rows(
         self, rng: np.random.Generator, *, inside: frozenset[str] = frozenset()
-    ) -> list[Cells]:
+    ) -> list[RowCells]:
         """Contents of a row to try: combinations of cells, at most `MOST_CONTENTS` of them.
 
         Of the columns `inside` only cells within their bounds.
@@ -165,7 +165,7 @@ class Declared:
         ]
         return all(low <= value <= high for low, high in bounds)
 
-    def of_states(self, covers: Sequence[str]) -> list[Cells]:
+    def of_states(self, covers: Sequence[str]) -> list[RowCells]:
         """For each combination of states of the columns `covers` a row that has it.
 
         Raises `UnsupportedError` where no cell that is tried has such a state.
@@ -173,7 +173,7 @@ class Declared:
         columns = [self.spec.columns[name] for name in covers]
         levels = [column.levels or () for column in columns]
         names = tuple(dict.fromkeys(column.cells[0] for column in columns))
-        rows: dict[tuple[Any, ...], Cells] = {}
+        rows: dict[tuple[Any, ...], RowCells] = {}
         for cells in product(*(self.numbers[name] for name in names)):
             row = dict(zip(names, cells, strict=True))
             states = tuple(_state_of(column, row, self.spec.columns) for column in columns)
@@ -219,7 +219,7 @@ def _require_made_up(spec: StudySpec) -> None:
 
 
 def _cells_of(column: Column, edges: Sequence[float]) -> list[Any]:
-    """Cells of a private column to try, an ordinary one first."""
+    """RowCells of a private column to try, an ordinary one first."""
     if column.where is not None:
         numbers = _numbers_in(column.where)
         texts: list[Any] = re.findall(r"""["']([^"']*)["']""", column.where)
@@ -246,7 +246,7 @@ def _numbers_in(condition: str) -> list[float]:
     return [float(text) for text in re.findall(r"(?<![\w.])-?\d+\.?\d*(?:e-?\d+)?", condition)]
 
 
-def _state_of(column: Column, row: Cells, columns: dict[str, Column]) -> Any:
+def _state_of(column: Column, row: RowCells, columns: dict[str, Column]) -> Any:
     """The state of a column in a row, as a plain reading has it; `None` if it has none."""
     value = row[column.cells[0]]
     source = columns.get(column.source) if column.source is not None else None

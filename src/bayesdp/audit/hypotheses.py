@@ -18,8 +18,8 @@ from itertools import combinations, permutations
 import numpy as np
 
 from bayesdp.arrays import Ints
-from bayesdp.audit.contents import Cells, Content, Declared, Row
-from bayesdp.audit.draws import draw_normal, draw_states
+from bayesdp.audit.contents import Content, Declared, MadeRow, RowCells
+from bayesdp.audit.draws import Rng, draw_normal, draw_states
 from bayesdp.audit.laws import Evidence, law_of_sum
 from bayesdp.audit.models import AttackedLaw, ChainLaw, law_of
 from bayesdp.audit.normal import covariance_of
@@ -39,8 +39,6 @@ from bayesdp.populations import (
     Tree,
     Unknown,
 )
-
-Rng = np.random.Generator
 
 MOST_GROUPED = 48
 """The most records of a series or cluster that are made up; of a longer one it is the beginning."""
@@ -105,12 +103,12 @@ def _informed(made: MadeUp, members: list[Population], rng: Rng) -> Iterator[Hyp
     finite = MarkovChain | Finite | Tree | Graph | Network
     law = next((member for member in members if isinstance(member, finite)), None)
     if law is not None:
-        contents = [(Row(cells),) for cells in _possible(made.declared, law)]
+        contents = [(MadeRow(cells),) for cells in _possible(made.declared, law)]
     for pair in _furthest(made, contents, 1):
         yield _fixed(made, "one record has one value or another, all others are known", pair, 1)
 
 
-def _possible(declared: Declared, population: Population) -> list[Cells]:
+def _possible(declared: Declared, population: Population) -> list[RowCells]:
     """A row for each state that the first record of a group may have."""
     law = law_of(population, records=1)
     nothing = [np.zeros(size, dtype=np.int64) for size in law.sizes]
@@ -123,12 +121,12 @@ def _contents(declared: Declared, rng: Rng, inside: frozenset[str]) -> list[Cont
     """Contents of a record to try: a row each, or several rows that are alike or at random."""
     rows, data = declared.rows(rng, inside=inside), declared.spec.data
     if data.unit == "row":
-        return [(Row(cells),) for cells in rows]
+        return [(MadeRow(cells),) for cells in rows]
     most = data.rows_per_unit or (data.max_rows or 1) + 2
     sizes = [most] if data.balanced else sorted({1, most})
     contents: list[Content] = []
     for cells in rows[: MOST_SEVERAL // 2]:
-        contents += [tuple(Row(cells, 0) for _ in range(size)) for size in sizes]
+        contents += [tuple(MadeRow(cells, 0) for _ in range(size)) for size in sizes]
     while len(contents) < 2 * MOST_SEVERAL:
         size = sizes[int(rng.integers(len(sizes)))]
         alike = rng.random() < 0.5
@@ -136,7 +134,7 @@ def _contents(declared: Declared, rng: Rng, inside: frozenset[str]) -> list[Cont
         place = int(rng.integers(len(declared.places)))
         contents.append(
             tuple(
-                Row(
+                MadeRow(
                     cells if alike else rows[int(rng.integers(len(rows)))],
                     place if rng.random() < 0.5 else int(rng.integers(len(declared.places))),
                 )
@@ -183,7 +181,7 @@ def _filler(declared: Declared) -> Content:
     """An ordinary record of the rows that every record has, or of one row."""
     data = declared.spec.data
     size = data.rows_per_unit if data.balanced and data.rows_per_unit else 1
-    return tuple(Row(declared.first()) for _ in range(size))
+    return tuple(MadeRow(declared.first()) for _ in range(size))
 
 
 def _fixed(made: MadeUp, words: str, pair: tuple[Content, Content], copies: int) -> Hypotheses:
@@ -237,7 +235,7 @@ def _finite(made: MadeUp, population: Population) -> Iterator[Hypotheses]:
             expected=f"at most {MOST_JOINT} records that depend on each other, to attack a study",
             remedy="Audit the same queries on a part of the population.",
         )
-    contents: tuple[Content, ...] = (_filler(declared), *((Row(cells),) for cells in rows))
+    contents: tuple[Content, ...] = (_filler(declared), *((MadeRow(cells),) for cells in rows))
     budget = declared.spec.budget
     attacked = range(size) if size <= 4 else sorted({0, size // 2, size - 1})
     for record in attacked:

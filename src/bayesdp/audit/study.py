@@ -20,7 +20,7 @@ from bayesdp.audit.bound import (
 )
 from bayesdp.audit.contents import Declared
 from bayesdp.audit.hypotheses import Hypotheses, hypotheses
-from bayesdp.audit.tables import Exact, MadeUp, centres, like_released, released
+from bayesdp.audit.tables import ExactIntegers, MadeUp, centres, like_released, released
 from bayesdp.errors import InputError, UnsupportedError, inner_probability, whole_number
 from bayesdp.mechanisms import DiscreteLaplace
 from bayesdp.populations import Population
@@ -133,7 +133,8 @@ def audit_plan(
     """The same for the `plan` of a study, whatever it was made from.
 
     `population` is the law that the tables are drawn from; the study's own, if it is left out.
-    `samples`, `confidence` and `rng` are as in `audit_study`, and so is what is raised.
+    `samples`, `confidence` and `rng` are as in `audit_study`. Raises `InputError` for these and for
+    a plan without numbers, and `UnsupportedError` where nothing can be attacked.
     """
     samples = whole_number("samples", samples, least=1000, most=MOST_SAMPLES)
     inner_probability("confidence", confidence, example="0.999")
@@ -187,14 +188,14 @@ def _attacked(
 
 def _sides(
     made: MadeUp, pair: Hypotheses, count: int, rng: np.random.Generator, *, first: bool
-) -> tuple[Exact, Ints]:
+) -> tuple[ExactIntegers, Ints]:
     """Tables under one hypothesis: the integers of the different ones, and which table is which."""
     databases, places = (pair.first if first else pair.second)(count, rng).distinct()
     return made.exact(databases), places
 
 
 def _likelihoods(
-    plan: Plan, first: tuple[Exact, Ints], second: tuple[Exact, Ints]
+    plan: Plan, first: tuple[ExactIntegers, Ints], second: tuple[ExactIntegers, Ints]
 ) -> list[tuple[str, Score]]:
     """The log ratio of the likelihoods of a release, averaged over tables of each hypothesis."""
     sides = []
@@ -202,7 +203,9 @@ def _likelihoods(
         numbers, counts = np.unique(places, return_counts=True)
         most = numbers[np.argsort(-counts)][:_MIXED]
         weights = counts[np.argsort(-counts)][:_MIXED]
-        part = Exact(tuple(tuple(totals[i] for i in most.tolist()) for totals in exact.totals))
+        part = ExactIntegers(
+            tuple(tuple(totals[i] for i in most.tolist()) for totals in exact.totals)
+        )
         values, scales, laws = centres(plan, part)
         sides.append((values, np.log(weights / weights.sum())))
     used = np.isfinite(scales)

@@ -66,7 +66,7 @@ class Databases:
 
 
 @dataclass(frozen=True)
-class Exact:
+class ExactIntegers:
     """The integers of many tables before noise: for each query a `Total` of each table."""
 
     totals: tuple[tuple[Total, ...], ...]
@@ -87,7 +87,7 @@ class MadeUp:
         """The slots of the group's companions: a row of each place, so that no group is empty."""
         return tuple(range(len(self.declared.places)))
 
-    def exact(self, databases: Databases) -> Exact:
+    def exact(self, databases: Databases) -> ExactIntegers:
         """The integers of each query and table of `databases`.
 
         Raises `UnsupportedError` for an average over a group that the tables have no row of.
@@ -99,7 +99,7 @@ class MadeUp:
             part = databases.part(start, min(start + step, len(databases)))
             for known, totals in zip(parts, self._scan(part), strict=True):
                 known += totals
-        return Exact(tuple(map(tuple, parts)))
+        return ExactIntegers(tuple(map(tuple, parts)))
 
     def _scan(self, databases: Databases) -> list[list[Total]]:
         import pyarrow as pa
@@ -278,7 +278,7 @@ def distance(query: PlannedQuery, first: Total, second: Total) -> float:
     return float(moved.sum() / query.noise.scale)
 
 
-def released(plan: Plan, exact: Exact, places: Ints) -> Floats:
+def released(plan: Plan, exact: ExactIntegers, places: Ints) -> Floats:
     """What releases say of the tables at these `places`, one row of numbers each.
 
     The noise is drawn where the releases of a `plan` draw it. For each number that gets noise on
@@ -291,7 +291,7 @@ def released(plan: Plan, exact: Exact, places: Ints) -> Floats:
     return np.concatenate(columns, axis=1)
 
 
-def like_released(plan: Plan, exact: Exact, places: Ints) -> Floats:
+def like_released(plan: Plan, exact: ExactIntegers, places: Ints) -> Floats:
     """The same in law, where noise does what it should: sooner made, to compare attacks by.
 
     `plan`, `exact` and `places` are as in `released`. Numbers with noise of their own are made at
@@ -334,7 +334,7 @@ class _NoWords(Mapping[Any, tuple[str, ...]]):
         return 0
 
 
-def centres(plan: Plan, exact: Exact) -> tuple[Floats, Floats, list[DiscreteLaplace | Any]]:
+def centres(plan: Plan, exact: ExactIntegers) -> tuple[Floats, Floats, list[DiscreteLaplace | Any]]:
     """Where numbers with noise of their own lie without it, for each table; and their noise.
 
     Their scales in the numbers' unit come second, their laws third, one for each number. Columns of

@@ -285,6 +285,29 @@ def test_draws_follow_the_law() -> None:
         assert (np.abs(seen / number - due) <= 5 * sigma + 1e-12).all()
 
 
+@pytest.mark.parametrize("order", [1, 2])
+def test_draws_look_ahead(order: int) -> None:
+    """Of a chain whose last record is known, all before it have their law given that."""
+    rng, number = np.random.default_rng(order), 20_000
+    table = rows(rng, *(2,) * (order + 1))
+    start = rows(rng, 2**order).reshape((2,) * order)
+    population = bdp.MarkovChain(table, order=order, initial=start.tolist(), length=5)
+    law = law_of(population)
+    drawn = draw_states(law, number, {4: 1}, rng)
+    assert (drawn[:, 4] == 1).all()
+    count = SumWithNoise([0, 1], DiscreteLaplace(1.0))
+    for record in range(4):
+        due = law_of_sum(law, record, count.evidence(law.sizes).knowing({4: 1})).prior[1]
+        assert drawn[:, record].mean() == pytest.approx(due, abs=5 * math.sqrt(0.25 / number))
+    pairs = (drawn[:, 0] == drawn[:, 3]).mean()
+    given = [
+        law_of_sum(law, 0, count.evidence(law.sizes).knowing({4: 1, 3: x})).prior for x in (0, 1)
+    ]
+    third = law_of_sum(law, 3, count.evidence(law.sizes).knowing({4: 1})).prior
+    due = float(third[0] * given[0][0] + third[1] * given[1][1])
+    assert pairs == pytest.approx(due, abs=5 * math.sqrt(0.25 / number))
+
+
 def test_laws_of_classes_are_members() -> None:
     equal = law_of(bdp.Clusters(3))
     assert isinstance(equal, ChainLaw)

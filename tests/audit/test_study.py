@@ -51,6 +51,9 @@ def made_up(made: Study, n: int | None = None) -> MadeUp:
     return MadeUp(Declared.of(plan.study), plan)
 
 
+CHAIN: Document = {"model": "markov", "transition": [[0.8, 0.2], [0.2, 0.8]], "length": 4}
+IN_SERIES: Document = {"who": {"role": "series"}, "t": {"role": "order", "step": 1}}
+
 SERIES = [
     {"kind": "series", "by": "g", "where": "s == 1"},
     {"kind": "series", "column": "s", "answers": "cumulative"},
@@ -101,6 +104,27 @@ def test_tables_at_once_have_the_integers_of_each_alone(tmp_path: Path) -> None:
                 assert dict(totals_of[i].values) == dict(alone.values), (seed, query.name)
                 assert dict(totals_of[i].sizes) == dict(alone.sizes)
     assert tried >= 3
+
+
+def test_rows_stand_where_their_content_says() -> None:
+    """In the first group, though their slot is of the second; others where their slot is."""
+    up = made_up(study([COUNT | {"by": "g"}], **PERSON))
+    ill = up.declared.first() | {"s": 1}
+    contents = ((MadeRow(up.declared.first()),), (MadeRow(ill, 0),) * 3, (MadeRow(ill),) * 2)
+    tables = Databases(contents, np.array([[0, 1], [0, 2]]), 1)
+    ((first, second),) = up.exact(tables).totals
+    assert dict(first.values) == {1: (3,), 2: (0,)}
+    assert dict(second.values) == {1: (0,), 2: (2,)}
+
+
+def test_the_attacked_group_is_a_series_and_all_others_are_apart() -> None:
+    up = made_up(study([COUNT], CHAIN | {"covers": ["s"]}, columns=IN_SERIES))
+    contents = ((MadeRow(up.declared.first()),),)
+    data, _ = up._table(Databases(contents, np.zeros((2, 5), dtype=np.int64), 3))
+    series = data["who"].to_numpy().reshape(2, 5)
+    assert [len(set(row[:3])) for row in series.tolist()] == [1, 1]
+    assert len(set(series.reshape(-1).tolist())) == 6
+    assert data["t"].to_pylist() == [0, 1, 2, 3, 4] * 2
 
 
 def test_equal_tables_are_computed_once() -> None:
@@ -191,9 +215,6 @@ def test_only_values_that_the_level_speaks_of_vary() -> None:
 
 
 # -- hypotheses ------------------------------------------------------------------------------------
-
-CHAIN: Document = {"model": "markov", "transition": [[0.8, 0.2], [0.2, 0.8]], "length": 4}
-IN_SERIES: Document = {"who": {"role": "series"}, "t": {"role": "order", "step": 1}}
 
 
 def words_of(made: Study) -> list[str]:

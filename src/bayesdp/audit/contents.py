@@ -114,7 +114,7 @@ class Declared:
             if column.is_private and (covers is None or name in covers or column.independent)
         }
         cells = {columns[name].cells[0] for name in speaks}
-        # RowCells that a column outside of the level reads as well stay as they are.
+        # Cells that a column outside of the level reads as well stay as they are.
         kept = {
             column.cells[0]
             for name, column in columns.items()
@@ -219,7 +219,7 @@ def _require_made_up(spec: StudySpec) -> None:
 
 
 def _cells_of(column: Column, edges: Sequence[float]) -> list[Any]:
-    """RowCells of a private column to try, an ordinary one first."""
+    """Cells of a private column to try, an ordinary one first."""
     if column.where is not None:
         numbers = _numbers_in(column.where)
         texts: list[Any] = re.findall(r"""["']([^"']*)["']""", column.where)

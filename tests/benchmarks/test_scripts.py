@@ -43,6 +43,28 @@ def test_verify_names_what_is_slower(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not verify.is_slower(0.004, 0.002)  # nobody notices
 
 
+def test_side_channels_are_measured_and_can_fail(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    channels = importlib.import_module("side_channels")
+    assert channels.shape({"a": 1.5, "b": "x 7e-3", "c": "0123456789abcdef" * 2}) == channels.shape(
+        {"a": -12, "b": "x 8", "c": "fedcba9876543210"}
+    )
+    assert channels.shape({"a": 1}) != channels.shape({"a": 1, "b": 2})
+    monkeypatch.setattr(channels, "CLAIMED", 100.0)
+    monkeypatch.setattr(channels, "TABLES", dict([*channels.TABLES.items()][:3]))
+    assert channels.main(["--rows", "100", "--turns", "1"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count(" ms  x ") == len(channels.TABLES) + 3
+    monkeypatch.setattr(channels, "CLAIMED", 1.5)
+    alike = [(1.0, "#", 10)] * 3
+    assert not channels.report("in memory", {"a": alike, "b": [(1.4, "#", 12)] * 3})
+    assert channels.report("in memory", {"a": alike, "b": [(1.6, "#", 10)] * 3})
+    assert channels.report("in memory", {"a": alike, "b": [(0.5, "#", 10)] * 3})
+    assert channels.report("text", {"a": alike, "b": [(1.0, "# #", 10)] * 3})
+
+
 def test_networks_name_what_takes_longer(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

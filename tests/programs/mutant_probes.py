@@ -328,8 +328,7 @@ PROBES: dict[str, Callable[[], Probe]] = {
     "a logarithm in rows": lambda: Probe(noisy("sum(log(r.x + 3) for r in db)")),
     "an exponential in rows": lambda: Probe(noisy("sum(exp(r.x / 4) for r in db)")),
     "a floor in rows": lambda: Probe(noisy("sum(r.x // 3 for r in db)")),
-    "an exponential of a released value": lambda: Probe(
-        released("exp(shown)"), "REJECTED"),
+    "an exponential of a released value": lambda: Probe(released("exp(shown)"), "REJECTED"),
     "an exponential without an end": lambda: Probe(released("exp(max(shown, 0))"), "REJECTED"),
     "searched": lambda: Probe(searched("(count(r for r in db if r.b), sum(r.x for r in db))")),
     "searched in pieces": lambda: Probe(pieces("c", "n = above_threshold((count(piece), "
@@ -350,6 +349,10 @@ PROBES: dict[str, Callable[[], Probe]] = {
     "a root of a released value": lambda: Probe(released("sqrt(shown)"), "REJECTED"),
     "times a root": lambda: Probe(
         released("laplace(sum(r.x for r in db) * sqrt(clip(shown, 4, 9)), epsilon=1)"), cost=TWO),
+    "times a lgamma": lambda: Probe(
+        released("laplace(sum(r.x for r in db) * lgamma(clip(shown, 1, 5)), epsilon=1)"), cost=TWO),
+    "a logarithm as a factor": lambda: Probe(noisy("sum(r.x for r in db if r.b) * log(5)")),
+    "an exponential without a lower end": lambda: Probe(released("exp(min(shown, 0))"), "REJECTED"),
     "a mean of a number": lambda: Probe(
         replace(released("shown"), returns=(Expr(
             "summary", (named("laplace_1"),), ("mean", Fraction(0), Fraction(0))),)), "UNKNOWN"),
@@ -366,6 +369,14 @@ PROBES: dict[str, Callable[[], Probe]] = {
               "laplace((k[0], k[1] / 9, k[2] / 9), epsilon=1)", "Vector")),
     "numbers in filtered cells": lambda: Probe(
         noisy("sum(onehot(r.p) * r.x for r in db if r.b)", "Vector")),
+    "numbers above 0 in filtered cells": lambda: Probe(
+        noisy("sum(onehot(r.p) * (r.x + 4) for r in db if r.b)", "Vector")),
+    "a cell and a sum": lambda: Probe(
+        built("k = sum(onehot(r.c) * r.x for r in db)\n"
+              "laplace((k[0] + sum(r.x for r in db), k[1]), epsilon=1)", "Vector")),
+    "numbers in cells, below 0": lambda: Probe(
+        built("k = sum(onehot(r.c) * r.x for r in db)\n"
+              "laplace((k[0] * (-3), k[1] / 9), epsilon=1)", "Vector")),
     "wide moments": lambda: Probe(noisy(WIDE, "Vector")),
     "moments": lambda: Probe(noisy(MOMENTS, "Vector")),
     "moments with Gaussian noise": lambda: Probe(gaussian(MOMENTS.replace("r.y, 0", "r.q - 2, -1"),

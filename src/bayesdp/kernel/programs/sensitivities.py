@@ -15,6 +15,7 @@ from typing import Literal
 
 from bayesdp.kernel.programs.cases import cases
 from bayesdp.kernel.programs.effort import bounded
+from bayesdp.kernel.programs.functions import FUNCTIONS
 from bayesdp.kernel.programs.ranges import AdjacencyContext, Range, folded
 from bayesdp.kernel.programs.reading import SIZE, Node, columns_of, const
 from bayesdp.kernel.programs.refusals import RefusedError, UnprovedError, allow
@@ -322,7 +323,8 @@ def _known_factor(factor: Node, op: str, context: AdjacencyContext) -> Node:
             allow(nonzero, "divisor", "a divisor may be 0", part.args[1])
     place = context.range(factor)
     known = all(part.op != "public" or part == SIZE for part in parts)
-    if known and not any(part.op in ("sum", "count") for part in parts):
+    # Sizes are compared as polynomials: of a function's value its bounds are taken.
+    if known and not any(part.op in ("sum", "count", *FUNCTIONS) for part in parts):
         return factor
     if op == "div":
         return const(min(abs(end) for end in (place.low, place.high) if isinstance(end, Fraction)))

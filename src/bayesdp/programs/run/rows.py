@@ -202,6 +202,10 @@ def _computed(op: str, args: Sequence[Floats]) -> Floats | Bools:
         return np.asarray(np.abs(args[0]))
     if op in _FUNCTIONS:
         return np.asarray(_FUNCTIONS[op](args[0]))
+    if op == "lgamma":  # of a public or released number inside a row
+        from scipy.special import gammaln
+
+        return np.asarray(gammaln(args[0]))
     if op in _COMPARED:
         return _compared(op, args[0], args[1])
     a, b = args

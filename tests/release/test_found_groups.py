@@ -291,7 +291,10 @@ def test_whole_numbers_are_names_too(
 def test_what_is_shown_and_what_is_not(tmp_path: Path) -> None:
     """Nothing of a small group is anywhere: not in the certificate, the ledger or the report."""
     table = shops(market=400, harbour=300, secretplace=1, hiddenplace=5)
-    made = study(table, tmp_path, VISITS, {"name": "n", "kind": "count", "where": "ill == 1"})
+    asked = VISITS | {"delta": 1e-7}
+    budget = BUDGET | {"spend": 0.5}
+    others = {"name": "n", "kind": "count", "where": "ill == 1"}
+    made = study(table, tmp_path, asked, others, budget=budget)
     release = made.release()
     shown = release["visits"]
     assert [result.group for result in shown] == ["harbour", "market"]
@@ -299,9 +302,9 @@ def test_what_is_shown_and_what_is_not(tmp_path: Path) -> None:
     assert abs(shown["market"].value - 400) < 150
     assert [result.query for result in release] == ["n", "visits", "visits"]
     assert verify(release.certificate).verdict == "VALID ASSUMING"
-    everything = "\n".join(
-        [release.certificate.to_json(), str(release), repr(release), str(release.to_dict())]
-    )
+    texts = [release.certificate.to_json(), str(release), repr(release), str(release.to_dict())]
+    texts += [str(made.check()), *map(str, made.inspect()), *made.hints()]
+    everything = "\n".join(texts)
     ledger = (tmp_path / "ledger.db").read_bytes()
     for name in ("secretplace", "hiddenplace"):
         assert name not in everything

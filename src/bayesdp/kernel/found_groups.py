@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import agree, at_least, ball, require
+from bayesdp.kernel.arithmetic import agree, at_least, ball, require, watched
 from bayesdp.kernel.blocks import check_block
 from bayesdp.kernel.queries import condition, labels
 from bayesdp.kernel.tails import laplace_tail
@@ -90,9 +90,11 @@ def check_found_results(results: Sequence[FoundResult], steps: Sequence[Threshol
     """
     due: list[FoundResult] = []
     for step in steps:
+        watched()
         name = step.evidence.query.name
         groups = {result.group: result for result in results if result.query == name}
         for group in sorted(groups):
+            watched()
             _check_group(groups[group], step, f"result: {name}")
         due += [groups[group] for group in sorted(groups)]
     in_order = due == list(results)

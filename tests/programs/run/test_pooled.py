@@ -104,3 +104,26 @@ def test_groups_may_be_called_as_centre_and_spread_are() -> None:
     noisy = Noisy((Fraction(1), Fraction(2)), AddedNoise("laplace", 1.0), 9, ("center", "x"))
     law = pooled.posterior(noisy, "pooled_bernoulli", [4, 5], PRIOR)
     assert law.names == ("center", "x", "center of groups", "spread of groups")
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_a_groups_likelihood_is_that_of_its_definition(kind: str) -> None:
+    """The law of every true sum with the law of the noise, added up."""
+    t, seen, n = np.asarray([-2.0, -0.5, 0.3, 1.5]), 6.3, 12
+    noise = AddedNoise(kind, 2.0)
+    law = (stats.laplace if kind == "laplace" else stats.norm)(0, 2.0)
+    k = np.arange(400)
+    about = {
+        "pooled_bernoulli": (0.0, [stats.binom(n, expit(x)).pmf(k) for x in t]),
+        "pooled_poisson": (3.0, [stats.poisson(3 * np.exp(x)).pmf(k) for x in t]),
+    }
+    for family, (each, chances) in about.items():
+        actual = pooled.log_likelihood(family, seen, (n, each), noise, t, True)
+        due = np.log([(chance * law.pdf(seen - k)).sum() for chance in chances])
+        assert np.diff(actual) == pytest.approx(np.diff(due), abs=1e-8)
+    sums = np.linspace(-80, 120, 20001)
+    actual = pooled.log_likelihood("pooled_normal", seen, (n, 1.5), noise, t, True)
+    due = [
+        np.log((stats.norm(n * x, 1.5 * n**0.5).pdf(sums) * law.pdf(seen - sums)).sum()) for x in t
+    ]
+    assert np.diff(actual) == pytest.approx(np.diff(due), abs=1e-3)

@@ -174,3 +174,23 @@ def test_without_records_the_posterior_is_the_prior(case: str) -> None:
         assert law.mean[0] == pytest.approx(160, abs=0.3)
         return
     assert law.mean == pytest.approx(prior.mean, abs=0.01)
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_a_spread_behind_much_noise_is_that_of_weighted_prior_draws(kind: str) -> None:
+    """Mean and variance from the prior, sums from the model, each weighted by the noise's law."""
+    r, n, many, scale = rng(11), 6, 400_000, 0.8
+    variance = 300 / r.gamma(4, size=many)
+    mean = r.normal(160, np.sqrt(variance / 2))
+    total = r.normal(n * mean, np.sqrt(n * variance))
+    squares = variance * r.chisquare(n - 1, many) + total**2 / n
+    u = (total - 150 * n) / 100
+    second = (squares - 300 * total + 150**2 * n) / 100**2
+    seen = [float(n), 1.1, 0.9]
+    law = (stats.laplace if kind == "laplace" else stats.norm)(0, scale)
+    weight = law.pdf(seen[1] - u) * law.pdf(seen[2] - second)
+    weight *= (np.abs(u) <= n) & (second <= n)
+    weight /= weight.sum()
+    actual = posterior("heights", ((), seen, n), AddedNoise(kind, scale))
+    assert actual.mean[0] == pytest.approx(weight @ mean, abs=0.4)
+    assert actual.mean[1] == pytest.approx(weight @ np.sqrt(variance), abs=0.25)

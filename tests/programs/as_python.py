@@ -160,6 +160,7 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
             actual.read, actual.labels = over.read | set(read), over.labels  # type: ignore[attr-defined]
             single = bool(over) and not hasattr(over[0], "__dict__")
             actual.bare = single and bool(actual.read) and bare and (over.bare or not over.read)
+            actual.over = over  # type: ignore[attr-defined]
         return actual
 
     def zipped(*lists: Any) -> Any:
@@ -176,6 +177,15 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
 
     def statistics(model: Model) -> Any:
         kind = model.likelihood[0]
+        if model.prior[0] == "partial_pooling":
+            by = model.prior[1][-1]
+            cells = [onehot(getattr(row, by)) for row in model.rows.over]  # type: ignore[attr-defined]
+            pairs = zip(cells, model.rows, strict=True)
+            return total([Vec(entry * row for entry in cell) for cell, row in pairs])
+        if model.likelihood == ("normal", ()):
+            kind = "unknown"
+        if kind in SUMMED:
+            return total([SUMMED[kind](row) for row in model.rows])
         if kind == "categorical":
             return total([onehot(row) for row in model.rows])
         if kind == "linear_model":
@@ -251,6 +261,7 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
         **{"categorical": prior("categorical"), "dirichlet": _dirichlet, "normal": normal},
         **{"poisson": prior("poisson"), "gamma": prior("gamma")},
         "linear_model": prior("linear_model"),
+        **{name: prior(name) for name in LATER},
         "laplace": lambda value, **_: log.answer(_vector(value)),
         "gaussian": lambda value, **_: log.answer(_vector(value)),
         **{"exponential": exponential, "per_record_exponential": per_record},
@@ -267,6 +278,35 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
         "require": lambda _: None,
         **{"pieces_of": pieces_of, "listed": listed, "quotient": quotient, "Fraction": Fraction},
     }
+
+
+LATER = (
+    *("logistic", "poisson_regression", "geometric", "negative_binomial", "exponential_time"),
+    *("mixture", "normal_inverse_gamma", "partial_pooling"),
+)
+"""Likelihoods and priors of which the programs of the corpus have the bounds that follow."""
+
+
+def _unit(x: Any, low: int, high: int) -> Fraction:
+    """The number between -1 and 1 that lies where x lies between its bounds."""
+    return (2 * Fraction(x) - low - high) / (high - low)
+
+
+def _triangle(*row: Any) -> Vec:
+    return Vec(row[i] * row[j] for i in range(len(row)) for j in range(i, len(row)))
+
+
+SUMMED: dict[str, Any] = {
+    "logistic": lambda row: _triangle(1, _unit(row[1], 18, 90), _unit(row[2], 0, 1)),
+    "poisson_regression": lambda row: _triangle(1, _unit(row[1], 18, 90), _unit(row[2], 0, 12)),
+    "unknown": lambda x: _triangle(1, _unit(x, 0, 60)),
+    "exponential_time": lambda row: Vec((int(row[1]), Fraction(row[0]) / 60)),
+    "mixture": lambda x: Vec(
+        int(i == min(math.floor(Fraction(x) / 60 * 24), 23)) for i in range(24)
+    ),
+    "negative_binomial": lambda k: k,
+}
+"""What is summed of each row, by the likelihood, in the corpus' programs."""
 
 
 class Released(tuple):

@@ -53,6 +53,15 @@ def name_of(family: str) -> str:
     return NAMES.get(family, family)
 
 
+def posterior_of(family: str) -> str:
+    """The posterior of a model that is released through its statistics, in words."""
+    if family in ("linear_model", *GENERALIZED):
+        return "A regression's posterior"
+    if family in POOLED.values():
+        return "A posterior with partial pooling"
+    return f"The posterior of {name_of(family)}"
+
+
 def about_rows(
     likelihood: ModelObject, data: Data, node: ast.expr, context: Context
 ) -> ModelObject:

@@ -25,10 +25,10 @@ from bayesdp.programs.source.families import (
     about_rows,
     name_of,
     own_statistics,
+    posterior_of,
 )
 from bayesdp.programs.source.noisy import observed_sum
 from bayesdp.programs.source.pooling import POOLED, pooled, sums_of_groups
-from bayesdp.programs.source.regressions import GENERALIZED
 from bayesdp.programs.source.rows import ONE, data_expr, is_public_data, row_value, summed
 from bayesdp.programs.source.scope import LIKELIHOODS, PRIORS
 from bayesdp.programs.source.values import (
@@ -353,7 +353,7 @@ def call_infer(node: ast.Call, context: Context) -> LoweredValue:
         raise refuse(
             "prior",
             node,
-            f"{_posterior_of(model.family)} is released through its statistics.",
+            f"{posterior_of(model.family)} is released through its statistics.",
             "nuts(gaussian(statistics(model), epsilon=, delta=), draws=)."
             if model.family == "linear_model"
             else "noise_aware(laplace(statistics(model), epsilon=...)).",
@@ -361,15 +361,6 @@ def call_infer(node: ast.Call, context: Context) -> LoweredValue:
     _, prior = parts_of(model)
     expr = Expr("posterior", (model.expr,), (), place(node))
     return ModelObject("posterior", expr, prior.family, (model,), model.released)
-
-
-def _posterior_of(family: str) -> str:
-    """The posterior of a model that is released through its statistics, in words."""
-    if family in ("linear_model", *GENERALIZED):
-        return "A regression's posterior"
-    if family in POOLED.values():
-        return "A posterior with partial pooling"
-    return f"The posterior of {name_of(family)}"
 
 
 def model_of(node: ast.expr, context: Context, function: str) -> ModelObject:

@@ -85,9 +85,9 @@ def uniform_each(count: int, many: int) -> Ints:
 
 
 def respond_each(places: Sequence[int], states: int, kept: float) -> list[int]:
-    """Each place kept with a probability, or replaced by one of the others, all as likely.
+    """Each of `places` is `kept` with that probability, or replaced by another one.
 
-    `places` are numbers from 0 to `states` - 1, and `kept` is the probability.
+    All others of the `states` are as likely. The answers are in the order of `places`.
     """
     held = np.asarray(places, dtype=np.int64)
     moved = np.flatnonzero(~bernoulli_each(len(held), kept))

@@ -26,6 +26,8 @@ from bayesdp.tables.predicates import Predicate
 RowCells = dict[str, Any]
 """The private cells of a row, by the columns of the table."""
 
+_QUOTED = r"""["']([^"']*)["']"""
+
 MOST_PLACES = 300
 """The most combinations of public states of which each has a row."""
 
@@ -86,6 +88,9 @@ class Declared:
         for name, cell in declared._private_cells():
             known = declared.numbers.setdefault(name, [])
             known += [value for value in cell if value not in known]
+        for column in spec.columns.values():
+            if column.states is not None and column.is_private:
+                _only_states(declared.numbers[column.cells[0]], column)
         return declared
 
     def _private_cells(self) -> Iterable[tuple[str, list[Any]]]:
@@ -218,12 +223,21 @@ def _require_made_up(spec: StudySpec) -> None:
             )
 
 
+def _only_states(cells: list[Any], column: Column) -> None:
+    """Take the cells out that a table with this column may not have."""
+    texts = column.other is not None
+    allowed = {*(column.states or ()), *column.codes}
+    cells[:] = [v for v in cells if v in allowed or (texts and isinstance(v, str))]
+
+
 def _cells_of(column: Column, edges: Sequence[float]) -> list[Any]:
     """Cells of a private column to try, an ordinary one first."""
     if column.where is not None:
+        texts: list[Any] = re.findall(_QUOTED, column.where)
+        if texts:
+            return [*texts, "another text"]
         numbers = _numbers_in(column.where)
-        texts: list[Any] = re.findall(r"""["']([^"']*)["']""", column.where)
-        return [*(v for x in numbers for v in (x - 1.0, x, x + 1.0)), *texts] or [0.0, 1.0]
+        return [v for x in numbers for v in (x - 1.0, x, x + 1.0)] or [0.0, 1.0]
     if column.cuts is not None:
         cuts = list(column.cuts)
         return [cuts[0] - 1.0, *((a + b) / 2 for a, b in pairwise(cuts)), cuts[-1], cuts[-1] + 1.0]
@@ -243,7 +257,8 @@ def _cells_of(column: Column, edges: Sequence[float]) -> list[Any]:
 
 
 def _numbers_in(condition: str) -> list[float]:
-    return [float(text) for text in re.findall(r"(?<![\w.])-?\d+\.?\d*(?:e-?\d+)?", condition)]
+    plain = re.sub(_QUOTED, "", condition)
+    return [float(text) for text in re.findall(r"(?<![\w.])-?\d+\.?\d*(?:e-?\d+)?", plain)]
 
 
 def _state_of(column: Column, row: RowCells, columns: dict[str, Column]) -> Any:

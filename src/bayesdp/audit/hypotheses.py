@@ -276,9 +276,16 @@ def _drawn(
 
 def _normal(made: MadeUp, population: Gaussian | Autoregressive) -> Iterator[Hypotheses]:
     declared = made.declared
+    covariance = covariance_of(population, records=MOST_GROUPED)
+    if len(population.covers) != 1:
+        raise UnsupportedError(
+            "population.covers",
+            list(population.covers),
+            expected="one column, to draw Gaussian records",
+            remedy="Audit the same queries about one of the columns.",
+        )
     (name,) = population.covers
     low, high = declared.spec.columns[name].bounds or (0.0, 1.0)
-    covariance = covariance_of(population, records=MOST_GROUPED)
     if isinstance(population, Autoregressive) or population.max_correlation is not None:
         covariance = covariance * ((high - low) / 8.0) ** 2  # equal variances, of any size
     size, middle = len(covariance), (low + high) / 2.0

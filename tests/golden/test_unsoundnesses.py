@@ -39,7 +39,9 @@ UNSOUND = {
         "private_branch_filtered_size private_branch_add_remove_size"
     ),
     "loop bounds": "private_loop_bound released_loop_bound while_loop loop_over_rows",
-    "early exit": "early_return_private early_return early_return_in_helper break_out",
+    "early exit": (
+        "early_return_private early_return early_return_in_helper break_on_a_private_value"
+    ),
     "exceptions": "try_except assert_on_data raise_on_data division_as_exception",
     "truthiness of private values": "truthiness_of_sum truthiness_of_number truthiness_not",
     "bounds that nobody enforces": (
@@ -54,7 +56,9 @@ UNSOUND = {
     "a bound variable that escapes": (
         "bound_variable_escapes lambda_escapes candidate_escapes piece_escapes"
     ),
-    "division by zero in a solver": "division_in_refinement division_by_zero division_in_a_row",
+    "division by zero in a solver": (
+        "division_in_refinement division_by_zero division_by_a_column_with_a_zero"
+    ),
     "vacuous preconditions": "vacuous_precondition vacuous_by_arithmetic false_precondition",
     "float constants taken for reals": "float_is_not_real budget_by_a_hair constant_rounded_down",
     "floating-point noise": "own_laplace import_numpy classical_gaussian_at_ten",

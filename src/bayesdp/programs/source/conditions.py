@@ -200,9 +200,9 @@ def _weighed(node: ast.AST, test: Scalar, a: Scalar, b: Scalar) -> Scalar:
             "A condition chooses between private values that are not single numbers.",
             "Release first; or put the condition inside the row.",
         )
-    yes, no = (Scalar("static", constant(Fraction(i), node), INT) for i in (1, 0))
+    taken, left = (Scalar("static", constant(Fraction(i), node), INT) for i in (1, 0))
     parts = []
-    for side, sides in ((a, (yes, no)), (b, (no, yes))):
+    for side, sides in ((a, (taken, left)), (b, (left, taken))):
         if side.level == "static" and not side.expr.data[0]:
             continue
         factor = Scalar("public", operation("if", node, test, *sides), INT, test.released)

@@ -322,12 +322,14 @@ def test_what_a_server_refuses_is_one_clear_error(book: Ledger, code: str, words
 # -- settings, rights and addresses ----------------------------------------------------------------
 
 
-def test_commits_are_on_the_disk_and_serialisable(book: Ledger) -> None:
+def test_commits_are_on_the_disk_and_serialisable(book: Ledger, postgres: Server) -> None:
+    postgres.run("ALTER ROLE curator SET synchronous_commit = off")
     with book._store.writing(create=False) as log:
         actual = [
             log.connection.exec_driver_sql(f"SHOW {name}").scalar()
             for name in ("synchronous_commit", "transaction_isolation", "lock_timeout")
         ]
+    postgres.run("ALTER ROLE curator RESET synchronous_commit")
     assert actual == ["on", "serializable", "30s"]
     with book._store.reading() as log, pytest.raises(Exception, match="read-only"):
         log.connection.exec_driver_sql("DELETE FROM entries")

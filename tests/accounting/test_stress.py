@@ -62,7 +62,12 @@ def check(book: Ledger, folder: Path, ended: str) -> dict[str, float]:
     assert len(shown[0]["releases"]) == RELEASES  # the budget of the first was used up
     killed = json.loads(ended)["killed"]
     assert killed >= SECONDS
-    return {"killed": killed, "debits": len(kept), "errors": len(given["error"])}
+    return {
+        "killed": killed,
+        "debits": len(kept),
+        "entries": book.head().sequence,
+        "errors": len(given["error"]),
+    }
 
 
 @pytest.mark.prove

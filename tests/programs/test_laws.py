@@ -97,7 +97,7 @@ def test_draws_are_of_the_posterior() -> None:
 @pytest.mark.parametrize(
     ("posterior", "likelihood", "mean", "variance"),
     [
-        ("beta(1 + n, 1 + db.size - n)", "bernoulli", 0.5, 0.25),
+        ("beta(1 + n, 1)", "bernoulli", 0.8, 0.16),
         ("gamma(1 + n, rate=2)", "poisson(exposure=3)", 6, 6 + 9),
         ("normal(n, sd=2)", "normal(sd=1)", 3, 5),
     ],

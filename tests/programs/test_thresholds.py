@@ -235,6 +235,17 @@ def test_public_queries_need_no_noise() -> None:
     assert [kind for kind, *_ in noted.seen] == ["laplace"]  # that of `shown`
 
 
+def test_a_coarser_grid_widens_the_noise() -> None:
+    """A query on much finer steps than the other is rounded, and may move by a step more."""
+    text = program("(count(r for r in db if r.b), sum(r.x / 10000000000000 for r in db))")
+    core, verdict = accepted(text)
+    row = {"k": 0, "x": 1, "b": True, "c": "u", "p": True}
+    (_, _, raised), (_, steps, queried) = seen(core, verdict, [row])[1:]
+    assert steps[0] == 2**32
+    assert raised >= 2.5 * (2**32 + 1)
+    assert queried >= 10 / 3 * (2**32 + 1)
+
+
 def test_a_stated_sensitivity_may_be_larger() -> None:
     queries = "(count(r for r in db if r.b), sum(r.k for r in db))"
     text = program(queries).replace("threshold=2", "threshold=2, sensitivity=12")

@@ -52,7 +52,7 @@ def check(book: Ledger, folder: Path, ended: str) -> dict[str, float]:
     shown = book.show()
     kept = {item["id"]: item["status"] for dataset in shown for item in dataset["releases"]}
     assert set(given["debited"]) <= set(kept)  # no debit is lost
-    assert len(set(given["debited"])) == len(given["debited"])  # none is told twice
+    assert len(set(given["debited"])) == len(given["debited"])  # none is written twice
     assert {kept[name] for name in given["stored"]} == {"released"}
     for dataset in shown:
         (reading,) = dataset["readings"]
@@ -103,19 +103,19 @@ def test_a_disk_that_is_full_refuses_the_debit(tmp_path: Path, room: int) -> Non
         try:
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (size + room, size + room))
-            with (tmp_path / "debits").open("a") as reported:
+            with (tmp_path / "debits").open("a") as written:
                 for _ in range(100):
-                    reported.write(f"{debit(book)}\n")
-                    reported.flush()
+                    written.write(f"{debit(book)}\n")
+                    written.flush()
         except LedgerError as error:
             status = 7 if "a disk that takes what is written" in str(error) else 8
         finally:
             os._exit(status)
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 7
-    reported = (tmp_path / "debits").read_text().split()
+    written = (tmp_path / "debits").read_text().split()
     assert book.faults() == []
     (shown,) = book.show()
     kept = [release["id"] for release in shown["releases"]]
-    assert kept[3:] == reported
+    assert kept[3:] == written
     assert shown["spent"] == 0.25 * len(kept)
     debit(book)  # and with room again it goes on

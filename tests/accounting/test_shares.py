@@ -182,8 +182,8 @@ def test_the_trail_has_every_entry_with_who_when_and_what(book: Ledger) -> None:
     book.freeze("d", frozen=False, by="Cu")
     trail = book.trail()
     assert [line["sequence"] for line in trail] == list(range(1, len(trail) + 1))
-    said = [(line["event"], line["analyst"], line["dp_epsilon"]) for line in trail]
-    assert said == [
+    events = [(line["event"], line["analyst"], line["dp_epsilon"]) for line in trail]
+    assert events == [
         ("ledger begun", None, None),
         ("data set added", "Ada", None),
         ("reading registered", "Ada", None),

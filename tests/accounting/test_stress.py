@@ -52,7 +52,7 @@ def check(book: Ledger, folder: Path, ended: str) -> dict[str, float]:
     shown = book.show()
     kept = {item["id"]: item["status"] for dataset in shown for item in dataset["releases"]}
     assert set(given["debited"]) <= set(kept)  # no debit is lost
-    assert len(set(given["debited"])) == len(given["debited"])  # none is written twice
+    assert len(set(given["debited"])) == len(given["debited"])  # none is given twice
     assert {kept[name] for name in given["stored"]} == {"released"}
     for dataset in shown:
         (reading,) = dataset["readings"]

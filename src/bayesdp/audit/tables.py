@@ -267,7 +267,8 @@ def noised(query: PlannedQuery, total: Total) -> Ints:
 def distance(query: PlannedQuery, first: Total, second: Total) -> float:
     """How far two tables are apart for a query: what the ratio of likelihoods may reach.
 
-    `first` and `second` are the totals of the `query` in each. In nats for Laplace noise and choices, the square of standard deviations for Gaussian noise.
+    `first` and `second` are the totals of the `query` in each. In nats for Laplace noise and
+    choices, the square of standard deviations for Gaussian noise.
     """
     moved = np.abs(noised(query, first) - noised(query, second)).astype(float)
     if query.shape.choice is not None:

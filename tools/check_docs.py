@@ -1,8 +1,8 @@
 """Check the documentation by using it (`make docs`).
 
-In README.md, CONTRIBUTING.md, CHANGELOG.md and docs/, per file, in order, in the place that the
-file has in a temporary copy of the repository, which holds the demo data and docs/examples/ only:
-data that a page uses, the page itself must bring.
+In README.md, CONTRIBUTING.md, CHANGELOG.md, SECURITY.md and docs/, per file, in order, in the
+place that the file has in a temporary copy of the repository, which holds the demo data and
+docs/examples/ only: data that a page uses, the page itself must bring.
 
 * links to files of the repository, and to headings in them, lead somewhere;
 * ```python blocks run; where they show a prompt, as doctests. One file is one namespace;
@@ -203,7 +203,9 @@ def check(page: Path) -> Iterator[str]:
 
 def main() -> int:
     """Check every page; say what is wrong; the exit status."""
-    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    pages = [
+        ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+    ]
     pages = [page for page in pages if page.exists()] + sorted((ROOT / "docs").rglob("*.md"))
     problems = [problem for page in pages for problem in check(page)]
     for problem in problems:

@@ -402,6 +402,14 @@ REFUSED: dict[str, tuple[Any, str]] = {
         lambda: study([COUNT], columns={"day": {"bounds": ["2020-01-01", "2021-01-01"]}}),
         r"data\.columns\.day: expected no dates",
     ),
+    "groups that are found": (
+        lambda: study(
+            [{"kind": "count", "by": "shop"}],
+            columns={"shop": {"groups": "from data"}},
+            budget=dict(epsilon=1.0, notion="dp", delta=1e-6, mechanism_delta=5e-7),
+        ),
+        r"data\.columns\.shop\.groups",
+    ),
     "n from the data": (lambda: study([COUNT], n="from data"), r"data\.n is 'from data'"),
     "Gaussian records of two columns": (
         lambda: study(

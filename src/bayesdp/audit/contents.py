@@ -213,6 +213,13 @@ def _require_made_up(spec: StudySpec) -> None:
             remedy="Audit the same queries on a table that is long and joined already.",
         )
     for name, column in spec.columns.items():
+        if column.groups is not None:
+            raise UnsupportedError(
+                f"data.columns.{name}.groups",
+                column.groups,
+                expected="declared groups, to make up tables with them",
+                remedy="Audit the same study with states in their place.",
+            )
         timed = column.is_date or column.is_duration or column.is_dated
         if timed or column.format is not None or column.parts is not None:
             raise UnsupportedError(

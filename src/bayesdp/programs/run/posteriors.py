@@ -188,7 +188,7 @@ def _space(prior: d.Univariate) -> tuple[str, d.CredibleInterval]:
     assert isinstance(low, float)
     assert isinstance(high, float)
     if prior.family == "gamma":
-        low = max(low, high * 1e-12, 1e-290)
+        low, high = max(low, high * 1e-12, 1e-290), max(high, 1e-290)
         return "log", (float(np.log(low)) - 12.0, float(np.log(high)) + 12.0)
     reach = 6.0 * (high - low)
     return "identity", (low - reach, high + reach)

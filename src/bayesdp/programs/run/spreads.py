@@ -49,11 +49,16 @@ def prior_of(numbers: Sequence[float]) -> d.Joint:
     mean, strength, shape, scale = numbers
 
     def draw(many: int, rng: np.random.Generator) -> Floats:
-        variance = scale / rng.gamma(shape, size=many)
+        variance = _held(scale / np.maximum(rng.gamma(shape, size=many), 1e-140))
         both = [rng.normal(mean, np.sqrt(variance / strength)), np.sqrt(variance)]
         return np.stack(both, axis=1)
 
     return d.Joint("normal", NAMES, (), draw, (), tuple(numbers))
+
+
+def _held(variance: Floats) -> Floats:
+    """Variances whose squares are doubles: a shape near 0 has others."""
+    return np.asarray(np.clip(variance, 1e-150, 1e150))
 
 
 def posterior(
@@ -72,7 +77,7 @@ def posterior(
     rng, law = np.random.default_rng(), InverseGamma(prior.parameters, n)
     average, deviations = _sums(source, about, law, aware, rng)
     mean, k, shape, scale = law.updated(average, deviations)
-    variance = scale / rng.gamma(shape, size=DRAWS)
+    variance = _held(scale / np.maximum(rng.gamma(shape, size=DRAWS), 1e-140))
     draws = np.stack([rng.normal(mean, np.sqrt(variance / k)), np.sqrt(variance)], axis=1)
 
     def draw(many: int, _: np.random.Generator) -> Floats:

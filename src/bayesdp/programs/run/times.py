@@ -106,6 +106,9 @@ def exponential_time(
     `longest` is the longest time of a record, `space` where `by_quadrature` looks for the rate.
     """
     n = float(source.size or 0)
+    # Where a prior lies near 0 or far out, the records may still say otherwise.
+    name, (low, high) = space
+    space = name, (min(low, -40.0), max(high, 40.0))
     if aware:
         logs = log_time_likelihood(source, longest)
         notes: tuple[str, ...] = (FLAT_TIME,) if len(source.values) == 2 else ()

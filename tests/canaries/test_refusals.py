@@ -283,7 +283,7 @@ def test_a_release_that_fails_shows_no_value(
 def test_a_ledger_that_fails_shows_no_value(outputs: Outputs) -> None:
     assert outputs.run("release", "people.toml") == 0
     held = sqlite3.connect("ledger.db")
-    held.execute("DROP TABLE IF EXISTS readings")
+    held.execute("DROP TABLE results")
     held.commit()
     held.close()
     assert outputs.run("release", "people.toml") in (1, 2)

@@ -25,7 +25,14 @@ from bayesdp.kernel.results import NOISES
 from bayesdp.kernel.row_counts import check_row_counts
 from bayesdp.kernel.stated import stated_columns, stated_population
 from bayesdp.programs import dependence
-from bayesdp.programs.run import diagnostics, posteriors, regression
+from bayesdp.programs.run import (
+    diagnostics,
+    generalized,
+    mixtures,
+    posteriors,
+    regression,
+    times,
+)
 from bayesdp.release import Study
 from bayesdp.statements.outputs import NOTES, read_output
 from tests.kernel.statements import read_query
@@ -439,6 +446,7 @@ def test_a_failure_has_the_words_that_it_has() -> None:
 def test_notes_of_posteriors_are_known() -> None:
     said = {posteriors.FLAT_SIZE, posteriors.CLIP, posteriors.MATCHED, regression.FIXED}
     said |= {dependence.COUNTED, dependence.IGNORED}
+    said |= {generalized.LAW, mixtures.INDEPENDENT, times.FLAT_TIME}
     assert said | set(regression.CHOICES) == NOTES
     chains = np.concatenate([np.zeros((1, 50, 1)), np.ones((1, 50, 1))]) + np.linspace(
         0, 0.1, 50

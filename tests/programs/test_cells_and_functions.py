@@ -372,8 +372,8 @@ FUNCTIONS = {
         "laplace(sum(r.x // 3 for r in db), epsilon=1, sensitivity=2)", "sensitivity", 3),
     "a division by a column that may be 0": (
         "laplace(sum(r.x // r.z for r in db), epsilon=1)", "division", None),
-    "a division by a private column": (
-        "laplace(sum(r.x // r.w for r in db), epsilon=1)", "", None),
+    "a division by a private column that may be 0": (
+        "laplace(sum(r.w // r.x for r in db), epsilon=1)", "", None),
     "a filter that changes where a logarithm lies": (
         "laplace(sum(log(r.w) + 1 for r in db if r.b), epsilon=1, sensitivity=1.7)",
         "sensitivity", None),

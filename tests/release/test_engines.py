@@ -33,8 +33,9 @@ COLUMNS = {
     "ill": {"states": [0, 1]},
     "g": {"public": True, "states": [1, 2, 3]},
 }
-OF_A_RELEASE = {"results", "release", "time", "assumptions"}
-"""The noise, the name and the time of the release, and the assumption that names both."""
+OF_A_RELEASE = {"results", "release", "time", "ledger", "assumptions"}
+"""The noise, name, time and debit of the release, and the assumptions that name these."""
+NAMED = "the release ", "its debit is "
 TYPES = {"x": "float8", "w": "float8", "ill": "int8", "g": "int8"}
 
 
@@ -124,7 +125,7 @@ def same_in(source: Any, frame: pl.DataFrame, **other: Any) -> None:
     assert known.body.keys() == again.body.keys()
     assert differ <= OF_A_RELEASE, differ
     assumed = [set(made.body["assumptions"]) for made in (known, again)]
-    assert all(text.startswith("the release ") for text in assumed[0] ^ assumed[1])
+    assert all(text.startswith(NAMED) for text in assumed[0] ^ assumed[1])
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from bayesdp.errors import (
     InputError,
     UnsupportedError,
 )
+from bayesdp.programs import dependence
 from bayesdp.release import Study
 from bayesdp.release.plan import make_plan
 from tests.release.program_studies import (
@@ -130,6 +131,7 @@ def test_which_bounds_count_is_said(tmp_path: Path) -> None:
     assert program.notes == (
         "'height' is clipped to the study's 150 to 190, then to the program's 100 to 230: "
         "the study's count",
+        dependence.IGNORED.rstrip("."),
     )
     wide = changed(height={"bounds": [90, 200]})
     (program,) = make_plan(study(tmp_path, asks("height"), columns=wide).spec).programs

@@ -107,6 +107,7 @@ _SAID_ELSEWHERE = (
     "the adversary is '",
     "secret values lie ",
     "the release '",
+    "its debit is entry ",
     "the study and its ledger allow a level of",
 )
 _IN_PLAIN = (

@@ -88,6 +88,9 @@ def check_header(names: Sequence[str], description: str) -> None:
         )
 
 
+_INTERRUPTED = "Query interrupted"
+"""What DuckDB raises where somebody types Ctrl+C while a query runs."""
+
 Errors = type[Exception] | tuple[type[Exception], ...]
 """The types of what an engine raises; DuckDB's where none are given."""
 
@@ -97,6 +100,10 @@ def engine(action: Callable[[], T], errors: Errors = ()) -> T:
     errors = errors or _errors_of_duckdb()
     try:
         return action()
+    except RuntimeError as error:
+        if str(error) == _INTERRUPTED:
+            raise KeyboardInterrupt from None
+        raise
     except errors as error:
         line = _LINE.search(str(error))
         kind = type(error).__name__

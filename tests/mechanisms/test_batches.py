@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
@@ -207,21 +206,3 @@ def test_answers_of_three_and_more_states(chance: Chance) -> None:
         for true in (0, states - 1):
             drawn = response.release([true] * 14_000)
             chance.expect_law(drawn, dict(enumerate(law[true])))
-
-
-def test_many_draws_take_less_than_one_by_one() -> None:
-    """Processor time for a record, in one run: a tenth of that of a call for each."""
-    response = RandomizedResponse.for_cost((0, 1, 2), 1.0)
-    batches.fair_bytes(1)
-    response.release([0])
-
-    def seconds(act: Callable[[], object]) -> float:
-        start = time.process_time()
-        act()
-        return time.process_time() - start
-
-    alone = seconds(lambda: [response.release([0]) for _ in range(2000)]) / 2000
-    assert seconds(lambda: response.release([0, 1, 2] * 20_000)) / 60_000 < alone / 5
-    samplers, table = OpenDP(), np.asarray([[0, -3, -1, -2]] * 40_000, np.int64)
-    alone = seconds(lambda: [samplers.choose([0, -3, -1, -2], 2.0) for _ in range(2000)]) / 2000
-    assert seconds(lambda: samplers.choose_each(table, 2.0)) / 40_000 < alone / 5

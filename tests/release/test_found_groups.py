@@ -562,3 +562,20 @@ def test_a_missing_cell_takes_no_place_among_a_persons_groups(tmp_path: Path) ->
     columns = COLUMNS | {"who": {"public": True}}
     made = study(table, tmp_path, asked, n=40, unit="who", rows_per_unit=3, columns=columns)
     assert counts_of(made, table).values == {"a": (40,)}
+
+
+@pytest.mark.parametrize(
+    ("where", "due"),
+    [
+        ("shop == 'a'", {"a": (2,)}),
+        ("shop != 'a'", {"b": (3,)}),
+        ("shop in ['a', 'c']", {"a": (2,)}),
+        ("shop == 'a' or ill == 1", {"a": (2,), "b": (2,)}),
+    ],
+)
+def test_a_condition_on_the_groups_own_names_leaves_the_others_out(
+    where: str, due: dict[str, tuple[int]], tmp_path: Path
+) -> None:
+    table = pd.DataFrame({"shop": ["a", "a", "b", "b", "b", None], "ill": [0, 1, 0, 1, 1, 1]})
+    made = study(table, tmp_path, VISITS | {"where": where}, n=6)
+    assert counts_of(made, table).values == due

@@ -343,12 +343,12 @@ class _Scan:
         return set(condition.columns) <= self.dimensions.keys()
 
     def _add(self, query: DataQuery) -> None:
+        self.places[query.name, "size"] = 0
+        if isinstance(query, FoundGroupsQuery):  # rows that name no group don't count either
+            self._aggregate(query, "value", self.staged.count(where=self._counted(query)))
+            return
         groups = query.where if self._is_of_groups(query.where) else None
         where = None if groups else self._counted(query)
-        self.places[query.name, "size"] = 0
-        if isinstance(query, FoundGroupsQuery):
-            self._aggregate(query, "value", self.staged.count(where=where))
-            return
         if self.order is not None:
             self._aggregate(query, "size", self.staged.count(where=self.staged.counts_))
         if query.where and all(self.columns[name].is_public for name in query.where.columns):

@@ -352,6 +352,12 @@ CASES = (
         raw=groups(ASIDE).replace(b'kind = "count"', b'kind = "mean"\ncolumn = "height"'),
     ),
     people(
+        "query-groups-histogram",
+        "spend",
+        "spend",
+        raw=groups(ASIDE).replace(b'"count"\nby', b'"histogram"\ncolumn'),
+    ),
+    people(
         "query-groups-above",
         "spend",
         "spend",

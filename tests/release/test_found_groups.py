@@ -407,7 +407,15 @@ REFUSED: dict[str, tuple[Document, str]] = {
     ),
     "a histogram of names": (
         {"queries": [{"name": "m", "kind": "histogram", "column": "shop"}]},
-        r"query\[0\].*states",
+        r'query\[0\]\.column.*states.*"count" with by = "shop"',
+    ),
+    "bins of names": (
+        {"queries": [{"name": "m", "kind": "histogram", "column": "shop", "bins": [0, 1, 2]}]},
+        r'query\[0\]\.column.*"count" with by = "shop"',
+    ),
+    "a histogram of names and others": (
+        {"queries": [{"name": "m", "kind": "histogram", "column": ["ill", "shop"]}]},
+        r'query\[0\]\.column.*"count" with by = "shop"',
     ),
     "two columns": (
         {"queries": [VISITS | {"by": ["shop", "team"]}]},

@@ -304,6 +304,7 @@ OTHERWISE = {
     "series.private_periods": "tests/release/test_series.py does what each remedy says",
     "series.series_of": "tests/release/test_series.py does what each remedy says",
     "series.with_noise": "tests/release/test_series.py does what each remedy says",
+    "cells.check_not_found": "tests/release/test_found_groups.py counts by such a column",
     "crossed.contingency_cells": "an example of a declaration, with a name of one's own",
     "quantiles._candidates": "names what a quantile may be among, by keys of its own",
     "quantiles.choice": "names what a quantile may be among, by keys of its own",

@@ -16,11 +16,25 @@ MOST_CELLS = 2000
 """The most cells of a histogram: each is a column of the data engine's query."""
 
 
+def check_not_found(column: Column, key: str) -> None:
+    """`InputError` below a query's `key` for a column whose groups are found in the data."""
+    if column.groups is not None:
+        raise InputError(
+            f"{key}.column",
+            column.name,
+            expected="a column with bounds or with declared states: nobody declares what stands in "
+            "this one",
+            remedy=f'Ask for kind = "count" with by = "{column.name}" in the place of column, '
+            "which shows the groups above a threshold.",
+        )
+
+
 def cells_of(query: QuerySpec, column: Column, key: str) -> tuple[Value, ...]:
     """The cells of a histogram: the states of its `column`, or the labels of the `query`'s bins.
 
     Raises `InputError` below the query's `key` for bins that can't be, and for too many cells.
     """
+    check_not_found(column, key)
     if query.bins is None:
         if column.levels is None:
             raise InputError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bayesdp.errors import InputError
-from bayesdp.release.cells import level_words
+from bayesdp.release.cells import check_not_found, level_words
 from bayesdp.release.spec_parts import QuerySpec
 from bayesdp.statements.columns import CellKey
 from bayesdp.statements.queries import column_names
@@ -73,6 +73,7 @@ def contingency_cells(columns: Sequence[Column], key: str) -> tuple[CellKey, ...
     Raises `InputError` below the query's `key` for a column without states, and for too many.
     """
     for column in columns:
+        check_not_found(column, key)
         if column.levels is None:
             raise InputError(
                 f"{key}.column",

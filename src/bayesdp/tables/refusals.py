@@ -96,7 +96,10 @@ Errors = type[Exception] | tuple[type[Exception], ...]
 
 
 def engine(action: Callable[[], T], errors: Errors = ()) -> T:
-    """Run an action that reads cells. The engine's `errors` become `UnreadableCellsError`."""
+    """Run an action that reads cells. The engine's `errors` become `UnreadableCellsError`.
+
+    Raises `KeyboardInterrupt` where somebody types Ctrl+C meanwhile.
+    """
     errors = errors or _errors_of_duckdb()
     try:
         return action()

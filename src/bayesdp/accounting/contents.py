@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -17,16 +18,20 @@ from bayesdp.accounting.canonical import canonical_json
 from bayesdp.accounting.entries import Entry, UndecodedError
 from bayesdp.accounting.schema import FORMAT, VERSION
 from bayesdp.accounting.spend import Reading, Spend
+from bayesdp.errors import finite_number
 from bayesdp.notions import Cost
 
 T = TypeVar("T")
+
+NOT_WRITTEN = (TypeError, KeyError, ValueError, AttributeError, OverflowError, RecursionError)
+"""How reading fails where an entry says what no ledger has written."""
 
 
 def decoded(decoder: Callable[..., T], *values: Any) -> T:
     """What a decoder makes of values; every way in which that fails is an `UndecodedError`."""
     try:
         return decoder(*values)
-    except (TypeError, KeyError, ValueError, AttributeError) as error:
+    except NOT_WRITTEN as error:
         raise UndecodedError(str(error)) from error
 
 
@@ -189,11 +194,14 @@ class Book:
             try:
                 _require((entry.kind == "ledger") == (position == 0), "no ledger begins here")
                 self._take(entry)
-            except (TypeError, KeyError, ValueError, AttributeError) as error:
+            except NOT_WRITTEN as error:
                 raise UndecodedError(f"entry {entry.sequence}: {error}") from error
 
     def _take(self, entry: Entry) -> None:
         """Put the next entry where it belongs."""
+        if entry.kind != "ledger":  # which has no time where an empty one of version 2 became it
+            aware = datetime.fromisoformat(entry.time).tzinfo is not None
+            _require(aware, "its time has no offset from UTC")
         match entry.kind:
             case "ledger":
                 said = said_in(entry)
@@ -201,10 +209,10 @@ class Book:
                 _require(kept == (FORMAT, VERSION), "it is of another format or version")
             case "dataset":
                 _require(entry.dataset not in self.datasets, "the data set was there before")
-                unit = str(said_in(entry)["unit"])
+                unit = _text(said_in(entry), "unit")
                 self.datasets[entry.dataset] = DatasetRecord(entry.dataset, unit)
             case "columns":
-                self._of(entry).columns |= said_in(entry)["columns"]
+                self._of(entry).columns |= _flags(said_in(entry)["columns"])
             case "reading":
                 self._of(entry).readings.append(entry)
             case "release":
@@ -221,13 +229,13 @@ class Book:
                 self.refused.append(entry)
             case "share":
                 said = said_in(entry)
-                self._of(entry).shares[str(said["analyst"])] = float(said["share"])
+                self._of(entry).shares[_text(said, "analyst")] = _share(said["share"])
             case "frozen":
                 said = said_in(entry)
-                freeze = Freeze(str(said["by"]), str(said["reason"]), entry.time)
-                self._of(entry).frozen = freeze if said["frozen"] is True else None
+                freeze = Freeze(_text(said, "by"), _text(said, "reason"), entry.time)
+                self._of(entry).frozen = freeze if _flag(said["frozen"]) else None
             case _:
-                raise ValueError(f"no ledger of this version writes '{entry.kind}'")
+                raise ValueError(f"no ledger of this version writes '{entry.kind[:40]}'")
 
     def _of(self, entry: Entry) -> DatasetRecord:
         """The data set that an entry is about."""
@@ -247,17 +255,19 @@ class Book:
 
 def _refusal_of(entry: Entry) -> dict[str, Any]:
     said = said_in(entry)
+    costs = {name: _double(said.get(name)) for name in ("dp_epsilon", "dp_rho")}
+    _require(len({cost is None for cost in costs.values()}) == 1, "half of its cost is not there")
     return {
         "dataset": entry.dataset,
-        **{name: said[name] for name in ("analyst", "study", "reason")},
+        **{name: _text(said, name) for name in ("analyst", "study", "reason")},
         "time": entry.time,
-        **{name: _double(said.get(name)) for name in ("dp_epsilon", "dp_rho")},
+        **costs,
     }
 
 
 def _double(value: object) -> float | None:
     """A cost of a text in which 1.0 is written as 1."""
-    return None if value is None else float(value)  # type: ignore[arg-type]
+    return None if value is None else finite_number("cost", value, expected="a cost", zero=True)
 
 
 def _require(holds: bool, problem: str) -> None:
@@ -265,16 +275,43 @@ def _require(holds: bool, problem: str) -> None:
         raise ValueError(problem)
 
 
+def _text(said: Mapping[str, Any], name: str) -> str:
+    """What an entry has said by a name, which can be printed."""
+    text = said[name]
+    _require(isinstance(text, str), f"its '{name}' is not a text")
+    text.encode()  # a ValueError for half a letter
+    return str(text)
+
+
+def _share(value: object) -> float:
+    share = finite_number("share", value, expected="a share", zero=True)
+    _require(share <= 1.0 and not isinstance(value, bool), "a share is from 0 to 1")
+    return share
+
+
+def _flag(value: object) -> bool:
+    _require(isinstance(value, bool), "it says neither true nor false")
+    return value is True
+
+
+def _flags(columns: Mapping[str, object]) -> dict[str, bool]:
+    return {_text({"column": name}, "column"): _flag(value) for name, value in columns.items()}
+
+
 def said_in(entry: Entry) -> dict[str, Any]:
     """What an entry says, as plain data. Raises `ValueError` for what no ledger has written."""
     said = json.loads(entry.content)
     _require(isinstance(said, dict), "its content is not an object")
+    _text({"by": said.get("by", "")}, "by")
     return dict(said)
 
 
 @lru_cache(maxsize=16384)
 def _spends_of(entry: Entry, unit: str) -> tuple[Spend, ...]:
-    plain = said_in(entry)["spends"]
+    said = said_in(entry)
+    _text(said, "analyst"), _text(said, "study")
+    _require(isinstance(said["request"], dict), "its 'request' is not an object")
+    plain = said["spends"]
     return tuple(
         Spend.from_dict({**item, "dataset": entry.dataset, "unit": unit}) for item in plain
     )
@@ -295,6 +332,7 @@ def _reading(content: str) -> Reading:
         if content == written:
             return reading
     said = json.loads(content)
+    _text({"by": said.get("by", "")}, "by")
     reading = Reading.from_dict(said["reading"])
     _require(reading.key() == said["key"], "a reading doesn't match its key")
     return reading

@@ -74,6 +74,7 @@ def _entry_of(line: str, place: str) -> tuple[Entry, str | None]:
         types = [int, *[str] * (len(FIELDS) - 1)]
         if set(plain) != due or [type(item) for item in fields] != types:
             raise ValueError("other fields than an entry has")
+        "".join([*fields[1:], text or ""]).encode()  # a ValueError for half a letter
         if text is not None and result_content(text) != content:
             raise ValueError("the text of its result is another")
         return Entry(*fields), text  # type: ignore[arg-type]

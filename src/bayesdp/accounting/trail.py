@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from bayesdp.accounting.chosen import time_of
@@ -55,9 +55,15 @@ def trail_of(
         for line in lines
         if dataset in (None, line["dataset"])
         and analyst in (None, line["analyst"])
-        and (first is None or datetime.fromisoformat(line["time"]) >= first)
-        and (last is None or datetime.fromisoformat(line["time"]) <= last)
+        and (first is None or _time(line) >= first)
+        and (last is None or _time(line) <= last)
     ]
+
+
+def _time(line: Mapping[str, Any]) -> datetime:
+    """When a line's entry was written; the first one of a ledger may not say it."""
+    text = line["time"]
+    return datetime.fromisoformat(text) if text else datetime.min.replace(tzinfo=UTC)
 
 
 def _line(entry: Entry, book: Book) -> dict[str, Any]:

@@ -412,6 +412,23 @@ def test_wrong_addresses(url: str, words: str) -> None:
     assert "w@h" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql:ada:secret@h/d",
+        "postgresql:/ada:secret@h/d",
+        "/a/folder/postgresql:/ada:secret@h/d",  # as beside a study
+        " Postgres:\\\\ada:secret@h\\d",
+        "host=h user=ada password=secret",
+    ],
+)
+def test_what_looks_like_a_server_is_not_the_name_of_a_file(url: str) -> None:
+    """A budget would begin anew in it, and its name would show a password."""
+    with pytest.raises(LedgerError, match="looks like a server") as caught:
+        ledger(url)
+    assert "secret" not in str(caught.value)
+
+
 def test_addresses() -> None:
     address = parse("postgresql://ada@[::1]:5433/heights?schema=s&sslmode=require")
     assert address.arguments() == {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -192,3 +193,21 @@ def test_what_is_no_certificate_is_refused(
     document = json.loads(Path(name).read_text())
     Path("changed.json").write_text(json.dumps(document | {"n": 7}))
     assert against("changed.json")[0] == 2
+
+
+def test_pipes_among_the_certificates_are_not_waited_for(folder: Path) -> None:
+    release()
+    os.mkfifo("pipe.certificate.json")
+    assert WARNING not in release()  # whoever reads a pipe waits for ever
+    status, output = against(".")
+    assert status == 0
+    assert "2 certificates" in output
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", '{"a": 1}'])
+def test_a_file_that_is_no_certificate_is_named(folder: Path, text: str) -> None:
+    release()
+    Path("notes.certificate.json").write_text(text)
+    status, output = against(".")
+    assert status == 2
+    assert "--against is 'notes.certificate.json'" in output

@@ -6,6 +6,7 @@ Everything that is particular to SQLite is in this module, but for the migration
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import stat
 import uuid
@@ -25,6 +26,8 @@ from bayesdp.errors import LedgerError, UnsupportedError
 
 LONGEST_NAME = 200
 LONGEST_PATH = 1000
+_SERVER = re.compile(r"(.*/)?\s*postgres(ql)?:(?!//)|.*\bpassword\s*=", re.I | re.S)
+"""What is meant for a server and may have a password, in a folder or not, but isn't its URL."""
 ACCEPTED = "sqlite:///PATH or a path, or postgresql://HOST/DATABASE"
 
 
@@ -35,6 +38,13 @@ def path_of(url: str | os.PathLike[str]) -> Path:
     for a path that no file can have.
     """
     text = os.fspath(url)
+    if _SERVER.match(text):
+        raise LedgerError(
+            "ledger",
+            expected=f"{ACCEPTED}; this looks like a server, and would be the name of a file",
+            remedy="Write postgresql://USER@HOST/DATABASE, without a password, or another name.",
+            shown=False,
+        )
     scheme, colon, rest = text.partition("://")
     if colon and scheme != "sqlite":
         raise UnsupportedError(

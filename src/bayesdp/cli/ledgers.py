@@ -138,7 +138,9 @@ def _certificates(paths: Sequence[Path]) -> dict[str, Mapping[str, Any]]:
 
     documents: dict[str, Mapping[str, Any]] = {}
     for path in paths:
-        files = sorted(path.glob("*.certificate.json")) if path.is_dir() else [path]
+        files = [path]
+        if path.is_dir():
+            files = sorted(file for file in path.glob("*.certificate.json") if not file.is_fifo())
         if not files:
             expected = "a folder with certificates, whose names end in .certificate.json"
             raise InputError("--against", str(path), expected=expected)
@@ -146,7 +148,9 @@ def _certificates(paths: Sequence[Path]) -> dict[str, Mapping[str, Any]]:
             try:
                 certificate, intact = Certificate.load(file)
             except InputError as error:
-                raise error.at("--against") from None
+                raise InputError(
+                    "--against", str(file), expected=error.expected, remedy=error.remedy
+                ) from None
             if not intact or "release" not in certificate.body:
                 expected = "the certificate of a release, as it was written"
                 remedy = "`bayesdp verify` says what is wrong with it."

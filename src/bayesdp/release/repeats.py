@@ -9,6 +9,7 @@ released is found in the ledger, by the certificates that it keeps.
 from __future__ import annotations
 
 import hashlib
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,6 +111,7 @@ def _certificates_in(folder: Path, dataset: str) -> dict[str, dict[str, Any]]:
         files = [(file.stat(), file) for file in folder.glob("*.certificate.json")]
     except OSError:
         return {}
+    files = [(state, file) for state, file in files if stat.S_ISREG(state.st_mode)]  # no pipe
     files.sort(key=lambda kept: kept[0].st_mtime, reverse=True)
     documents, size = dict[str, dict[str, Any]](), 0
     for state, file in files[:MOST_CERTIFICATES]:

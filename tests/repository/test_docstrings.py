@@ -150,6 +150,8 @@ def kinds(node: ast.expr | None, module: str) -> list[type]:
             value = vars(sys.modules[module]).get(name, getattr(builtins, name, None))
             if inspect.isfunction(value):
                 value = inspect.signature(value, eval_str=True).return_annotation
+            if isinstance(value, tuple):  # a constant that several handlers share
+                return [kind for kind in value if inspect.isclass(kind)]
             return [value] if inspect.isclass(value) and issubclass(value, BaseException) else []
     return []
 

@@ -122,6 +122,10 @@ EDITS = {
     "a view": "CREATE VIEW entries AS SELECT * FROM spends",
     "a flag of another type": "UPDATE columns SET private = 'x'",
     "a time of another type": "UPDATE datasets SET time = x'00'",
+    "a request that is a list": "UPDATE releases SET request = '[]' WHERE sequence = 1",
+    "a request that is nothing": "UPDATE releases SET request = 'null' WHERE sequence = 1",
+    "a result that is no JSON": "UPDATE results SET result = '2026-01-01'",
+    "a deep reading": "UPDATE readings SET reading = '" + "[" * 100_000 + "'",
 }
 
 

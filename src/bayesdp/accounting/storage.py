@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
 from bayesdp.accounting import schema, version_2
-from bayesdp.accounting.contents import ledger_content
+from bayesdp.accounting.contents import NOT_WRITTEN, ledger_content
 from bayesdp.accounting.entries import LedgerFault, chain_faults
 from bayesdp.accounting.schema import Log
 from bayesdp.errors import LedgerError, UnsupportedError
@@ -150,7 +150,7 @@ class LedgerFile:
             return schema.read(connection)
         except LedgerError:
             raise
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except NOT_WRITTEN as error:
             raise self.damaged(str(error)) from error
 
     def faults(self) -> list[LedgerFault]:

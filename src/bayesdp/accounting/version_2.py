@@ -146,12 +146,16 @@ def _releases(
             for plain in spends.pop(row.id, [])
         ]
         time = since[row.dataset] = max(row.time, since[row.dataset])
+        request = json.loads(row.request)
+        if not isinstance(request, dict):
+            raise ValueError("what a release asked for is not an object")
         content = release_content(
-            analyst=row.analyst, study=row.study, request=json.loads(row.request), spends=paid
+            analyst=row.analyst, study=row.study, request=request, spends=paid
         )
         yield _Row(time, "release", content, row.dataset, row.id)
         result = results_of.pop(row.id, None)
         if result is not None:
+            json.loads(result.result)  # a ValueError where no ledger has written it
             later = max(time, result.time)
             said = result_content(result.result)
             yield _Row(later, "result", said, row.dataset, row.id, result.result)

@@ -119,9 +119,10 @@ def stored_release(ledger: Ledger, dataset: str, key: str, identity: str) -> Sto
             raise InputError(
                 "key",
                 key,
-                expected=f"a key of this study's own: release {release['id']} of another study of "
-                f"the data set '{dataset}', '{release['study']}', was asked for with it",
-                remedy="Use another key.",
+                expected=f"a key of this study's own: release {release['id']} of '{dataset}' was "
+                f"asked for with it, by '{release['study']}' as it was then, which declares "
+                "something else",
+                remedy="Use another key, also after an edit of the study.",
             )
         result = release.get("result")
         if isinstance(result, Mapping) and "certificate" in result:

@@ -109,7 +109,7 @@ def _cells(
     for _ in range(8):
         t = np.linspace(low, high, COARSE)
         logs = at(t) + wide * (t - mean) ** 2
-        near = np.flatnonzero(logs > logs.max() - 30)
+        near = np.flatnonzero(logs >= logs.max() - 30)
         left, right = t[max(near[0] - 1, 0)], t[min(near[-1] + 1, COARSE - 1)]
         if right - left > 0.5 * (high - low):
             break
@@ -156,7 +156,7 @@ def posterior(
         for group in cells:
             logs = logs + np.log(np.maximum(group.weights(m, s).sum(axis=1), 1e-300))
         by_center = logs.reshape(CENTERS, SPREADS).max(axis=1)
-        near = np.flatnonzero(by_center > by_center.max() - 14)
+        near = np.flatnonzero(by_center >= by_center.max() - 14)
         left, right = centers[max(near[0] - 1, 0)], centers[min(near[-1] + 1, CENTERS - 1)]
         if right - left > 0.6 * (high - low):
             break

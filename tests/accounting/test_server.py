@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from bayesdp.accounting import Ledger, Reading
 from bayesdp.accounting import server as server_module
 from bayesdp.accounting.server import lock_key
-from bayesdp.accounting.server_urls import parse
+from bayesdp.accounting.server_addresses import parse
 from bayesdp.cli import app
 from bayesdp.errors import BudgetExceededError, LedgerError, UnsupportedError
 from tests.accounting.chains import filled
@@ -435,7 +435,7 @@ def test_addresses() -> None:
         "user": "ada", "host": "::1", "port": "5433", "dbname": "heights", "sslmode": "require",
     }  # fmt: skip
     assert parse("postgresql:///d").schema == "bayesdp_ledger"
-    assert parse("postgresql://%2Ftmp/d").host == "/tmp"
+    assert parse("postgresql://%2Ftmp/d").server.host == "/tmp"
 
 
 def test_a_server_that_is_not_there(tmp_path: Path) -> None:

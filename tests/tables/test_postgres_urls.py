@@ -30,7 +30,7 @@ def test_a_url_says_where_the_table_is(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     assert (address.schema, address.table) == ("s", "t")
     assert parse("postgresql:///d?table=t").schema == "public"
-    assert parse("postgresql://%2FTmp%2Fpg/d?table=t").host == "/Tmp/pg"
+    assert parse("postgresql://%2FTmp%2Fpg/d?table=t").server.host == "/Tmp/pg"
 
 
 @pytest.mark.parametrize(

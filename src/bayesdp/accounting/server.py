@@ -23,7 +23,7 @@ from bayesdp.accounting import schema
 from bayesdp.accounting.contents import ledger_content
 from bayesdp.accounting.entries import LedgerFault, chain_faults
 from bayesdp.accounting.schema import Log
-from bayesdp.accounting.server_urls import SCHEME, ServerAddress, parse
+from bayesdp.accounting.server_addresses import LedgerAddress, parse
 from bayesdp.errors import LedgerError, UnsupportedError
 
 CONNECT_SECONDS = 10
@@ -42,7 +42,7 @@ class LedgerServer:
     files: tuple[Path, ...] = ()
 
     def __init__(self, url: str, *, busy_seconds: float, now: Callable[[], str]) -> None:
-        self._address: ServerAddress = parse(url)
+        self._address: LedgerAddress = parse(url)
         self._busy_seconds, self._now = busy_seconds, now
         try:
             import psycopg  # noqa: F401
@@ -316,4 +316,4 @@ def structure_faults(connection: Connection, name: str) -> Iterator[LedgerFault]
         yield LedgerFault(f"trigger {trigger}", words)
 
 
-__all__ = ["SCHEME", "LedgerServer", "lock_key", "structure_faults"]
+__all__ = ["LedgerServer", "lock_key", "structure_faults"]

@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 from bayesdp.accounting.entries import LedgerFault
 from bayesdp.accounting.schema import Log
 from bayesdp.errors import LedgerError
+from bayesdp.server_urls import SCHEME
 
 
 class Store(Protocol):
@@ -58,7 +59,7 @@ def store_of(url: str | os.PathLike[str], *, busy_seconds: float, now: Callable[
     `busy_seconds` is how long to wait for another process, `now` the time of a new ledger. Raises
     `UnsupportedError` and `LedgerError` as `LedgerFile` and `LedgerServer` do.
     """
-    from bayesdp.accounting.server import SCHEME, LedgerServer
+    from bayesdp.accounting.server import LedgerServer
     from bayesdp.accounting.storage import LedgerFile
 
     text = os.fspath(url)

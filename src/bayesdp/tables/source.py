@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 from bayesdp.errors import TableError, UnsupportedError, did_you_mean
+from bayesdp.server_urls import SCHEME
 from bayesdp.statements.columns import Value
 from bayesdp.tables.columns import Column
 from bayesdp.tables.csv_dialect import USUAL, CsvDialect
@@ -43,7 +44,7 @@ from bayesdp.tables.frames import to_arrow
 from bayesdp.tables.other_files import remedy_for
 from bayesdp.tables.parquet_files import check_cells, durations_of, of_type, read_parquet
 from bayesdp.tables.postgres_engine import open_postgres
-from bayesdp.tables.postgres_urls import SCHEME, parse, without_password
+from bayesdp.tables.postgres_urls import parse, without_password
 from bayesdp.tables.refusals import BY_COMMAND, UnreadableCellsError, opening
 from bayesdp.tables.spark_engine import SparkEngine, open_connect, open_files, open_frame
 from bayesdp.tables.spark_urls import CONNECT, LOCAL, parse_connect, parse_local, shown

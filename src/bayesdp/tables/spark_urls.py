@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from bayesdp.errors import TableError
-from bayesdp.tables.postgres_urls import VARIABLE, expanded, without_password
+from bayesdp.server_urls import VARIABLE, expanded
+from bayesdp.tables.postgres_urls import unset, without_password
 
 LOCAL, CONNECT = "pyspark://", "sc://"
 _KEY = "data.source"
@@ -39,7 +40,7 @@ class ConnectAddress:
 
         Raises `TableError` for a variable that the environment doesn't have.
         """
-        return expanded(self.connection)
+        return expanded(self.connection, unset)
 
 
 def parse_connect(source: str) -> ConnectAddress:

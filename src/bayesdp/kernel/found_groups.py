@@ -17,7 +17,7 @@ from fractions import Fraction
 from flint import arb
 
 from bayesdp.kernel.arithmetic import agree, at_least, ball, require, watched
-from bayesdp.kernel.blocks import check_block
+from bayesdp.kernel.blocks import check_block, truth
 from bayesdp.kernel.queries import condition, labels
 from bayesdp.kernel.tails import laplace_tail
 from bayesdp.statements.certificates import FoundResult, ReleaseCertificate
@@ -86,15 +86,20 @@ def check_found(
 def check_found_results(results: Sequence[FoundResult], steps: Sequence[ThresholdedStep]) -> None:
     """`InvalidError` unless each shown group is one of a query's, with its noise and error.
 
-    The groups of a query stand in the order of their names, each of them once.
+    The groups of a query stand in the order of their names, each of them once. None has a name that
+    fails the query's condition, whatever other columns hold: no row of it would count.
     """
     due: list[FoundResult] = []
     for step in steps:
         watched()
-        name = step.evidence.query.name
+        query = step.evidence.query
+        name, where = query.name, query.where
+        tree = condition(where) if where is not None else None
         groups = {result.group: result for result in results if result.query == name}
         for group in sorted(groups):
             watched()
+            counts = tree is None or truth(tree, query.by, group) is not False
+            require(counts, "a group that its condition leaves out", f"result: {name}")
             _check_group(groups[group], step, f"result: {name}")
         due += [groups[group] for group in sorted(groups)]
     in_order = due == list(results)

@@ -193,6 +193,22 @@ def test_bounds_of_sums_hold() -> None:
     assert worst < 0.05
 
 
+def test_what_would_not_be_exact_is_refused() -> None:
+    assert len(batches.bernoulli_each(9, 2.0**-11)) == len(batches.uniform_each(9, 2**16)) == 9
+    for probability in (2.0**-65, 1e-5, 0.001 * 2.0**-12):
+        with pytest.raises(ValueError, match="no whole multiple"):
+            batches.bernoulli_each(9, probability)
+    for many in (0, 2**16 + 1):
+        with pytest.raises(ValueError, match="is not between"):
+            batches.uniform_each(9, many)
+    far = np.asarray([[0, 0], [-(2**62), 2**62]], np.int64)
+    assert batches.softmax_each(far // 2, 1.0)[1] == 1
+    for scores in (far, np.zeros((1, batches.MOST_PLACES + 1), np.int64)):
+        with pytest.raises(ValueError, match="too many scores"):
+            batches.softmax_each(scores, 1.0)
+    assert len(batches.softmax_each(np.zeros((0, 3), np.int64), 1.0)) == 0
+
+
 def test_rows_are_drawn_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "_CELLS", 10)
     table = np.asarray([[0, -(10**6), -(10**6)], [-(10**6), -(10**6), 0]] * 50, np.int64)

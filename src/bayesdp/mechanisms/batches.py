@@ -60,8 +60,14 @@ def _coins() -> Any:
 
 
 def bernoulli_each(count: int, probability: float) -> Bools:
-    """So many independent truth values, each true with this probability, at least 2^-11."""
-    limit = int(Fraction(probability) * 2**64)
+    """So many independent truth values, each true with this probability.
+
+    Raises `ValueError` for one that is not a whole multiple of 2^-64: all of at least 2^-11 are.
+    """
+    exact = Fraction(probability) * 2**64
+    if exact.denominator > 1:
+        raise ValueError(f"{probability!r} is no whole multiple of 2^-64")
+    limit = int(exact)
     drawn = np.full(count, limit >= 2**64)
     left = np.arange(0 if limit >= 2**64 else count)
     for digit in limit.to_bytes(9, "big")[1:]:
@@ -72,7 +78,12 @@ def bernoulli_each(count: int, probability: float) -> Bools:
 
 
 def uniform_each(count: int, many: int) -> Ints:
-    """So many independent whole numbers from 0 to `many` - 1, each as likely; at most 2^16."""
+    """So many independent whole numbers from 0 to `many` - 1, each as likely.
+
+    Raises `ValueError` unless `many` is between 1 and 2^16.
+    """
+    if not 1 <= many <= 2**16:
+        raise ValueError(f"{many} is not between 1 and 2^16")
     width = 1 if many <= 2**8 else 2
     rounds = 256**width // many * many
     drawn, left = np.zeros(count, np.int64), np.arange(count)
@@ -100,9 +111,12 @@ def respond_each(places: Sequence[int], states: int, kept: float) -> list[int]:
 def softmax_each(scores: Ints, scale: float) -> Ints:
     """For each row of whole scores a place, drawn with probability proportional to e^(score/scale).
 
-    `scores` has at most `MOST_PLACES` columns, and scores of a row differ by less than 2^63.
+    Raises `ValueError` where `scores` has more than `MOST_PLACES` columns, or scores of a row
+    differ by 2^63 or more.
     """
     rows, places = scores.shape
+    if places > MOST_PLACES or (rows and np.ptp(scores.astype(float), axis=1).max() >= 2.0**63):
+        raise ValueError("too many scores in a row, or too far from each other")
     chosen, step = np.zeros(rows, np.int64), max(_CELLS // places, 1)
     for start in range(0, rows, step):
         part = scores[start : start + step]

@@ -14,7 +14,7 @@ from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.stated import check_together
 from bayesdp.release import Study
 from bayesdp.statements import StatementError, read_columns, read_population
-from bayesdp.statements.columns import check_law
+from bayesdp.statements.column_sets import check_law
 
 PAIR: dict[str, Any] = {"pair": {"role": "cluster"}}
 NUMBERS: dict[str, Any] = {"x": {"bounds": [0.0, 5.0]}}

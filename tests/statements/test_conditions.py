@@ -220,7 +220,7 @@ def test_a_comment_is_named() -> None:
 
 
 def test_what_columns_are_is_the_same_for_study_and_certificate() -> None:
-    from bayesdp.statements.columns import operand
+    from bayesdp.statements.column_sets import operand
     from bayesdp.tables.predicates import _operand
 
     for name, column in STATED.items():

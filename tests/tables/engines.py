@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from bayesdp.statements.queries import interval_of_products
-from bayesdp.tables.checks import Structure, inspect
+from bayesdp.tables.checks import inspect
 from bayesdp.tables.columns import Column
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.grid import Grid
@@ -27,6 +27,7 @@ from bayesdp.tables.queries import (
     SumQuery,
 )
 from bayesdp.tables.source import Table
+from bayesdp.tables.structure import Structure
 from bayesdp.tables.sums import _Scan
 
 ARROW = {

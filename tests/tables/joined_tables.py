@@ -17,13 +17,14 @@ import pyarrow.parquet
 import pytest
 
 from bayesdp.errors import TableError, UnsupportedError
-from bayesdp.tables.checks import Structure, inspect
+from bayesdp.tables.checks import inspect
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.joins import joined, parse_joins
 from bayesdp.tables.predicates import Predicate
 from bayesdp.tables.queries import Cap, CountQuery, DataQuery, HistogramQuery, SumQuery
 from bayesdp.tables.source import Table
+from bayesdp.tables.structure import Structure
 from bayesdp.tables.sums import _Scan, run
 from bayesdp.tables.wide import melted, parse_wide
 

@@ -11,11 +11,12 @@ import pyarrow as pa
 import pytest
 
 from bayesdp.errors import InputError, TableMismatchError
-from bayesdp.tables.checks import Structure, count_records, inspect, structure_findings
+from bayesdp.tables.checks import count_records, inspect, structure_findings
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.queries import CountQuery, SumQuery
 from bayesdp.tables.source import open_table
+from bayesdp.tables.structure import Structure
 from bayesdp.tables.sums import run
 
 COLUMNS = {

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from bayesdp.errors import InputError, TableError, TableMismatchError
-from bayesdp.tables.checks import Structure, inspect
+from bayesdp.tables.checks import inspect
 from bayesdp.tables.csv_dialect import CsvDialect
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.grid import Grid
@@ -22,6 +22,7 @@ from bayesdp.tables.predicates import Predicate
 from bayesdp.tables.queries import CountQuery, HistogramQuery, SumQuery
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table, open_table
+from bayesdp.tables.structure import Structure
 from bayesdp.tables.sums import run
 from tests.effort import runs
 

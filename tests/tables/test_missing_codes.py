@@ -17,8 +17,8 @@ from bayesdp.errors import InputError
 from bayesdp.release import Study
 from bayesdp.release.spec import describe_column
 from bayesdp.statements import StatementError, label, read_columns
-from bayesdp.statements.columns import check_law
-from bayesdp.tables.checks import Structure, inspect
+from bayesdp.statements.column_sets import check_law
+from bayesdp.tables.checks import inspect
 from bayesdp.tables.columns import Column
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.grid import Grid
@@ -27,6 +27,7 @@ from bayesdp.tables.queries import CountQuery, HistogramQuery, SumQuery
 from bayesdp.tables.reading import read
 from bayesdp.tables.rows import read_columns as read_rows
 from bayesdp.tables.source import Table, open_table
+from bayesdp.tables.structure import Structure
 from bayesdp.tables.sums import run
 from bayesdp.verification import verify
 

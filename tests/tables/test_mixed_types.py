@@ -14,10 +14,11 @@ import pytest
 
 from bayesdp.errors import TableError
 from bayesdp.tables import order_keys, reading
-from bayesdp.tables.checks import Structure, inspect
+from bayesdp.tables.checks import inspect
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table, open_table
+from bayesdp.tables.structure import Structure
 
 CEST = dt.timezone(dt.timedelta(hours=2))
 NAIVE = dt.datetime(2024, 7, 1, 5)

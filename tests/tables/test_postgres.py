@@ -18,7 +18,7 @@ from bayesdp.errors import TableError, TableMismatchError, UnsupportedError
 from bayesdp.fitting.counting import Chains
 from bayesdp.fitting.states import read_states
 from bayesdp.populations.support import ChainSupport, ClusterSupport, RecordSupport, Support
-from bayesdp.tables.checks import Structure, count_records, inspect
+from bayesdp.tables.checks import count_records, inspect
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.engine import Engine
 from bayesdp.tables.grid import Grid
@@ -30,6 +30,7 @@ from bayesdp.tables.queries import (
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.rows import read_columns
 from bayesdp.tables.source import Table, open_table
+from bayesdp.tables.structure import Structure
 from bayesdp.tables.sums import run
 from bayesdp.tables.supports import RuledOut
 from tests.effort import in_full, runs

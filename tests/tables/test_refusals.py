@@ -17,11 +17,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from bayesdp.errors import TableError, TableMismatchError
-from bayesdp.tables.checks import Structure, inspect, mismatch
+from bayesdp.tables.checks import inspect, mismatch
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.queries import CountQuery
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table, open_table
+from bayesdp.tables.structure import Structure
 from bayesdp.tables.sums import run
 
 NUMBER = {"x": {"bounds": [0, 10]}}

@@ -19,7 +19,7 @@ import pytest
 from bayesdp.errors import TableError, TableMismatchError, UnsupportedError
 from bayesdp.release.study_table import StudyTable
 from bayesdp.tables import spark_engine
-from bayesdp.tables.checks import Structure, count_records
+from bayesdp.tables.checks import count_records
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.joins import parse_joins
@@ -28,6 +28,7 @@ from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.rows import read_columns
 from bayesdp.tables.source import Table, check_source, open_table
 from bayesdp.tables.spark_urls import parse_connect
+from bayesdp.tables.structure import Structure
 from bayesdp.tables.sums import run
 from bayesdp.tables.wide import parse_wide
 from tests.effort import in_full, runs

@@ -16,12 +16,12 @@ import pytest
 
 from bayesdp.errors import InputError, TableMismatchError
 from bayesdp.tables import sums
-from bayesdp.tables.checks import Structure
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.predicates import Predicate
 from bayesdp.tables.queries import CountQuery, HistogramQuery, SumQuery
 from bayesdp.tables.source import Table, open_table
+from bayesdp.tables.structure import Structure
 from bayesdp.tables.sums import run
 from tests.effort import runs
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from bayesdp.errors import InputError, TableError, TableMismatchError, UnsupportedError
-from bayesdp.tables.checks import Structure, count_records, inspect
+from bayesdp.tables.checks import count_records, inspect
 from bayesdp.tables.csv_dialect import CsvDialect
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.duckdb_engine import DuckDBEngine
@@ -23,6 +23,7 @@ from bayesdp.tables.predicates import Predicate
 from bayesdp.tables.queries import CountQuery, HistogramQuery, SumQuery
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table, open_table
+from bayesdp.tables.structure import Structure
 from bayesdp.tables.sums import run
 from bayesdp.tables.wide import melted, parse_wide
 from tests.effort import runs

@@ -25,9 +25,9 @@ from bayesdp.release.plan import Plan, structure_of
 from bayesdp.release.planned_query import PlannedQuery
 from bayesdp.statements.columns import CellKey
 from bayesdp.statements.queries import column_names
-from bayesdp.tables.checks import Structure
 from bayesdp.tables.columns import Column
 from bayesdp.tables.source import open_table
+from bayesdp.tables.structure import Structure
 from bayesdp.tables.sums import Total, run
 
 MOST_ROWS = 400_000

@@ -19,6 +19,7 @@ from bayesdp.cli.csv_options import (
     csv_options,
     opened,
 )
+from bayesdp.cli.population_files import write_population
 from bayesdp.errors import InputError
 
 if TYPE_CHECKING:
@@ -235,7 +236,7 @@ def fit(
             raise InputError(f"--{key}", value, expected="nothing with --private", remedy=remedy)
         if model not in (None, "markov"):
             raise InputError("--model", model, expected="markov, or nothing, with --private")
-        fit_private(file, chosen, out, _write, as_json=as_json)
+        fit_private(file, chosen, out, write_population, as_json=as_json)
         return
     if model is None:
         raise InputError(
@@ -273,7 +274,7 @@ def _fit_public(
         return
     spec = {"model": fitted.population.model, **fitted.population.spec()}
     if out is not None:
-        _write(out, spec)
+        write_population(out, spec)
     if as_json:
         checks = [check.to_dict() for check in fitted.diagnostics]
         print_json({"population": spec, "diagnostics": checks, "estimate": fitted.estimated()})
@@ -314,36 +315,6 @@ def _check_options(model: str, chosen: Mapping[str, Any]) -> None:
                 remedy="bayesdp fit --help says what it is.",
                 shown=False,
             )
-
-
-def _write(out: Path, spec: Mapping[str, Any]) -> None:
-    from bayesdp.report.output import replace_file
-
-    try:
-        replace_file(out, _text(spec, as_toml=out.suffix == ".toml"))
-    except (OSError, ValueError) as error:
-        raise InputError("--out", str(out), expected=f"a file to write to ({error})") from None
-
-
-def _text(spec: Mapping[str, Any], *, as_toml: bool) -> str:
-    """The population as JSON, or as the table of a study file."""
-    import json
-
-    if not as_toml:
-        return json.dumps(spec, indent=2, allow_nan=False) + "\n"
-    lines = [f"{key} = {_toml(value)}" for key, value in spec.items()]
-    return "\n".join(["[population]", *lines]) + "\n"
-
-
-def _toml(value: Any) -> str:
-    """A value of TOML: as in JSON, but for tables within it, and lists that hold some."""
-    import json
-
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key} = {_toml(inner)}" for key, inner in value.items()) + " }"
-    if isinstance(value, list | tuple) and any(isinstance(inner, Mapping) for inner in value):
-        return "[\n" + "".join(f"  {_toml(inner)},\n" for inner in value) + "]"
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _markov(file: Any, chosen: Mapping[str, Any]) -> Any:

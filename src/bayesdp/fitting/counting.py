@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from bayesdp.errors import InputError
 from bayesdp.fitting.regions import Counts
 from bayesdp.fitting.states import States
+from bayesdp.tables.cells import is_missing, key_of
 from bayesdp.tables.columns import Column
 from bayesdp.tables.literals import literal
 from bayesdp.tables.order_keys import (
@@ -34,7 +35,6 @@ from bayesdp.tables.order_keys import (
     order_step,
     stored_ends,
 )
-from bayesdp.tables.reading import is_missing, key_of
 from bayesdp.tables.source import Table
 
 if TYPE_CHECKING:

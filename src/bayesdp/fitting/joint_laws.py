@@ -38,8 +38,8 @@ from bayesdp.fitting.states import States, read_states
 from bayesdp.populations import Family, Finite
 from bayesdp.populations.base import NO_ALLOWANCE
 from bayesdp.statements.columns import Value
+from bayesdp.tables.cells import key_of
 from bayesdp.tables.literals import literal
-from bayesdp.tables.reading import key_of
 from bayesdp.tables.source import Table, open_table
 
 MOST_CELLS = 3000

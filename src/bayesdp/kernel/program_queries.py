@@ -41,7 +41,8 @@ from bayesdp.kernel.queries import labels
 from bayesdp.kernel.stated import stated_derivation
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.certificates import ReleaseCertificate
-from bayesdp.statements.columns import AnyColumn, Columns, Condition, Cut, Numeric, label
+from bayesdp.statements.column_sets import label
+from bayesdp.statements.columns import AnyColumn, Columns, Condition, Cut, Numeric
 from bayesdp.statements.costs import ProgramStep
 from bayesdp.statements.program_steps import (
     BranchNode,

@@ -11,7 +11,8 @@ from itertools import product
 from bayesdp.kernel.arithmetic import InvalidError, require
 from bayesdp.kernel.series import PeriodSums
 from bayesdp.statements import conditions, costs
-from bayesdp.statements.columns import AnyColumn, CellKey, Columns, Impute, Numeric, Value, label
+from bayesdp.statements.column_sets import label
+from bayesdp.statements.columns import AnyColumn, CellKey, Columns, Impute, Numeric, Value
 from bayesdp.statements.conditions import ConditionTree, columns_of
 from bayesdp.statements.queries import (
     AVERAGES,

@@ -58,7 +58,8 @@ from bayesdp.statements.certificates import (
     SeriesResult,
 )
 from bayesdp.statements.chains import Chain
-from bayesdp.statements.columns import Columns, Impute, label
+from bayesdp.statements.column_sets import label
+from bayesdp.statements.columns import Columns, Impute
 from bayesdp.statements.conditions import columns_of
 from bayesdp.statements.conversions import Conversion
 from bayesdp.statements.costs import (

@@ -20,6 +20,7 @@ from bayesdp.kernel.populations import MOST_RECORDS, group_size, records_describ
 from bayesdp.statements import (
     StatementError,
     chains,
+    column_sets,
     columns,
     conditions,
     graphs,
@@ -144,11 +145,11 @@ def stated_derivation(plain: Mapping[str, Any]) -> ProgramDerivation:
 def stated_columns(plain: Any) -> dict[str, AnyColumn]:
     """The columns that are declared, each condition about the column that it is computed from."""
     with as_invalid():
-        declared = columns.read_columns(plain)
+        declared = column_sets.read_columns(plain)
     for name, column in declared.items():
         if isinstance(column, columns.Condition):
             source = declared.get(column.source)
-            known = conditions.Operand() if source is None else columns.operand(source)
+            known = conditions.Operand() if source is None else column_sets.operand(source)
             _check_condition(column.where, {column.source: known}, f"columns.{name}")
     return declared
 
@@ -167,7 +168,7 @@ def check_query(query: Query, declared: Columns) -> None:
             require(name in declared, f"column {name!r} is not declared", query.name)
     if isinstance(query, queries.TableQuery | queries.FoundGroupsQuery):
         if query.where is not None:
-            operands = {name: columns.operand(column) for name, column in declared.items()}
+            operands = {name: column_sets.operand(column) for name, column in declared.items()}
             _check_condition(query.where, operands, query.name)
         if isinstance(query, queries.TableQuery) and query.bins is not None:
             binned = declared[queries.column_names(query.column)[0]]
@@ -228,7 +229,7 @@ def _check_covers(population: Population, declared: Columns) -> None:
         require(values in (None, covered), "states that the model doesn't have", "covers")
         if values is not None:
             with as_invalid():
-                columns.check_law(population.covers, declared, "covers")
+                column_sets.check_law(population.covers, declared, "covers")
 
 
 def _values(population: Single) -> int | None:
@@ -259,7 +260,7 @@ def _values(population: Single) -> int | None:
 
 def _check_roles(population: Population, declared: Columns) -> None:
     """The columns that say who is in which cluster or series, and which record is which."""
-    roles = columns.roles_of(declared)
+    roles = column_sets.roles_of(declared)
     structure = populations.structure(population)
     if structure == "series":
         require("order" in roles, "no column says in which order records come", "columns")
@@ -291,7 +292,7 @@ def _check_roles(population: Population, declared: Columns) -> None:
 def _check_size(stated: ReleaseCertificate, population: Population, declared: Columns) -> None:
     """Not more records than the population has room for, in the groups that the table has."""
     n = stated.n
-    roles = columns.roles_of(declared)
+    roles = column_sets.roles_of(declared)
     series = [member for member in _members(population) if isinstance(member, chains.Chain)]
     complete = [member for member in series if member.complete]
     for member in complete:

@@ -11,11 +11,11 @@
   periods), `weighted` (survey weights), `record_rows` (how many rows of a record count), `blocks`
   (of public columns), `public_sizes` (of groups, and averages of no rows), `programs` with
   `program_files` and `program_fields`.
-* Its price, before any data: `pricing` and `noise` make each query a `planned_query`, and all a
-  `plan`; `derivation` asks the kernel to prove it over the `dp_steps` of its queries; `check` and
-  `sweep` show it, and `spend_instead` finds a smaller one that the budget allows. `stress` asks
-  what its noise means under the populations of `stronger`, `usefulness` whether a number would tell
-  anything, `proposals` what would help.
+* Its price, before any data: `pricing` (with `size_remedies`) and `noise` make each query a
+  `planned_query`, and all a `plan`; `derivation` asks the kernel to prove it over the `dp_steps` of
+  its queries; `check` and `sweep` show it, and `spend_instead` finds a smaller one that the budget
+  allows. `stress` asks what its noise means under the populations of `stronger`, `usefulness`
+  whether a number would tell anything, `proposals` what would help, of `proposal_ideas`.
 * The release: `study` goes the whole way, `study_table` opens the table, `drawing` draws the noise
   and `program_runs` runs programs; `results`, `series_results`, `program_results` and
   `program_outputs` are what they give, `released` all of them together; `derived`, `correlations`

@@ -35,7 +35,7 @@ from bayesdp.release.spec import StressSpec, StudySpec, describe_column
 from bayesdp.release.spec_parts import BudgetSpec
 from bayesdp.statements import StatementError, read_columns
 from bayesdp.statements.base import exact_text
-from bayesdp.statements.columns import check_law
+from bayesdp.statements.column_sets import check_law
 
 
 def _with_delta(study: StudySpec) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from bayesdp.accounting.composition import THREE_WAYS_OUT
 from bayesdp.errors import InputError, toml_text
 from bayesdp.release.spec import StudySpec
-from bayesdp.statements.columns import name_in_spends
+from bayesdp.statements.column_sets import name_in_spends
 from bayesdp.tables.columns import Column
 
 

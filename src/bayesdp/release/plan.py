@@ -43,8 +43,8 @@ from bayesdp.release.spec_parts import CAPS, NO_NOISE
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.populations import law_of
 from bayesdp.statements.queries import FOUND_GROUPS
-from bayesdp.tables.checks import Structure
 from bayesdp.tables.queries import DataQuery
+from bayesdp.tables.structure import Structure
 from bayesdp.tables.supports import RuledOut
 
 __all__ = [

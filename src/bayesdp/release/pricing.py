@@ -16,21 +16,20 @@ from bayesdp.accounting.composition import SECONDS, converted, dp_bound
 from bayesdp.accounting.rounded import keeps, up_words
 from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.calibration import MOST_LEVELS, largest_within
-from bayesdp.errors import BudgetExceededError, InputError, toml_key
+from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.mechanisms import DiscreteLaplace
 from bayesdp.notions import Refused
 from bayesdp.numbers import UpperBound
-from bayesdp.release.crossed import place_text
 from bayesdp.release.labels import label
 from bayesdp.release.noise import NoiseKind
 from bayesdp.release.planned_query import PlannedQuery
 from bayesdp.release.products import moments_move, moments_move_squared
 from bayesdp.release.shapes import Shape
+from bayesdp.release.size_remedies import size_remedy
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import BudgetSpec
 from bayesdp.statements.base import exact_text
-from bayesdp.statements.queries import OF_MATCHING
 from bayesdp.statements.spends import COLLECTED
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.grids import Grids
@@ -425,7 +424,7 @@ class Pricing:
                     spec.error,
                     expected="a weight here, since how many rows the average is over is known only "
                     "from the data",
-                    remedy=_size_remedy(shape),
+                    remedy=size_remedy(shape),
                 )
             error *= rows
         grid: Grid | Grids | None = None
@@ -456,51 +455,3 @@ def _with_strategy(shape: Shape, noise: NoiseKind) -> Shape:
     rows = shape.rows_that_count, shape.rows_in_group
     gaussian = noise.name == "gaussian"
     return replace(shape, series=shape.series.with_noise(shape.key, *rows, gaussian=gaussian))
-
-
-def _of_the_total(shape: Shape) -> str:
-    """What the error of a sum is, beside that of a mean."""
-    unit = (shape.column.unit or "") if shape.column is not None else ""
-    return (
-        f"{f'in {unit} ' if unit else ''}of the total, so as many times that of the mean as there "
-        "are rows"
-    )
-
-
-def _size_remedy(shape: Shape) -> str:
-    """How to say how many rows an average is over."""
-    by, where = shape.spec.by, shape.spec.where
-    squares = shape.spec.kind in ("variance", "covariance")
-    if by is not None:
-        each = ", ".join(f"{toml_key(place_text(key))} = ..." for key in shape.keys or ())
-        share = shape.spec.kind == "proportion"
-        stated = (
-            f"If the sizes of the groups are public, state them: group_sizes = {{ {each} }}; the "
-            "error is then kept in the smallest one. Else use weight"
-        )
-        if squares:
-            return f"{stated}."
-        instead = (
-            'kind = "count", whose error can be wanted: in records, and not as a share'
-            if share
-            else f'kind = "sum", whose error can be wanted: {_of_the_total(shape)}'
-        )
-        return f"{stated}, or write {instead}."
-    if where is not None and shape.spec.kind in OF_MATCHING:
-        weight = (
-            "Use weight: 'bayesdp check STUDY' shows the error, to be divided by the rows that "
-            "match."
-        )
-        if squares:
-            return weight
-        return f'{weight} Or write kind = "sum", whose error can be wanted: {_of_the_total(shape)}.'
-    stated = (
-        "Write in the place of its line below [data] how many records there are: n = ..., or use "
-        "weight."
-    )
-    if squares:
-        return stated
-    stated += " Or write kind = "
-    if shape.spec.kind == "proportion":
-        return f'{stated}"count", whose error can be wanted: in records, and not as a share.'
-    return f'{stated}"sum", whose error can be wanted: {_of_the_total(shape)}.'

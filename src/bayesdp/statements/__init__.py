@@ -15,7 +15,8 @@ what may mean something that nobody here reads.
   `times` (steps and formats of dates).
 * Populations: `populations`, from the forms in `chains`, `panels`, `gaussian`, `graphs`
   and `networks`.
-* Tables: `columns`, `conditions` (the grammar of `where`), `queries`, `outputs` of programs.
+* Tables: `columns` (`column_sets`: all of them together), `conditions` (the grammar of `where`),
+  `queries`, `outputs` of programs.
 * Certificates: `certificates`, from the derivations in `steps`, `conversions` and `costs`, the
   `spends` of a ledger, and the `assumptions` in words.
 """
@@ -23,7 +24,8 @@ what may mean something that nobody here reads.
 from __future__ import annotations
 
 from bayesdp.statements.base import Statement, StatementError
-from bayesdp.statements.columns import Column, label, read_columns
+from bayesdp.statements.column_sets import label, read_columns
+from bayesdp.statements.columns import Column
 from bayesdp.statements.populations import Population, read_population
 
 __all__ = [

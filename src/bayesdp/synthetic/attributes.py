@@ -15,16 +15,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from bayesdp.statements.base import exact_text
-from bayesdp.statements.columns import (
-    Columns,
-    Condition,
-    Cut,
-    Numeric,
-    Position,
-    Value,
-    kind_of,
-    operand,
-)
+from bayesdp.statements.column_sets import operand
+from bayesdp.statements.columns import Columns, Condition, Cut, Numeric, Position, Value, kind_of
 from bayesdp.statements.conditions import (
     ORDERED,
     Comparison,

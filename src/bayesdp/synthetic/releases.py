@@ -11,7 +11,8 @@ from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError, Refusal
 from bayesdp.release.released import Release
 from bayesdp.statements.certificates import ReleaseCertificate, read_certificate
-from bayesdp.statements.columns import Columns, read_columns
+from bayesdp.statements.column_sets import read_columns
+from bayesdp.statements.columns import Columns
 from bayesdp.verification import Checkable, Verification, reader_of, verdict_on
 
 KEY = "releases"

@@ -13,26 +13,26 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.statements.conditions import Reads
 from bayesdp.statements.queries import column_names
 from bayesdp.tables import reading
+from bayesdp.tables.cells import is_missing, key_of
 from bayesdp.tables.columns import Column
 from bayesdp.tables.literals import literal
 from bayesdp.tables.order_keys import (
-    STEP_TOLERANCE,
-    holds_dates,
     offset_findings,
     order_key,
     order_step,
 )
 from bayesdp.tables.queries import TableQueries
 from bayesdp.tables.refusals import Finding, UnreadableCellsError, counted, mismatch
+from bayesdp.tables.series_checks import placed_series, series_findings, staged_series
 from bayesdp.tables.source import Table, constant_column
-from bayesdp.tables.supports import RuledOut, support_findings
+from bayesdp.tables.structure import Structure
+from bayesdp.tables.supports import support_findings
 from bayesdp.tables.text_numbers import comma_remedy
 
 __all__ = ["Finding", "Structure", "count_records", "inspect", "mismatch", "structure_findings"]
@@ -47,34 +47,6 @@ _WORDS = {
     reading.UNDECLARED: "values that are not declared states",
     reading.UNLABELLED: "codes without a value label",
 }
-
-
-@dataclass(frozen=True)
-class Structure:
-    """What the study and its population say of the records.
-
-    `n` records, or None where it is read from the data; a record is a row (`unit="row"`) or all
-    rows that share a value of the column `unit`, at most `rows_per_unit` of them, or exactly so
-    many if it is `balanced`; with `max_rows` it may have more, and so many count, in an order that
-    depends on the name of the `dataset`. At most `cluster_size` records are in a cluster and
-    `series_length` steps in a series (None: no limit).
-    Without a cluster or series column the whole table is one cluster or series. In a panel a
-    cluster has several series, whose steps are counted from its first record: `panels` are pairs of
-    the most series and the most steps, one of which holds for all clusters. `ruled_out` is what the
-    population gives the probability 0; None where it rules nothing out.
-    """
-
-    n: int | None = None
-    unit: str = "row"
-    rows_per_unit: int | None = None
-    max_rows: int | None = None
-    dataset: str = ""
-    balanced: bool = False
-    cluster_size: int | None = None
-    series_length: int | None = None
-    several_series: bool = True
-    panels: tuple[tuple[int, int], ...] = ()
-    ruled_out: RuledOut | None = None
 
 
 def inspect(
@@ -155,7 +127,7 @@ def count_records(table: Table, unit: str = "row") -> int:
     """The number of records: rows, or values of the column `unit`. The table isn't checked."""
     records: Any = table.expression
     if unit != "row":
-        key = reading.key_of(table.require(unit, "data.unit"))
+        key = key_of(table.require(unit, "data.unit"))
         records = records.select(unit_=key).distinct()
     count: int = table.numbers(records, records.count())[0]
     return count
@@ -245,10 +217,11 @@ def structure_findings(
     if expected.cluster_size is not None:
         findings += _cluster_findings(table, records, "cluster" in keys, count, expected)
     if expected.series_length is not None or keys.keys() & {"series", "order"}:
-        findings += _series_findings(table, records, columns, keys, count, expected)
+        findings += series_findings(table, records, columns, keys, expected)
     if expected.ruled_out is not None and not findings:
         if "order" in keys:
-            records = _placed(_staged(records, keys, expected), columns[keys["order"]])
+            staged = staged_series(records, keys, expected)
+            records = placed_series(staged, columns[keys["order"]])
         findings += support_findings(table, records, "cluster" in keys, columns, expected.ruled_out)
     return findings, count
 
@@ -267,7 +240,7 @@ def _records(
     """
     source = table.expression
     chosen: dict[str, Any] = {
-        role: reading.key_of(source[name]) for role, name in keys.items() if role != "order"
+        role: key_of(source[name]) for role, name in keys.items() if role != "order"
     }
     if "order" in keys:
         chosen["order"] = order_key(table, columns[keys["order"]])
@@ -280,7 +253,7 @@ def _records(
         if table.order is not None:
             chosen["position"] = source[table.order]
         return source.select(**chosen, state=state), rows
-    unit = reading.key_of(table.require(expected.unit, "data.unit"))
+    unit = key_of(table.require(expected.unit, "data.unit"))
     grouped = source.select(unit_=unit, state=state, **chosen).group_by("unit_")
     records = grouped.aggregate(
         rows_=lambda t: t.count(),
@@ -292,7 +265,7 @@ def _records(
     count, without, most, least, *split = table.numbers(
         records,
         records.count(),
-        records.count(where=reading.is_missing(table, records.unit_)),
+        records.count(where=is_missing(table, records.unit_)),
         records.rows_.max(),
         records.rows_.min(),
         *mixed,
@@ -393,124 +366,3 @@ def _member_findings(table: Table, records: Any, clustered: bool) -> list[Findin
     times = "Once" if repeated == 1 else f"{repeated} times"
     message = f"{times}, two or more records of a cluster are the same member."
     return [Finding("duplicate-member", message)]
-
-
-def _series_findings(
-    table: Table,
-    records: Any,
-    columns: Mapping[str, Column],
-    keys: Mapping[str, str],
-    count: int,
-    expected: Structure,
-) -> list[Finding]:
-    findings: list[Finding] = []
-    length = expected.series_length
-    staged = _staged(records, keys, expected)
-    stats: dict[str, Any] = {"size": lambda t: t.count()}
-    if "order" in keys:
-        stats |= {
-            "start": lambda t: t["order"].min(),
-            "end": lambda t: t["order"].max(),
-            "unreadable": lambda t: t.count(where=t["order"].isnull()),
-        }
-    series = staged.group_by("series_").aggregate(**stats)
-    wanted = [series.count(), series["size"].max()]
-    if "order" in keys:
-        steps = (series.end - series.start) / literal(order_step(columns[keys["order"]]))
-        wanted += [series.unreadable.sum(), steps.round().max()]
-    number, longest, *of_order = table.numbers(series, *wanted)
-    if number > 1 and not expected.several_series:
-        message = f"The table holds {number} series, and the population describes one."
-        findings.append(Finding("several-series", message))
-    if length is not None and longest > length:
-        message = f"A series has {longest} records, and at most {length} are declared."
-        findings.append(Finding("series-length", message))
-    if "order" in keys:
-        column = columns[keys["order"]]
-        findings += _order_findings(table, staged, series, column, expected, *of_order)
-    return findings
-
-
-def _staged(records: Any, keys: Mapping[str, str], expected: Structure) -> Any:
-    """The records with columns that tell series apart (`series_`), and what starts together.
-
-    Without a column of series they are one. The series of a cluster of a panel start together:
-    their steps are counted from its first record.
-    """
-    import ibis
-
-    if not expected.panels:
-        series = records.series if "series" in keys else constant_column()
-        return records.mutate(series_=series, starting_=series)
-    return records.mutate(
-        series_=ibis.struct({"cluster": records.cluster, "series": records.series}),
-        starting_=records.cluster,
-    )
-
-
-def _placed(staged: Any, column: Column) -> Any:
-    """The records with their `place` from the start, and the `exact` number of steps to it."""
-    start = staged.group_by("starting_").aggregate(start=lambda t: t["order"].min())
-    started = staged.join(start, "starting_")
-    exact = (started["order"] - started.start) / literal(order_step(column))
-    return started.mutate(exact=exact, place=exact.round())
-
-
-def _order_findings(
-    table: Table,
-    staged: Any,
-    series: Any,
-    column: Column,
-    expected: Structure,
-    unreadable: int | None,
-    span: float | None,
-) -> list[Finding]:
-    """What is wrong with the order of records.
-
-    `unreadable` of them have no order key, and the longest series spans `span` steps.
-    """
-    findings: list[Finding] = []
-    if unreadable:
-        records = counted(unreadable, "record")
-        message = f"Column '{column.name}': no readable order key in {records}."
-        if holds_dates(table, column):
-            message += f' It holds dates, so its step is a text such as "1 day", not {column.step}.'
-        findings.append(Finding("order-key", message))
-    length = expected.series_length
-    longest = (span or 0) + 1
-    if length is not None and longest > length:
-        message = f"A series spans {int(longest)} steps, and at most {length} are declared."
-        findings.append(Finding("series-span", message))
-    placed = _placed(staged, column)
-    slots = placed.group_by("series_", "place").aggregate(
-        size=lambda t: t.count(),
-        off=lambda t: t.count(where=(t.exact - t.place).abs() > STEP_TOLERANCE),
-    )
-    occupied = slots.filter(slots.place.notnull())
-    shared = occupied.count(where=occupied["size"] > 1)
-    repeats, off = table.numbers(occupied, shared, occupied.off.sum())
-    if repeats:
-        message = f"More than one record: at {counted(repeats, 'step')} of a series."
-        findings.append(Finding("duplicate-order", message))
-    if off:
-        records = counted(off, "record")
-        message = f"Off the declared step {column.step} of '{column.name}': {records}."
-        findings.append(Finding("off-step", message))
-    return findings + _misordered(table, staged, expected)
-
-
-def _misordered(table: Table, staged: Any, expected: Structure) -> list[Finding]:
-    """Rows of a series that stand before an earlier row of it, where rows have an order at all."""
-    import ibis
-
-    if not (table.ordered or table.order) or expected.unit != "row":
-        return []
-    numbered = staged if table.order else staged.mutate(position=ibis.row_number())
-    window = ibis.window(group_by=numbered.series_, order_by=numbered.position)
-    pairs = numbered.select("order", before=numbered["order"].lag().over(window))
-    late = table.numbers(pairs, pairs.count(where=pairs["order"] < pairs.before))[0]
-    if not late:
-        return []
-    rows = counted(late, "row")
-    message = f"After a row of the same series with a later order key: {rows}."
-    return [Finding("misordered", message)]

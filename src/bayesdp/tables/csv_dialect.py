@@ -1,6 +1,6 @@
 """How a CSV file is written, where it isn't as usual: `[data.csv]` of a study.
 
-Public names: `CsvDialect`, `USUAL`.
+Public names: `CsvDialect`, `USUAL`, `is_csv`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bayesdp.errors import InputError, closest, did_you_mean, first_names
 
+SUFFIXES_OF_CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 _KEY = "data.csv"
 _DECIMALS = (".", ",")
 _THOUSANDS = (",", ".", "'", "\u2019", " ")
@@ -121,3 +122,8 @@ def _require(condition: bool, key: str, value: Any, expected: str, remedy: str =
 
 USUAL = CsvDialect()
 """UTF-8, with a separator that the header line shows, and numbers such as -1.5."""
+
+
+def is_csv(source: str) -> bool:
+    """Whether a text names CSV files as a source."""
+    return "::" not in source and "://" not in source and source.lower().endswith(SUFFIXES_OF_CSV)

@@ -12,8 +12,9 @@ from pydantic import ValidationError
 
 from bayesdp.errors import InputError, require_shown
 from bayesdp.statements.columns import DEFINED_AS
+from bayesdp.tables.column_checks import known_keys
 from bayesdp.tables.column_keys import refuse
-from bayesdp.tables.columns import Column, known_keys
+from bayesdp.tables.columns import Column
 from bayesdp.tables.predicates import Predicate
 
 

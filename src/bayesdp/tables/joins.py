@@ -26,19 +26,14 @@ from bayesdp.errors import (
     require_shown,
     unknown_key,
 )
+from bayesdp.tables.cells import is_missing, key_of, type_words, wrong_type
 from bayesdp.tables.columns import Column
-from bayesdp.tables.csv_dialect import USUAL
+from bayesdp.tables.csv_dialect import USUAL, is_csv
 from bayesdp.tables.literals import literal
 from bayesdp.tables.predicates import Predicate
-from bayesdp.tables.reading import (
-    is_finite,
-    is_missing,
-    key_of,
-    type_words,
-    wrong_type,
-)
+from bayesdp.tables.reading import is_finite
 from bayesdp.tables.refusals import UnreadableCellsError
-from bayesdp.tables.source import Mark, Table, check_source, is_csv, open_table, require_free
+from bayesdp.tables.source import Mark, Table, check_source, open_table, require_free
 from bayesdp.tables.text_numbers import number_of
 from bayesdp.tables.value_labels import label_of, require_distinct
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bayesdp.tables import reading
-from bayesdp.tables.checks import Structure
+from bayesdp.tables.cells import key_of
 from bayesdp.tables.columns import Column
 from bayesdp.tables.queries import TableQueries
 from bayesdp.tables.refusals import counted
 from bayesdp.tables.source import Table
+from bayesdp.tables.structure import Structure
 from bayesdp.tables.sums import counted_and_matching
 
 
@@ -34,7 +34,7 @@ def left_out(
 
 
 def _of_records(table: Table, unit: str, most: int) -> str:
-    key: Any = reading.key_of(table.require(unit, "data.unit"))
+    key: Any = key_of(table.require(unit, "data.unit"))
     records = (
         table.expression.select(unit_=key).group_by("unit_").aggregate(rows_=lambda t: t.count())
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesdp.tables import reading
+from bayesdp.tables.cells import raw_cells
 from bayesdp.tables.columns import Column
 from bayesdp.tables.literals import literal
 from bayesdp.tables.refusals import Finding, counted
 from bayesdp.tables.source import Table
 from bayesdp.tables.text_numbers import number_of
+from bayesdp.tables.times import has_offset, time_of, wrong_step
 
 STEP_TOLERANCE = 1e-6
 """How far an order key may be off its place, in steps."""
@@ -23,9 +24,9 @@ def order_key(table: Table, column: Column) -> Any:
     """
     import ibis
 
-    raw: Any = reading.raw_cells(table, column)
+    raw: Any = raw_cells(table, column)
     if (step := column.time_step) is not None:
-        time = reading.time_of(table, raw, column)
+        time = time_of(table, raw, column)
         number = time.epoch_seconds().cast("float64") * 1e6
         if step.periods:
             inside = ((time.month() - 1) * step.in_a_year / 12).floor()
@@ -37,7 +38,7 @@ def order_key(table: Table, column: Column) -> Any:
     ):
         number = raw.cast("float64")
     else:
-        raise reading.wrong_step(table, raw, column)
+        raise wrong_step(table, raw, column)
     exact = (number / literal(order_step(column))).abs() < _MOST_STEPS
     return ibis.cases((exact & ~number.isnan(), number))
 
@@ -48,7 +49,7 @@ def stored_ends(table: Table, column: Column) -> tuple[float, float] | None:
     The engine knows the ends of a file's columns without reading it. Numbers between two that have
     an order key have one too.
     """
-    raw: Any = reading.raw_cells(table, column)
+    raw: Any = raw_cells(table, column)
     kind = raw.type()
     if column.time_step is not None or not (kind.is_integer() or kind.is_floating()):
         return None
@@ -69,12 +70,12 @@ def order_step(column: Column) -> float:
 
 def offset_findings(table: Table, column: Column) -> list[Finding]:
     """Times with an offset from UTC, beside times without: their order is not known."""
-    raw: Any = reading.raw_cells(table, column)
+    raw: Any = raw_cells(table, column)
     if column.format is not None or not raw.type().is_string():
         return []
     cells = raw.name("cells").as_table()
-    with_offset = reading.has_offset(cells.cells)
-    is_time = reading.time_of(table, cells.cells, column).notnull()
+    with_offset = has_offset(cells.cells)
+    is_time = time_of(table, cells.cells, column).notnull()
     offset, plain = table.numbers(
         cells, cells.count(where=with_offset), cells.count(where=is_time & ~with_offset)
     )

@@ -20,11 +20,12 @@ from functools import cache, reduce
 from typing import Any
 
 from bayesdp.tables import reading
-from bayesdp.tables.checks import Structure
+from bayesdp.tables.cells import key_of
 from bayesdp.tables.columns import Column
 from bayesdp.tables.literals import literal
 from bayesdp.tables.queries import Cap
 from bayesdp.tables.source import Table
+from bayesdp.tables.structure import Structure
 
 _BETWEEN = "\x1f"
 """Stands between the texts that are hashed."""
@@ -43,7 +44,7 @@ class RowOrder:
     """
 
     def __init__(self, table: Table, columns: Mapping[str, Column], expected: Structure) -> None:
-        self.unit = reading.key_of(table.require(expected.unit, "data.unit"))
+        self.unit = key_of(table.require(expected.unit, "data.unit"))
         self.max_rows, self.dataset = expected.max_rows, expected.dataset
         self._cells: dict[str, Any] = {}
         self._texts: dict[str, Any] = {}

@@ -35,7 +35,7 @@ from bayesdp.errors import TableError, UnsupportedError, did_you_mean
 from bayesdp.server_urls import SCHEME
 from bayesdp.statements.columns import Value
 from bayesdp.tables.columns import Column
-from bayesdp.tables.csv_dialect import USUAL, CsvDialect
+from bayesdp.tables.csv_dialect import SUFFIXES_OF_CSV, USUAL, CsvDialect
 from bayesdp.tables.csv_files import read_csv
 from bayesdp.tables.duckdb_engine import PLACE, DuckDBEngine, connect
 from bayesdp.tables.engine import Engine
@@ -54,7 +54,6 @@ from bayesdp.tables.value_labels import ValueLabels
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-_CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 _PARQUET = (".parquet", ".pq")
 _EXCEL = ".xlsx"
 _STATISTICS = tuple(SUFFIXES)
@@ -261,7 +260,7 @@ def check_source(source: str, csv: CsvDialect = USUAL) -> None:
 
     Raises `TableError`, and `UnsupportedError` for other engines than those that are read.
     """
-    if not source.lower().endswith(_CSV):
+    if not source.lower().endswith(SUFFIXES_OF_CSV):
         is_connect = source.startswith(CONNECT)
         _require_usual(csv, shown(source) if is_connect else without_password(source))
     if source.startswith(SCHEME):
@@ -279,7 +278,7 @@ def check_source(source: str, csv: CsvDialect = USUAL) -> None:
         return
     if not source.strip():
         raise TableError(_KEY, source, expected="a file, a glob or an engine URL")
-    if not source.lower().endswith(_CSV + _PARQUET):
+    if not source.lower().endswith(SUFFIXES_OF_CSV + _PARQUET):
         raise TableError(
             _KEY,
             without_password(source),
@@ -304,11 +303,6 @@ def _check_part(path: str, sheet: str | None, source: str) -> None:
             expected="the name of a sheet behind .xlsx::, and nothing behind other files",
             remedy=f"Write {path} alone for its first or only table.",
         )
-
-
-def is_csv(source: str) -> bool:
-    """Whether a text names CSV files as a source."""
-    return "::" not in source and "://" not in source and source.lower().endswith(_CSV)
 
 
 def _require_usual(csv: CsvDialect, source: str) -> None:
@@ -391,7 +385,7 @@ def _of_spark(engine: SparkEngine, description: str, read: Collection[str] | Non
 def _open_files(source: str, base: Path, csv: CsvDialect, read: Collection[str] | None) -> Table:
     paths = _paths(source, base)
     lowered = source.lower()
-    if not lowered.endswith(_CSV):
+    if not lowered.endswith(SUFFIXES_OF_CSV):
         return _read_parquet(paths, source, read)
     engine = DuckDBEngine(connect(), source)
     engine.watch(paths)

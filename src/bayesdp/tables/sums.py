@@ -10,15 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import product
 from typing import Any
 
 from bayesdp.errors import InputError
 from bayesdp.statements.columns import CellKey, Value, is_group_name
-from bayesdp.statements.queries import column_names, interval_of_products
+from bayesdp.statements.queries import column_names
 from bayesdp.tables import reading
 from bayesdp.tables.checks import (
-    Structure,
     any_missing,
     checked_columns,
     mismatch,
@@ -26,11 +25,9 @@ from bayesdp.tables.checks import (
     structure_findings,
 )
 from bayesdp.tables.columns import Column, group_keys
-from bayesdp.tables.grid import Grid
 from bayesdp.tables.literals import literal
 from bayesdp.tables.predicates import Predicate
 from bayesdp.tables.queries import (
-    CountQuery,
     DataQuery,
     DeviationQuery,
     FoundGroupsQuery,
@@ -39,8 +36,10 @@ from bayesdp.tables.queries import (
     SumQuery,
     TableQueries,
 )
+from bayesdp.tables.query_checks import require_answerable
 from bayesdp.tables.record_rows import RowOrder, here_of, total_of
 from bayesdp.tables.source import Table, require_columns
+from bayesdp.tables.structure import Structure
 
 _TINY = 2.0**-500
 """Factors of products that are nearer to 0 are 0."""
@@ -89,7 +88,7 @@ def run(
     cell or the `expected` structure is not as declared.
     """
     for query in plan:
-        _validate(query, columns)
+        require_answerable(query, columns)
     if len({query.name for query in plan}) < len(plan):
         raise InputError(
             "query", [q.name for q in plan], expected="a name of its own for each query"
@@ -164,67 +163,6 @@ def counted_and_matching(
     counts = table.numbers(scan.staged, *marks)
     pairs = zip(counts[::2], counts[1::2], strict=True)
     return {query.name: pair for query, pair in zip(capped, pairs, strict=True)}
-
-
-def _validate(query: DataQuery, columns: Mapping[str, Column]) -> None:
-    key = f"query.{query.name}"
-    if isinstance(query, FoundGroupsQuery):
-        if query.by not in columns or columns[query.by].groups is None:
-            raise InputError(
-                f"{key}.by", query.by, expected="a column whose groups are found in the data"
-            )
-        return
-    if query.by is not None:
-        group_keys(columns, query.by, f"{key}.by")
-    if isinstance(query, CountQuery):
-        return
-    for name in column_names(query.column):
-        if name not in columns:
-            raise InputError(f"{key}.column", name, expected="a declared column")
-        if isinstance(query, HistogramQuery):
-            _validate_cells(query, columns[name], key)
-    if isinstance(query, SumQuery | DeviationQuery):
-        interval = columns[query.column].interval
-        if isinstance(query, SumQuery) and query.weighted_by is not None:
-            weights = columns[query.weighted_by].interval
-            interval = interval_of_products(interval, weights) if interval and weights else None
-        _require_grid(interval, query.column, query.grid, key)
-    if isinstance(query, ProductQuery):
-        for name, grid in zip(query.column, query.grids.parts, strict=True):
-            _require_grid(columns[name].interval, name, grid, key)
-
-
-def _require_grid(interval: Any, column: str, grid: Grid, key: str) -> None:
-    """Raises `InputError` unless the values of the `column` lie in an interval that the grid has.
-
-    `interval` is that of the values, and `key` is that of the query.
-    """
-    if interval != (grid.lo, grid.hi):
-        raise InputError(
-            f"{key}.column",
-            column,
-            expected="a column of numbers whose bounds are those of the grid",
-            remedy=f"Declare data.columns.{column} = {{ bounds = [lower, upper] }}.",
-        )
-
-
-def _validate_cells(query: HistogramQuery, column: Column, key: str) -> None:
-    """Raises `InputError` for a column without the cells that a histogram counts."""
-    if query.edges is None:
-        if column.levels is None:
-            raise InputError(
-                f"{key}.column",
-                column.name,
-                expected="declared states, or bins",
-                remedy=f"Give bins, or states in data.columns.{column.name}.",
-            )
-        return
-    edges = query.edges
-    sound = len(edges) >= 2 and all(map(math.isfinite, edges))
-    if not sound or any(left >= right for left, right in pairwise(edges)):
-        raise InputError(f"{key}.bins", edges, expected="at least two strictly increasing edges")
-    if column.reads != "number":
-        raise InputError(f"{key}.column", column.name, expected="numbers to put into bins")
 
 
 @dataclass(frozen=True)

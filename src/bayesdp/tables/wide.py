@@ -29,8 +29,8 @@ from bayesdp.errors import (
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.columns import DEFINED_AS, Value
 from bayesdp.statements.conditions import value_kind
+from bayesdp.tables.cells import is_missing, type_words, wrong_type
 from bayesdp.tables.columns import Column
-from bayesdp.tables.reading import is_missing, type_words, wrong_type
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Mark, Table, require_free
 

@@ -195,6 +195,17 @@ def test_attacks_without_the_real_data(tmp_path: Path) -> None:
     assert "left out: activity" in done.stdout
 
 
+def test_the_figure_of_attacks_is_the_one_in_the_documentation(
+    shared_data: Callable[[str], Path], tmp_path: Path
+) -> None:
+    drawn = tmp_path / "figure.svg"
+    folder = shared_data("activity")
+    done = script("attacks.py", "--figure", str(drawn), data=folder.parents[1])
+    assert done.returncode == 0, done.stderr
+    kept = FOLDER.parent / "docs" / "attack-on-activity.svg"
+    assert drawn.read_text(encoding="utf-8") == kept.read_text(encoding="utf-8")
+
+
 def test_attacks_name_what_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(FOLDER))
     attacks = importlib.import_module("attacks")

@@ -7,7 +7,8 @@
   (compositions as data) with their `prices`, and the room `what_if`; `odometer` (in memory).
 * The ledger: `ledger` is what others use, and `reader` the part of it that only reads. Its
   `entries` are chained by hash; `contents` is what they say, in the tables of a `schema`, which a
-  file (`storage`) or a `server` (by its `server_addresses`) keeps: either of the `stores`.
+  file (`storage`) or a `server` (by its `server_addresses`) keeps: either of the `stores`. What
+  curators and analysts may do on a server are its `roles`.
   `version_2` has older files, `verifying` holds entries against each other, `against` certificates,
   and `exchange` has them as lines. `account` is what a data set holds, `limits` what its readings
   allow, `shares` what an analyst may, `rounded` what is left; `transaction` is the way of every

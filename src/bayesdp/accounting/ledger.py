@@ -117,7 +117,7 @@ class Ledger(LedgerReader):
         whose entry it is, the login name if it is left out. Raises `InputError` for a share that is
         not from 0 to 1, `UnknownNameError` for a data set that is not in the ledger.
         """
-        names = {"analyst": checked_analyst(analyst), "by": checked_analyst(by)}
+        names = {"analyst": checked_analyst(analyst), "by": self._who(by)}
         content = share_content(share=checked_share(share), **names)
         self._about(dataset, "share", content)
 
@@ -131,7 +131,7 @@ class Ledger(LedgerReader):
         letters that are not shown.
         """
         require_shown(reason, "reason")
-        content = frozen_content(frozen=frozen, reason=reason, by=checked_analyst(by))
+        content = frozen_content(frozen=frozen, reason=reason, by=self._who(by))
         self._about(dataset, "frozen", content)
 
     def _about(self, dataset: str, kind: EntryKind, content: str) -> None:
@@ -156,7 +156,7 @@ class Ledger(LedgerReader):
         are what the release would have spent, as far as that was known.
         """
         check_text("data.dataset", dataset)
-        analyst = checked_analyst(analyst)
+        analyst = self._who(analyst)
         with self._writing(create=True) as (log, _):
             self._refuse(log, dataset, analyst, study, reason, spends)
 
@@ -192,7 +192,7 @@ class Ledger(LedgerReader):
         reading has no room for the spends' own deltas.
         """
         check_spends(dataset, unit, spends)
-        analyst = checked_analyst(analyst)
+        analyst = self._who(analyst)
         content = release_content(analyst=analyst, study=study, request=request, spends=spends)
         release = ReleaseId(uuid.uuid4().hex)
         with self._writing(create=False) as (log, book):
@@ -278,7 +278,7 @@ class Ledger(LedgerReader):
         only_if_first: bool,
     ) -> None:
         check_names(dataset, unit)
-        by = checked_analyst(analyst)
+        by = self._who(analyst)
         with self._writing(create=True) as (log, book):
             record = book.datasets.get(dataset)
             if record is None:

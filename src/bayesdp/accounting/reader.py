@@ -247,7 +247,7 @@ class LedgerReader:
             for registered in account.readings
         ]
         counted = account.counted_words()
-        stop = stopped(record, account, self._limits, checked_analyst(analyst), spends)
+        stop = stopped(record, account, self._limits, self._who(analyst), spends)
         if stop is not None:
             return Preview(readings, stop.words, 0.0, counted, stop.reason)
         broken = self._limits.broken(account, spends)
@@ -288,6 +288,10 @@ class LedgerReader:
             yield
         except UndecodedError as error:
             raise self._store.damaged(str(error)) from error
+
+    def _who(self, analyst: str | None) -> str:
+        """Whose entry it is: the name that is given, else the login on the server or here."""
+        return checked_analyst(self._store.user if analyst is None else analyst)
 
     def _now(self) -> str:
         now = self._clock() if self._clock is not None else datetime.now(UTC)

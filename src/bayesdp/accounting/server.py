@@ -9,6 +9,7 @@ once, so that nobody who doesn't know of the lock can come in between.
 from __future__ import annotations
 
 import hashlib
+import os
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from sqlalchemy.exc import DBAPIError
 from bayesdp.accounting import schema
 from bayesdp.accounting.contents import ledger_content
 from bayesdp.accounting.entries import LedgerFault, chain_faults
+from bayesdp.accounting.roles import REFUSED, rule_faults
 from bayesdp.accounting.schema import Log
 from bayesdp.accounting.server_addresses import LedgerAddress, parse
 from bayesdp.errors import LedgerError, UnsupportedError
@@ -58,6 +60,11 @@ class LedgerServer:
     def place(self) -> str:
         """The ledger's name for people: its URL without a password."""
         return self._address.place
+
+    @property
+    def user(self) -> str | None:
+        """The login on the server, as far as its URL or the environment says it."""
+        return self._address.server.user or os.environ.get("PGUSER") or None
 
     def exists(self) -> bool:
         """Whether the ledger is there. Raises `LedgerError` for a server that doesn't answer."""
@@ -221,6 +228,9 @@ class LedgerServer:
                 f"a ledger that this user may use so ({words})",
                 "Allow it: a budget that can't be debited can't be spent.",
             )
+        if code == REFUSED:
+            said = error.orig.diag  # type: ignore[union-attr]
+            return self._error(str(said.message_primary), str(said.message_hint))
         if code.startswith(_LOST) or not code:
             return self._error(
                 f"a connection that holds ({words})",
@@ -283,11 +293,9 @@ UNION ALL (SELECT 'column', relname, attname, format_type(atttypid, atttypmod)
     FROM ours JOIN pg_attribute a ON a.attrelid = ours.oid
     WHERE relkind = 'r' AND attnum > 0 AND NOT attisdropped ORDER BY relname, attnum)
 UNION ALL SELECT 'constraint', relname, pg_get_constraintdef(k.oid), ''
-    FROM ours JOIN pg_constraint k ON k.conrelid = ours.oid WHERE contype <> 'n'
-UNION ALL SELECT 'trigger', relname, tgname, ''
-    FROM ours JOIN pg_trigger t ON t.tgrelid = ours.oid WHERE NOT tgisinternal
+    FROM ours JOIN pg_constraint k ON k.conrelid = ours.oid WHERE contype NOT IN ('n', 't')
 """
-"""Everything in a schema, in one answer: kind, relation, and what more there is to say."""
+"""Everything in a schema but triggers, in one answer: kind, relation, and what more there is."""
 _KINDS = {"r": "table", "v": "view", "m": "view", "i": "index", "S": "sequence", "p": "table"}
 
 
@@ -296,9 +304,12 @@ def structure_faults(connection: Connection, name: str) -> Iterator[LedgerFault]
     things: dict[str, list[tuple[str, ...]]] = {}
     for kind, *thing in connection.exec_driver_sql(_THINGS, (name,)):
         things.setdefault(kind, []).append(tuple(thing))
+    faults, indexes = rule_faults(connection, name)
     missing = dict(_COLUMNS)
     odd = {relation for relation, *_ in things.get("odd", ())}
     for relation, kind, _ in sorted(things.get("relation", ())):
+        if kind == "i" and relation in indexes:
+            continue
         columns = missing.pop(relation, None) if kind == "r" else None
         written = [(n, t) for table, n, t in things.get("column", ()) if table == relation]
         if columns is None:
@@ -311,9 +322,7 @@ def structure_faults(connection: Connection, name: str) -> Iterator[LedgerFault]
     constraints = {(relation, text) for relation, text, _ in things.get("constraint", ())}
     for relation, text in sorted(constraints ^ _CONSTRAINTS):
         yield LedgerFault(f"table {relation}", f"its constraints are other ones: {text}")
-    for relation, trigger, _ in things.get("trigger", ()):
-        words = f"a ledger has none on the table {relation}: remove it"
-        yield LedgerFault(f"trigger {trigger}", words)
+    yield from faults
 
 
 __all__ = ["LedgerServer", "lock_key", "structure_faults"]

@@ -83,6 +83,9 @@ class LedgerFile:
     `LedgerError` for an address that isn't such a file's, `UnsupportedError` for another database.
     """
 
+    user: str | None = None
+    """Files have no logins."""
+
     def __init__(
         self, url: str | os.PathLike[str], *, busy_seconds: float, now: Callable[[], str]
     ) -> None:

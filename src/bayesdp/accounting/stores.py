@@ -31,6 +31,10 @@ class Store(Protocol):
     def path(self) -> Path | None:
         """The ledger's file; `None` on a server."""
 
+    @property
+    def user(self) -> str | None:
+        """The login on a server, where that is known; `None` for a file."""
+
     def exists(self) -> bool:
         """Whether the ledger is there. Raises `LedgerError` where that can't be told."""
 

@@ -252,6 +252,33 @@ def ledger_thaw(
     typer.echo(f"The data set '{data_set}' is no longer frozen.")
 
 
+@command(
+    ledger_app,
+    "bayesdp ledger grants ada bo --ledger postgresql://db.example.org/research",
+    "grants",
+)
+def ledger_grants(
+    analysts: Annotated[
+        list[str], typer.Argument(metavar="LOGIN...", help="Analysts, by their logins there.")
+    ],
+    ledger: LedgerOption = "ledger.db",
+) -> None:
+    """Print the SQL that makes logins of a server analysts of a ledger: its curator runs it."""
+    from bayesdp.accounting.roles import grants
+    from bayesdp.accounting.server_addresses import parse
+    from bayesdp.server_urls import SCHEME
+
+    if not ledger.startswith(SCHEME):
+        raise InputError(
+            "--ledger",
+            ledger,
+            expected="a ledger on a server: a file has no roles",
+            remedy="Name one as postgresql://HOST/DATABASE, or export this ledger and import it "
+            "there. Whoever may write a file may write anything into it.",
+        )
+    typer.echo(grants(parse(ledger).schema, analysts), nl=False)
+
+
 @command(ledger_app, "bayesdp ledger export backup.jsonl --ledger ledger.db", "export")
 def ledger_export(
     file: Annotated[

@@ -12,6 +12,7 @@ import pytest
 from bayesdp.accounting import Ledger
 from bayesdp.accounting.canonical import canonical_json
 from bayesdp.accounting.entries import hash_of
+from bayesdp.accounting.schema import result_content
 from bayesdp.accounting.version_2 import TABLES
 from bayesdp.errors import InputError, LedgerError
 from tests.accounting.chains import chain_anew, change, filled
@@ -40,8 +41,19 @@ ODD: list[tuple[str, tuple[str, ...], Any]] = [
     ("refusal", ("time",), HALF),
     ("refusal", ("content", "analyst"), None),
     ("refusal", ("content", "reason"), HALF),
+    ("refusal", ("content", "reason"), "s.toml"),
     ("refusal", ("content", "dp_epsilon"), 10**400),
     ("refusal", ("content", "dp_rho"), None),
+    ("result", ("content",), "sha256"),
+    ("result", ("result",), "[]"),
+    ("result", ("result",), "7"),
+    ("result", ("result",), '{"certificate":7}'),
+    ("result", ("result",), '{"certificate":{"claim":"dp"}}'),
+    ("result", ("result",), '{"certificate":{"claim":{"notion":7}}}'),
+    ("result", ("result",), '{"level":"1"}'),
+    ("result", ("result",), '{"level":-1}'),
+    ("result", ("result",), f'{{"level":{10**400}}}'),
+    ("result", ("result",), '{"delta":[1]}'),
     ("share", ("content", "analyst"), 0.5),
     ("share", ("content", "share"), 10**400),
     ("share", ("content", "share"), -1),
@@ -65,7 +77,7 @@ def book(tmp_path: Path) -> Ledger:
 def with_odd(lines: list[str], kind: str, place: tuple[str, ...], value: Any) -> list[str]:
     """The lines of an export with a `value` at a `place` of an entry of a `kind`, chained anew."""
     entries = [json.loads(line) for line in lines]
-    part = next(entry for entry in reversed(entries) if entry["kind"] == kind)
+    part: Any = next(entry for entry in reversed(entries) if entry["kind"] == kind)
     for name in place[:-1]:
         part = part[name]
     part[place[-1]] = value
@@ -73,6 +85,8 @@ def with_odd(lines: list[str], kind: str, place: tuple[str, ...], value: Any) ->
     for entry in entries:
         said = [entry[name] for name in ("sequence", "kind", "dataset", "release", "time")]
         entry["previous"] = previous
+        if place == ("result",) and entry is part:
+            entry["content"] = json.loads(result_content(value))
         previous = entry["hash"] = hash_of([*said, canonical_json(entry["content"]), previous])
     return [json.dumps(entry) for entry in entries]
 
@@ -107,6 +121,13 @@ def test_a_file_that_says_neither_frozen_nor_thawed_is_damaged(book: Ledger) -> 
     with pytest.raises(LedgerError, match="neither true nor false"):
         book.show()
     assert "neither true nor false" in book.faults()[0].problem
+
+
+def test_a_file_with_content_that_is_no_document_is_not_exported(book: Ledger) -> None:
+    change(book.path, "UPDATE entries SET content = 'yes' WHERE kind = 'refusal'")
+    chain_anew(book.path)
+    with pytest.raises(LedgerError, match="damaged"):
+        book.export()
 
 
 def test_an_empty_ledger_of_version_2_has_a_trail_since_a_day(tmp_path: Path) -> None:

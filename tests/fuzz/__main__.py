@@ -48,7 +48,8 @@ def main() -> int:
                     print(f"{name} (seed {seed}): {last}", flush=True)
             seed += 1
         os.chdir(out)
-    print(f"tried {dict(tried)}; problems {dict(problems)}")
+    print(f"tried {tried.total()}: {dict(tried)}; problems {dict(problems)}")
+    print(f"{time.process_time() / 60:.1f} minutes of processor time")
     return 1 if problems else 0
 
 

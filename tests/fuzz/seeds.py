@@ -82,7 +82,12 @@ POPULATIONS: tuple[dict[str, Any], ...] = (
     },
 )
 CAUSAL = tuple(EXAMPLES.glob("*.toml"))
-TABLES = {"people.csv": PEOPLE_CSV, "days.csv": DAYS_CSV}
+TABLES = {
+    "people.csv": PEOPLE_CSV,
+    "days.csv": DAYS_CSV,
+    "risks.csv": "smokes,risk\nno,0\nyes,1\n",
+    "pairs.csv": "height_a,height_b\n171,168\n158,-9\n",
+}
 EDGES = "first,second\n0,1\n1,2\n2,3\n3,4\n4,0\n"
 MARKET = "%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 2\n2 2 2\n3 3 2\n2 1 -0.5\n"
 
@@ -93,20 +98,119 @@ MORE_QUERIES = (
     'kind = "histogram"\ncolumn = "height"\nbins = [120, 150, 180, 220]',
     'kind = "quantile"\nprobability = 0.5\ncolumn = "height"\nstep = 5',
     'kind = "variance"\ncolumn = "height"',
-    'kind = "randomized_response"\ncolumn = "smokes"\nepsilon = 0.5',
     'kind = "count"\nwhere = "height >= 150"\nweighted_by = "height"',
+    'kind = "covariance"\ncolumn = ["height", "income"]',
+    'kind = "regression"\noutcome = "income"\non = ["height"]\nby = "role"',
+    'kind = "series"\ncolumn = "smokes"\nanswers = "ranges"',
+    'kind = "series"\nby = "role"\ncolumn = "height"\nanswers = "cumulative"\nstrategy = "tree"',
+    'kind = "median"\ncolumn = "height"\ncandidates = [130, 150, 170]\nby = "role"',
 )
+_ANSWERS = 'kind = "randomized_response"\ncolumn = "smokes"\nepsilon = 0.25\n'
+PERSONS = """
+[data]
+source = "people.csv"
+dataset = "persons"
+unit = "family"
+n = 2
+max_rows = 3
+
+[data.columns]
+family = { public = true }
+role = { public = true, states = ["child", "parent"] }
+town = { groups = "from data" }
+height = { bounds = [120, 220], missing = { impute = 150 } }
+smokes = { states = ["yes", "no"], other = "no" }
+risk = { states = [0, 1, 2], missing = { impute = 2 } }
+
+[[data.join]]
+table = "risks.csv"
+on = "smokes"
+columns = ["risk"]
+unmatched = "missing"
+
+[population]
+model = "independent"
+covers = ["height", "smokes", "risk"]
+source = "us"
+
+[budget]
+notion = "dp"
+epsilon = 4.0
+delta = 1e-6
+mechanism_delta = 5e-7
+
+[[query]]
+name = "towns"
+kind = "count"
+by = "town"
+max_rows = 2
+
+[[query]]
+name = "risks"
+kind = "histogram"
+column = ["risk", "smokes"]
+by = "role"
+max_groups = 1
+max_rows_per_group = 2
+
+[[query]]
+name = "heights"
+kind = "sum"
+column = "height"
+max_rows = 2
+total_bounds = [150, 400]
+"""
+WIDE = """
+[data]
+source = "pairs.csv"
+dataset = "pairs"
+n = 4
+
+[data.wide]
+row = "pair"
+records = { height = ["height_a", "height_b"] }
+position = { name = "part", values = ["a", "b"] }
+
+[data.columns]
+pair = { role = "cluster" }
+part = { public = true, states = ["a", "b"] }
+height = { bounds = [120, 220], missing = { codes = [-9], impute = 150 } }
+tall = { from = "height", where = "height > 170" }
+
+[population]
+model = "clusters"
+size = 2
+covers = ["height"]
+source = "us"
+
+[budget]
+epsilon = 4.0
+
+[[query]]
+name = "height by part"
+kind = "mean"
+column = "height"
+by = "part"
+
+[[query]]
+name = "tall"
+kind = "proportion"
+where = "tall == 1"
+"""
 
 
 def studies() -> tuple[str, ...]:
-    """Studies of the two small tables."""
+    """Studies of the small tables."""
     more = "".join(f'\n[[query]]\nname = "q{i}"\n{text}\n' for i, text in enumerate(MORE_QUERIES))
     derived = 'tall = { from = "height", cuts = [150, 180] }\n[population]'
     gaussian = PEOPLE.replace("epsilon = 3.0", 'epsilon = 3.0\ndelta = 1e-6\nnoise = "gaussian"')
     private = PEOPLE.replace(
         'model = "clusters"\nsize = 3', 'model = "gaussian"\nsize = 3\nmax_correlation = 0.2'
     ).replace('covers = ["height", "smokes"]', 'covers = ["height"]')
-    return (PEOPLE, PEOPLE + more, DAYS, gaussian, private, PEOPLE.replace("[population]", derived))
+    tall = PEOPLE.replace("[population]", derived)
+    perturbed = PEOPLE + '[[query]]\nname = "a"\n' + _ANSWERS
+    more = PEOPLE.replace('["height", "smokes"]', '["height", "smokes", "income"]') + more
+    return (PEOPLE, more, DAYS, gaussian, private, tall, perturbed, PERSONS, WIDE)
 
 
 @cache

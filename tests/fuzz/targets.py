@@ -21,7 +21,7 @@ from typing import Any
 from typer.testing import CliRunner
 
 from bayesdp.cli import app
-from tests.fuzz import seeds
+from tests.fuzz import ledgers, seeds
 from tests.fuzz.mutations import as_json, bytes_damaged, damaged, text_damaged
 
 SECONDS = 10.0
@@ -192,6 +192,15 @@ TARGETS: dict[str, Target] = {
     "causal": Target("causal.json", _causal, (("causal", "causal.json"),)),
     "releases": Target("releases.json", _releases, (("compose", "releases.json"),)),
     "model": Target("model.json", _model, (("profile", "model.json"),)),
+    "ledger export": Target(
+        "all.jsonl", ledgers.export, (("ledger", "import", "all.jsonl"), *ledgers.COMMANDS)
+    ),
+    "ledger file": Target("ledger.db", ledgers.file, (*ledgers.COMMANDS, *ledgers.WRITING)),
+    "ledger against": Target(
+        "held.json",
+        ledgers.certificate,
+        (("ledger", "verify", "--ledger", "whole.db", "--against", "held.json"),),
+    ),
 }
 
 
@@ -201,13 +210,16 @@ def prepare() -> None:
         Path(name).write_text(text)
     Path("people.toml").write_text(seeds.PEOPLE)
     Path("parquet.toml").write_text(seeds.PEOPLE.replace("people.csv", "people.parquet"))
+    whole, _, certificate = ledgers.ledger()
+    Path("whole.db").write_bytes(whole)
+    Path("kept.json").write_text(certificate)
 
 
 def run(target: Target, content: bytes) -> str | None:
     """What is wrong with the answers to this input, or `None`."""
-    Path(target.file).write_bytes(content)
-    for name in ("ledger.db", "out.json", "made.csv", "made.note.json"):
+    for name in ("out.json", "made.csv", "made.note.json", *map(str, Path().glob("ledger.db*"))):
         Path(name).unlink(missing_ok=True)
+    Path(target.file).write_bytes(content)
     try:
         for command in target.commands:
             if command[1] == "out.json" and not Path("out.json").exists():

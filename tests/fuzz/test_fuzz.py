@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import zlib
 from pathlib import Path
 from random import Random
 
@@ -23,9 +24,15 @@ CORPUS = Path(__file__).parent / "corpus.jsonl"
 
 
 def corpus() -> list[tuple[str, bytes]]:
-    """The inputs that are kept, each with its target."""
+    """The inputs that are kept, each with its target; files of ledgers are compressed."""
     lines = map(json.loads, CORPUS.read_text(encoding="ascii").splitlines())
-    return [(line["target"], base64.b85decode(line["input"])) for line in lines]
+    return [(line["target"], _content(line)) for line in lines]
+
+
+def _content(line: dict[str, str]) -> bytes:
+    if "packed" in line:
+        return zlib.decompress(base64.b85decode(line["packed"]))
+    return base64.b85decode(line["input"])
 
 
 @pytest.fixture(autouse=True)

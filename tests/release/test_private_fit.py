@@ -18,6 +18,7 @@ from bayesdp.errors import (
     BudgetExceededError,
     FailedError,
     InputError,
+    LedgerError,
     Refusal,
     TableMismatchError,
     UnsupportedError,
@@ -34,7 +35,9 @@ from bayesdp.populations import MarkovChain
 from bayesdp.release import Study
 from bayesdp.release.private_fit import exact_counts
 from bayesdp.tables.source import open_table
+from tests.accounting.chains import change
 from tests.effort import runs
+from tests.release.test_stored import rehash
 
 QUERY = {"name": "ones", "kind": "count", "where": "s == 1"}
 COLUMNS: dict[str, Any] = {"t": {"role": "order", "step": 1}, "s": {"states": [0, 1]}}
@@ -379,6 +382,17 @@ def test_a_fit_is_paid_for_once(here: Any) -> None:
     assert made.fit(dp_epsilon=5.0, column="s", length=400, order=2).is_new
     assert made.fit(dp_epsilon=0.6, column="s", length=400).is_new
     assert len(made.spends()) == 4
+
+
+def test_a_fit_that_no_fit_has_stored(here: Any) -> None:
+    """Its hashes fit."""
+    made = here()
+    made.fit(dp_epsilon=0.5, column="s", length=400)
+    path = made.ledger().path
+    change(path, """UPDATE results SET result = replace(result, '"values"', '"other"')""")
+    rehash(path)
+    with pytest.raises(LedgerError, match="damaged"):
+        made.fit(dp_epsilon=0.5, column="s", length=400)
 
 
 def asked_again(made: Study) -> dict[str, Any]:

@@ -12,8 +12,10 @@ from typer.testing import CliRunner
 
 import bayesdp as bdp
 from bayesdp.accounting.ledger import Ledger
+from bayesdp.accounting.schema import result_content
 from bayesdp.cli import app
 from bayesdp.release.stored import StoredRelease
+from tests.accounting.chains import chain_anew, change
 from tests.golden.cases import PEOPLE, PEOPLE_CSV
 from tests.release.test_repeats import MEAN, SUM, TABLE, releases, study
 
@@ -52,6 +54,39 @@ def test_a_key_belongs_to_one_study_of_its_data_set(tmp_path: Path) -> None:
         other.release_once("june")
     assert len(releases(other)) == 1
     study(tmp_path, MEAN, dataset="others").release_once("june")  # another budget
+
+
+@pytest.mark.parametrize(
+    ("part", "other"),
+    [
+        ('"results"', '"other"'),
+        ('"query"', '"other"'),
+        ('"notion"', '"other"'),
+        ('"level"', '"other"'),
+    ],
+)
+def test_a_stored_release_that_no_release_has_stored(tmp_path: Path, part: str, other: str) -> None:
+    """Its hashes fit. It was a traceback; the study is still released, and still paid for."""
+    study(tmp_path, SUM).release_once("june")
+    path = study(tmp_path).ledger().path
+    change(path, f"UPDATE results SET result = replace(result, '{part}', '{other}')")
+    rehash(path)
+    with pytest.raises(bdp.BayesdpError):
+        study(tmp_path, SUM).release_once("june")
+    study(tmp_path, SUM).release(again=True)
+    assert len(releases(study(tmp_path))) == 2
+
+
+def rehash(path: Path) -> None:
+    """Give the entries of results the hashes of the texts that are there, and chain them anew."""
+    with sqlite3.connect(path) as connection:
+        for entry, text in connection.execute("SELECT entry, result FROM results").fetchall():
+            content = result_content(text)
+            connection.execute(
+                "UPDATE entries SET content = ? WHERE sequence = ?", (content, entry)
+            )
+    connection.close()
+    chain_anew(path)
 
 
 @pytest.mark.parametrize("key", ["", "  ", "x" * 201, 7, None])

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from bayesdp.accounting.account import Account
 from bayesdp.accounting.canonical import canonical_json
@@ -22,6 +22,10 @@ from bayesdp.errors import finite_number
 from bayesdp.notions import Cost
 
 T = TypeVar("T")
+
+RefusalReason = Literal["table", "budget", "share", "frozen"]
+"""Why an attempt was refused: what is in the table, a reading that would break, the share of the
+analyst, or a data set that is frozen."""
 
 NOT_WRITTEN = (TypeError, KeyError, ValueError, AttributeError, OverflowError, RecursionError)
 """How reading fails where an entry says what no ledger has written."""
@@ -224,6 +228,7 @@ class Book:
                 debit = self.debits[entry.release]
                 _require(debit.entry.dataset == entry.dataset, "its release is of other data")
                 _require(debit.result is None, "its release had a result before")
+                _text(said_in(entry), "sha256")
                 debit.result = entry
             case "refusal":
                 self.refused.append(entry)
@@ -257,6 +262,7 @@ def _refusal_of(entry: Entry) -> dict[str, Any]:
     said = said_in(entry)
     costs = {name: _double(said.get(name)) for name in ("dp_epsilon", "dp_rho")}
     _require(len({cost is None for cost in costs.values()}) == 1, "half of its cost is not there")
+    _require(said["reason"] in get_args(RefusalReason), "its reason is not a reason")
     return {
         "dataset": entry.dataset,
         **{name: _text(said, name) for name in ("analyst", "study", "reason")},
@@ -304,6 +310,31 @@ def said_in(entry: Entry) -> dict[str, Any]:
     _require(isinstance(said, dict), "its content is not an object")
     _text({"by": said.get("by", "")}, "by")
     return dict(said)
+
+
+def result_of(text: str) -> dict[str, Any]:
+    """A result as plain data, with a level and a claim of their types where it has them.
+
+    What else a result says depends on what made it. Raises `ValueError` for other texts.
+    """
+    result = json.loads(text)
+    for document in (result, certificate_in(result), claim_in(result)):
+        _require(isinstance(document, dict), "a part of its result is not an object")
+    numbers = [result.get(name) or 0.0 for name in ("level", "delta")]
+    for number in numbers:
+        finite_number("result", number, expected="a number from 0", zero=True)
+    _text({"notion": claim_in(result).get("notion") or ""}, "notion")
+    return dict(result)
+
+
+def certificate_in(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The certificate of a release's result as plain data; empty where it has none."""
+    return result.get("certificate") or {}
+
+
+def claim_in(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the certificate of a release's result claims; empty where it has none."""
+    return certificate_in(result).get("claim") or {}
 
 
 @lru_cache(maxsize=16384)

@@ -7,10 +7,11 @@ entry. Nothing is left out, so that the chain of the lines is that of the ledger
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TextIO
 
 from bayesdp.accounting.canonical import canonical_json
+from bayesdp.accounting.contents import decoded
 from bayesdp.accounting.entries import Entry, LedgerFault, chain_faults
 from bayesdp.accounting.schema import Log, result_content
 from bayesdp.errors import InputError
@@ -24,10 +25,14 @@ def lines_of(log: Log) -> Iterator[str]:
     """A line for each entry, in their order. Raises `UndecodedError` for a text that is another."""
     for entry in log.entries:
         plain: dict[str, Any] = {name: getattr(entry, name) for name in FIELDS}
-        plain["content"] = json.loads(entry.content)
+        plain["content"] = decoded(json.loads, entry.content)
         if entry.kind == "result":
             plain["result"] = log.result(entry)
-        yield json.dumps(plain, ensure_ascii=True, allow_nan=False)
+        yield decoded(_as_line, plain)
+
+
+def _as_line(plain: Mapping[str, Any]) -> str:
+    return json.dumps(plain, ensure_ascii=True, allow_nan=False)
 
 
 def entries_of(lines: Iterable[str]) -> tuple[list[Entry], dict[int, str]]:

@@ -31,6 +31,7 @@ from bayesdp.accounting.canonical import plain_text
 from bayesdp.accounting.contents import (
     Book,
     DatasetRecord,
+    RefusalReason,
     columns_content,
     dataset_content,
     frozen_content,
@@ -46,7 +47,7 @@ from bayesdp.accounting.lookalikes import require_new_name
 from bayesdp.accounting.reader import LedgerReader, debit_of
 from bayesdp.accounting.rounded import keeps, up_words
 from bayesdp.accounting.schema import Log, insert
-from bayesdp.accounting.shares import RefusalReason, checked_share, frozen_words, stopped
+from bayesdp.accounting.shares import checked_share, frozen_words, stopped
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.accounting.verifying import content_faults
 from bayesdp.errors import BudgetExceededError, LedgerError, Refusal, require_shown, unknown_name
@@ -309,7 +310,7 @@ class Ledger(LedgerReader):
     @contextmanager
     def _writing(self, *, create: bool) -> Iterator[tuple[Log, Book]]:
         """A transaction that adds entries, durably where it is left without an exception."""
-        with self._store.writing(create=create) as log, self._decoding():
+        with self._store.writing(create=create) as log, self.decoding():
             yield log, Book(log.entries)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from bayesdp.accounting.account import Account
 from bayesdp.accounting.analysts import by_analyst
-from bayesdp.accounting.contents import DatasetRecord, DebitRecord, decoded
+from bayesdp.accounting.contents import DatasetRecord, DebitRecord, decoded, result_of
 from bayesdp.accounting.limits import Limits
 from bayesdp.accounting.schema import Log
 from bayesdp.accounting.spend import total_cost
@@ -63,7 +62,7 @@ def release_listed(log: Log, record: DatasetRecord, debit: DebitRecord) -> dict[
         "spends": [spend.to_dict() for spend in record.spends(debit)],
     }
     if debit.result is not None:
-        release["result"] = decoded(json.loads, log.result(debit.result))
+        release["result"] = decoded(result_of, log.result(debit.result))
     return release
 
 

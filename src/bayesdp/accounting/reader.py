@@ -278,11 +278,11 @@ class LedgerReader:
     @contextmanager
     def _reading(self) -> Iterator[tuple[Log, Book]]:
         """A transaction that reads: the entries, and what they say."""
-        with self._store.reading() as log, self._decoding():
+        with self._store.reading() as log, self.decoding():
             yield log, Book(log.entries)
 
     @contextmanager
-    def _decoding(self) -> Iterator[None]:
+    def decoding(self) -> Iterator[None]:
         """Answers entries that no ledger has written as `LedgerError`."""
         try:
             yield

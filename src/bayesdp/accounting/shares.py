@@ -9,20 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from bayesdp.accounting.account import Account, to_the_second
-from bayesdp.accounting.contents import DatasetRecord
+from bayesdp.accounting.contents import DatasetRecord, RefusalReason
 from bayesdp.accounting.limits import Limits
 from bayesdp.accounting.rounded import keeps, up_words
 from bayesdp.accounting.spend import Spend
 from bayesdp.errors import InputError, finite_number
 from bayesdp.numbers import float_below
 from bayesdp.statements.base import exact_text
-
-RefusalReason = Literal["table", "budget", "share", "frozen"]
-"""Why an attempt was refused: what is in the table, a reading that would break, the share of the
-analyst, or a data set that is frozen."""
 
 
 class Stop(NamedTuple):

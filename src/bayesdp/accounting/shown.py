@@ -7,6 +7,7 @@ from typing import Any
 
 from bayesdp import notebook
 from bayesdp.accounting.account import to_the_second
+from bayesdp.accounting.contents import claim_in
 from bayesdp.accounting.rounded import left_words, spent, up_words
 from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.notions import Cost
@@ -20,8 +21,7 @@ def level_of(release: Mapping[str, Any]) -> tuple[str, float, float] | None:
     release without a result has neither, nor has a program that was run without a study.
     """
     result = release.get("result") or {}
-    claim = (result.get("certificate") or {}).get("claim") or {}
-    level, notion = result.get("level"), claim.get("notion")
+    level, notion = result.get("level"), claim_in(result).get("notion")
     if not isinstance(level, float | int) or not isinstance(notion, str):
         return None
     return notion.upper(), float(level), float(result.get("delta") or 0.0)

@@ -6,13 +6,12 @@ together. Each debit must have kept every reading that was there, each result ha
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from sqlalchemy import select
 
 from bayesdp.accounting import schema
-from bayesdp.accounting.contents import Book, decoded
+from bayesdp.accounting.contents import Book, decoded, result_of
 from bayesdp.accounting.entries import LedgerFault, UndecodedError
 from bayesdp.accounting.limits import Limits
 from bayesdp.accounting.rounded import keeps, up_words
@@ -54,7 +53,7 @@ def _result_faults(log: Log, book: Book) -> Iterator[LedgerFault]:
             continue
         due.add(debit.result.sequence)
         try:
-            decoded(json.loads, log.result(debit.result))
+            decoded(result_of, log.result(debit.result))
         except UndecodedError as error:
             yield LedgerFault(f"entry {debit.result.sequence}", _without_place(str(error)))
     if log.texts is not None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from bayesdp.accounting.contents import decoded
 from bayesdp.accounting.ledger import Ledger
 from bayesdp.accounting.rounded import up_words
 from bayesdp.accounting.transaction import PartialResult
@@ -219,7 +221,8 @@ def kept_fit(plan: FitPlan, ledger: Ledger) -> PrivateFit | None:
         return None
     for release in reversed(ledger.releases(plan.study.data.dataset)):
         if release["request"].get("fit") == plan.digest() and "result" in release:
-            return fit_of(plan, release["result"], is_new=False)
+            with ledger.decoding():
+                return decoded(partial(fit_of, is_new=False), plan, release["result"])
     return None
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from bayesdp.accounting.account import NOTHING_SPENT, to_the_second
 from bayesdp.accounting.canonical import canonical_json
+from bayesdp.accounting.contents import NOT_WRITTEN, certificate_in
 from bayesdp.accounting.ledger import Ledger
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.certificate import Certificate
@@ -174,8 +175,14 @@ def _asked(plan: Plan) -> dict[str, Any]:
 
 def _certified(result: Mapping[str, Any], n: int | None) -> dict[str, Any] | None:
     """The same of a release's certificate; `None` without one. Without `n` it may be any."""
-    document = result.get("certificate")
-    if not isinstance(document, Mapping) or "columns" not in document:
+    try:
+        return _declared(certificate_in(result), n)
+    except NOT_WRITTEN:  # a result that no release has stored is one of no study
+        return None
+
+
+def _declared(document: Mapping[str, Any], n: int | None) -> dict[str, Any] | None:
+    if "columns" not in document:
         return None
     step = document["derivation"]["premises"][0]
     composition = step if step["rule"] == "sequential-composition" else step["premises"][0]

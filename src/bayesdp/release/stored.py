@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayesdp.accounting.account import to_the_second
+from bayesdp.accounting.contents import decoded
 from bayesdp.accounting.ledger import Ledger
 from bayesdp.accounting.rounded import up_words
 from bayesdp.certificate import Certificate
@@ -89,6 +90,11 @@ def _line(result: Mapping[str, Any]) -> str:
     return f"{words} {result.get('unit', '')}".rstrip()
 
 
+def _shown(stored: StoredRelease) -> tuple[str, Certificate]:
+    """What is shown of a stored release, and its certificate."""
+    return str(stored), stored.certificate
+
+
 def checked_key(key: object) -> str:
     """A key of a release: a text that isn't empty. Raises `InputError` for anything else."""
     if not isinstance(key, str) or not key.strip() or len(key) > LONGEST_KEY:
@@ -106,7 +112,8 @@ def stored_release(ledger: Ledger, dataset: str, key: str, identity: str) -> Sto
 
     The release is one of the `dataset` in the `ledger`, of the study with the digest `identity`.
     One that was paid for and has no certificate, because it failed or its process died, is none.
-    Raises `InputError` for a key that another study of the data set has used.
+    Raises `InputError` for a key that another study of the data set has used, and `LedgerError` for
+    a result that no release has stored.
     """
     if not ledger.exists():
         return None
@@ -127,4 +134,6 @@ def stored_release(ledger: Ledger, dataset: str, key: str, identity: str) -> Sto
         result = release.get("result")
         if isinstance(result, Mapping) and "certificate" in result:
             stored = StoredRelease(release["id"], release["time"], key, result)
+            with ledger.decoding():
+                decoded(_shown, stored)
     return stored

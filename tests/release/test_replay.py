@@ -6,6 +6,7 @@ says and, more strictly, what the kernel computes for itself from the certificat
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -20,7 +21,7 @@ from bayesdp.kernel import check
 from bayesdp.kernel import releases as kernel_releases
 from bayesdp.release.plan import Plan, structure_of
 from bayesdp.statements.queries import FoundGroupsQuery
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums import Total, run
 from tests.effort import in_full, runs
 
 Row = dict[str, Any]
@@ -112,6 +113,8 @@ def query(rng: Rng, record: str, name: str) -> Spec:
     several, balanced = "unit" in data, "balanced" in data
     products = ["covariance", "regression"]
     averages = ["mean", "variance", *products, "proportion"] if balanced or not several else []
+    if not several and rng.random() < 0.15:
+        return weighted(rng, name)
     kind = some(rng, ["sum", "count", "histogram", "quantile", "series", *averages])
     made: Spec = {"name": name, "kind": kind}
     if kind == "series":
@@ -128,9 +131,12 @@ def query(rng: Rng, record: str, name: str) -> Spec:
         if made["column"] == "x":
             made["bins"] = [-1.0, 0.0, 2.0]
     if kind == "quantile":
-        made |= {"column": some(rng, ["x", "risk", "ill"]), "probability": some(rng, [0.5, 0.9])}
+        asked = [{"probability": 0.5}, {"probability": 0.9}, {"probabilities": [0.25, 0.5, 0.875]}]
+        made |= {"column": some(rng, ["x", "risk", "ill", "dose"]), **some(rng, asked)}
         if made["column"] == "x":
             made["candidates"] = [-1.0, 0.25, 2.0]
+        if made["column"] == "dose":
+            made["step"] = 0.75
     if kind in ("count", "proportion"):
         made["where"] = some(rng, PRIVATE)
     elif not (average and several) and rng.random() < 0.5:
@@ -143,6 +149,19 @@ def query(rng: Rng, record: str, name: str) -> Spec:
         made["by"] = some(rng, ["team", ["team", "site"], ["site", "team"]])
     if several and not average and rng.random() < 0.7:
         made |= caps(rng, made)
+    return made
+
+
+def weighted(rng: Rng, name: str) -> Spec:
+    """A random sum, count or ratio with the weights of a survey, on all rows or in groups."""
+    kind = some(rng, ["sum", "count", "mean", "proportion"])
+    made: Spec = {"name": name, "kind": kind, "weighted_by": "y"}
+    if kind in ("sum", "mean"):
+        made["column"] = some(rng, NUMBERS)
+    if kind in ("count", "proportion") or rng.random() < 0.5:
+        made["where"] = some(rng, PRIVATE)
+    if rng.random() < 0.5:
+        made["by"] = some(rng, ["team", ["team", "site"]])
     return made
 
 
@@ -185,7 +204,14 @@ def caps(rng: Rng, asked: Spec) -> Spec:
     return made
 
 
-def study(rng: Rng, record: str, number: int) -> Study:
+def study(
+    rng: Rng,
+    record: str,
+    number: int,
+    frame: pd.DataFrame | None = None,
+    changed: Callable[[list[Spec]], list[Spec]] = list,
+) -> Study:
+    """A random study of a `frame`, or of a table of its own, whose queries are `changed`."""
     budget: Spec = {"epsilon": 4.0, "adversary": "informed"}
     asked = [query(rng, record, f"q{i}") for i in range(4 if in_full() else 2)]
     if rng.random() < 0.4:
@@ -197,12 +223,12 @@ def study(rng: Rng, record: str, number: int) -> Study:
     columns = COLUMNS | given.get("columns", {})
     private = [name for name, column in COLUMNS.items() if "public" not in column]
     return Study(
-        table(rng, record, random_rows(rng, record)),
+        table(rng, record, random_rows(rng, record)) if frame is None else frame,
         dataset="replayed",
         join=JOIN,
         population={"model": "independent", "covers": private, "source": "us"},
         budget=budget,
-        queries=asked,
+        queries=changed(asked),
         ledger=f"{number}.db",
         **(given | {"columns": columns}),
     )
@@ -265,12 +291,22 @@ def integers(made: Study, plan: Plan, frame: pd.DataFrame) -> list[np.ndarray[An
 
     Of groups that are found in the data the counts of all names that a cell may have.
     """
+    return integers_of(plan, totals_of(made, plan, frame))
+
+
+def totals_of(made: Study, plan: Plan, frame: pd.DataFrame) -> list[Total]:
+    """What the engine answers to each query of a release."""
     made._data = replace(made._data, source=frame)
     asked = [query.table_query() for query in plan.queries]
     totals = run(made._data.open(), made.spec.columns, asked, structure_of(made.spec))
+    return [totals[query.name] for query in plan.queries]
+
+
+def integers_of(plan: Plan, totals: list[Total]) -> list[np.ndarray[Any, Any]]:
+    """What gets noise of these totals, as `integers` has it."""
     return [
-        np.array(noised(query, counts_of(query, totals[query.name].values)), dtype=object)
-        for query in plan.queries
+        np.array(noised(query, counts_of(query, total.values)), dtype=object)
+        for query, total in zip(plan.queries, totals, strict=True)
     ]
 
 
@@ -316,9 +352,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.prove
-@pytest.mark.usefixtures("folder")
-def test_no_replaced_record_moves_more_than_is_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def due(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How far the kernel lets the integers of each query move that it has checked."""
     due: list[int] = []
 
     def noted(*given: Any, **keys: Any) -> int:
@@ -335,18 +371,30 @@ def test_no_replaced_record_moves_more_than_is_paid_for(monkeypatch: pytest.Monk
     reach = FoundGroupsQuery.reach
     monkeypatch.setattr(kernel_releases, "moved", noted)
     monkeypatch.setattr(FoundGroupsQuery, "reach", reached)
+    return due
+
+
+def paid(made: Study, due: list[int]) -> Plan:
+    """The plan of a release of this study whose certificate is valid; its bounds are in `due`."""
+    release = made.release()
+    due.clear()
+    assert check(release.certificate.to_dict()).verdict == "VALID ASSUMING", made.spec.queries
+    plan = made._plan(release.certificate.body["n"])
+    assert len(due) == len(plan.queries)
+    return plan
+
+
+@pytest.mark.prove
+@pytest.mark.usefixtures("folder")
+def test_no_replaced_record_moves_more_than_is_paid_for(due: list[int]) -> None:
     rng = np.random.default_rng(2026)
     records = list(RECORDS)
     for number in range(runs(60, least=2)):
         record = records[number % len(records)]
         made = study(rng, record, number)
         case = (record, made.spec.queries, made.spec.budget)
-        release = made.release()
-        due.clear()
-        assert check(release.certificate.to_dict()).verdict == "VALID ASSUMING", case
-        plan = made._plan(release.certificate.body["n"])
+        plan = paid(made, due)
         squared = plan.dp_rho > 0.0
-        assert len(due) == len(plan.queries)
         seen = [
             integers(made, plan, table(rng, record, random_rows(rng, record)))
             for _ in range(8 if in_full() else 3)

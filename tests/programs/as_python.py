@@ -184,6 +184,9 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
             return total([Vec(entry * row for entry in cell) for cell, row in pairs])
         if model.likelihood == ("normal", ()):
             kind = "unknown"
+        if kind == "chances":
+            hot = [onehot(cross(*row) if isinstance(row, tuple) else row) for row in model.rows]
+            return total(hot)
         if kind in SUMMED:
             return total([SUMMED[kind](row) for row in model.rows])
         if kind == "categorical":
@@ -282,7 +285,7 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
 
 LATER = (
     *("logistic", "poisson_regression", "geometric", "negative_binomial", "exponential_time"),
-    *("mixture", "normal_inverse_gamma", "partial_pooling"),
+    *("mixture", "normal_inverse_gamma", "partial_pooling", "chances", "hypotheses"),
 )
 """Likelihoods and priors of which the programs of the corpus have the bounds that follow."""
 
@@ -322,6 +325,9 @@ class Released(tuple):
 
     def probability(self, low: Any, high: Any) -> Any:
         return Fraction(high) / 4 - Fraction(low) / 4
+
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(key) if isinstance(key, int | slice) else Fraction(1, 4)
 
 
 RELEASED = Released(("released",))

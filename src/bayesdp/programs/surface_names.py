@@ -13,7 +13,7 @@ MODEL = (
     *("observe", "infer", "statistics", "parameters"),
     *("bernoulli", "categorical", "normal", "poisson", "linear_model"),
     *("logistic", "poisson_regression", "geometric", "negative_binomial", "exponential_time"),
-    "mixture",
+    *("mixture", "chances", "hypotheses"),
     *("beta", "dirichlet", "gamma", "normal_inverse_gamma", "partial_pooling"),
 )
 RELEASES = (

@@ -44,6 +44,8 @@ LIKELIHOODS: dict[str, tuple[str, ParameterPlaces]] = {
     "categorical_exposed": ("dirichlet", ParameterPlaces((), ABOVE, 2)),
     # The least value and the width of a bin; the standard deviation of each part.
     "mixture": ("normal", ParameterPlaces((ANYWHERE, ABOVE), ABOVE, 2)),
+    # How many hypotheses there are, where each lies, and its chances of all values in turn.
+    "chances": ("hypotheses", ParameterPlaces((ABOVE,), ANYWHERE, 4)),
     # How many records each group has, after the exposure of all or the records' spread.
     "pooled_bernoulli": ("partial_pooling", ParameterPlaces((), AT_LEAST, 2)),
     "pooled_poisson": ("partial_pooling", ParameterPlaces((AT_LEAST,), AT_LEAST, 2)),
@@ -58,5 +60,6 @@ PRIORS: dict[str, ParameterPlaces] = {
     "dirichlet": ParameterPlaces((), ABOVE, 2),
     "normal_inverse_gamma": ParameterPlaces((ANYWHERE, ABOVE, ABOVE, ABOVE)),
     "partial_pooling": ParameterPlaces((ANYWHERE, ABOVE, ABOVE)),
+    "hypotheses": ParameterPlaces((), ABOVE, 2),  # a weight for each
 }
 """The parameters of each prior."""

@@ -20,6 +20,7 @@ NAMES = {
     "dirichlet": ("A Dirichlet prior's number",),
     "normal_inverse_gamma": ("The mean", "The strength", "The shape", "The scale"),
     "partial_pooling": ("The mean", "The standard deviation", "The spread"),
+    "hypotheses": ("A hypothesis' weight",),
 }
 """What the parameters of priors are called; the last name is also that of all others."""
 LIKELIHOOD_NAMES = {

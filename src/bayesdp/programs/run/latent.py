@@ -121,12 +121,12 @@ class TrueCounts:
     values: tuple[Ints, ...]
     weights: tuple[Floats, ...]
     n: int | None
-    tails: tuple[_Law, ...]
+    tails: tuple[CountLaw, ...]
     """tails[j]: the tilted law of the sum of the cells from j on."""
-    tilted: tuple[_Law, ...]
-    total: _Law
+    tilted: tuple[CountLaw, ...]
+    total: CountLaw
     """The law of the total: a single point where n is public."""
-    others: tuple[_Law, ...]
+    others: tuple[CountLaw, ...]
     """The tilted law of the sum of all cells but one."""
     log_total: Callable[[Floats], Floats]
 
@@ -154,7 +154,7 @@ class TrueCounts:
 
 
 @dataclass(frozen=True, eq=False)
-class _Law:
+class CountLaw:
     """Masses on consecutive whole numbers."""
 
     first: int
@@ -162,9 +162,11 @@ class _Law:
 
     @property
     def support(self) -> Ints:
+        """The numbers that have a mass."""
         return np.arange(self.first, self.first + len(self.mass), dtype=np.int64)
 
     def at(self, where: Ints) -> Floats:
+        """The masses of the numbers `where`."""
         place = where - self.first
         inside = (place >= 0) & (place < len(self.mass))
         return np.where(inside, self.mass[np.clip(place, 0, len(self.mass) - 1)], 0.0)
@@ -188,14 +190,14 @@ def cells(y: Sequence[float], noise: AddedNoise, alpha: Floats, n: int | None) -
 
         return weight
 
-    def laws(rate: float) -> list[_Law]:
+    def laws(rate: float) -> list[CountLaw]:
         made = []
         for j in range(len(y)):
             # Where the noise hides everything this is infinite: the window starts at an end.
             shift = rate * noise.variance if noise.kind == "gaussian" and rate else 0.0
             support, logs = window(log_cell(j, rate), max(y[j] + shift, 0.0), 0, n)
             mass = np.exp(logs - logs.max())
-            made.append(_Law(int(support[0]), mass / mass.sum()))
+            made.append(CountLaw(int(support[0]), mass / mass.sum()))
         return made
 
     size = float(alpha.sum())
@@ -221,16 +223,16 @@ def cells(y: Sequence[float], noise: AddedNoise, alpha: Floats, n: int | None) -
     )
 
 
-def _of_the_others(laws: list[_Law], tails: list[_Law]) -> tuple[_Law, ...]:
+def _of_the_others(laws: list[CountLaw], tails: list[CountLaw]) -> tuple[CountLaw, ...]:
     """For each cell the law of the sum of all other cells."""
-    sums, before = [], _Law(0, np.ones(1))
+    sums, before = [], CountLaw(0, np.ones(1))
     for j, law in enumerate(laws):
-        sums.append(_convolved(before, tails[j + 1]))
-        before = _convolved(before, law)
+        sums.append(convolved(before, tails[j + 1]))
+        before = convolved(before, law)
     return tuple(sums)
 
 
-def _given_total(law: _Law, others: _Law, n: int | None, log_total: LogTotal) -> Floats:
+def _given_total(law: CountLaw, others: CountLaw, n: int | None, log_total: LogTotal) -> Floats:
     """The masses of a cell's count, given that all cells add up to n or to a total of its law."""
     if n is not None:
         weight = law.mass * others.at(n - law.support)
@@ -242,16 +244,16 @@ def _given_total(law: _Law, others: _Law, n: int | None, log_total: LogTotal) ->
     return np.asarray(weight / weight.sum())
 
 
-def _total(whole: _Law, n: int | None, log_total: LogTotal) -> _Law:
+def _total(whole: CountLaw, n: int | None, log_total: LogTotal) -> CountLaw:
     """The law of the total: n, or that of the sum of all cells, weighted."""
     if n is not None:
-        return _Law(n, np.ones(1))
+        return CountLaw(n, np.ones(1))
     logs = log_total(whole.support.astype(np.float64))
     mass = whole.mass * np.exp(logs - logs.max())
-    return _Law(whole.first, mass / mass.sum())
+    return CountLaw(whole.first, mass / mass.sum())
 
 
-def _tilt(laws: Callable[[float], list[_Law]], n: int) -> float:
+def _tilt(laws: Callable[[float], list[CountLaw]], n: int) -> float:
     """The rate at which the tilted means add up to about n."""
 
     def excess(rate: float) -> tuple[float, float]:
@@ -283,14 +285,15 @@ def _tilt(laws: Callable[[float], list[_Law]], n: int) -> float:
     return (low + high) / 2
 
 
-def _tails(laws: Sequence[_Law]) -> list[_Law]:
-    tails = [_Law(0, np.ones(1))]
+def _tails(laws: Sequence[CountLaw]) -> list[CountLaw]:
+    tails = [CountLaw(0, np.ones(1))]
     for law in reversed(laws):
-        tails.append(_convolved(law, tails[-1]))
+        tails.append(convolved(law, tails[-1]))
     return tails[::-1]
 
 
-def _convolved(a: _Law, b: _Law) -> _Law:
+def convolved(a: CountLaw, b: CountLaw) -> CountLaw:
+    """The law of a sum of two independent numbers."""
     from scipy.signal import fftconvolve
 
     if min(len(a.mass), len(b.mass)) < 400:
@@ -300,4 +303,4 @@ def _convolved(a: _Law, b: _Law) -> _Law:
     kept = np.flatnonzero(mass > TINY * mass.max())
     first, last = int(kept[0]), int(kept[-1]) + 1
     cut = mass[first:last]
-    return _Law(a.first + b.first + first, cut / cut.sum())
+    return CountLaw(a.first + b.first + first, cut / cut.sum())

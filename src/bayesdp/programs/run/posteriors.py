@@ -20,7 +20,7 @@ import numpy as np
 from bayesdp.errors import UnsupportedError
 from bayesdp.programs.ir import Expr
 from bayesdp.programs.run import distributions as d
-from bayesdp.programs.run import generalized, mixtures, pooled, spreads
+from bayesdp.programs.run import finite, generalized, mixtures, pooled, spreads
 from bayesdp.programs.run.latent import cells, require_pairs, window
 from bayesdp.programs.run.observed import Answers, Noisy, Source
 from bayesdp.programs.run.private_totals import log_likelihood, require_scale
@@ -53,6 +53,8 @@ def prior_of(expr: Expr, values: PublicValues) -> d.Distribution:
         return spreads.prior_of(parameters)
     if family == "partial_pooling":
         return pooled.prior_of(parameters)
+    if family == "hypotheses":
+        return finite.prior_of(parameters)
     if family == "dirichlet":
         names = tuple(str(i) for i in range(len(parameters)))
         return d.dirichlet(np.asarray(parameters), names)
@@ -65,6 +67,9 @@ def derived(
     """The posterior of a model given what was released."""
     family = str(likelihood.data[0])
     about = [float(values.number(parameter)) for parameter in likelihood.args]
+    if family == "chances":
+        assert isinstance(prior, finite.PosteriorOfHypotheses)
+        return finite.posterior(op, source, about, prior)
     if isinstance(source, Answers):
         return _from_answers(op, source, family, about, prior)
     aware = op != "plug-in"

@@ -158,7 +158,7 @@ def _check_derived(value: Expr, program: Program) -> None:
             "a model of per_record_exponential answers",
             expected="plug_in of a normal or poisson model",
         )
-    if not numeric and family not in ("bernoulli", "categorical"):
+    if not numeric and family not in ("bernoulli", "categorical", "chances"):
         raise UnsupportedError(
             value.op.replace("-", "_"),
             f"a {family} model of randomized_response answers",

@@ -9,6 +9,7 @@ from fractions import Fraction
 from bayesdp.programs.ir import Expr
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse, written
+from bayesdp.programs.source.finite import entry_of, is_finite
 from bayesdp.programs.source.laws import law_of
 from bayesdp.programs.source.literals import number
 from bayesdp.programs.source.rows import column_of, size_of
@@ -120,6 +121,8 @@ def entry(node: ast.Subscript, context: Context) -> LoweredValue:
             f"{described(owner).capitalize()} has no entries: one record is never taken out.",
             "Records are reached by sum, count and generators, columns by row.height.",
         )
+    if isinstance(owner, ModelObject) and is_finite(owner):
+        return entry_of(owner, context.value(node.slice), node)
     if isinstance(owner, Dictionary):
         return entry_for(owner, scalar(context.value(node.slice), node.slice, "a key"), node)
     place_in = _index(node.slice, context)

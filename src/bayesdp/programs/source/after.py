@@ -10,6 +10,8 @@ from bayesdp.programs.source.arguments import BoundArguments, bind, check_not_pr
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.families import SEVERAL
+from bayesdp.programs.source.finite import check_after
+from bayesdp.programs.source.hypotheses import HYPOTHESES
 from bayesdp.programs.source.models import parts_of
 from bayesdp.programs.source.values import LoweredValue, ModelObject, Scalar
 
@@ -61,7 +63,7 @@ def _after(
                 "plug_in(observe(answers, normal(sd=...), prior=...)).",
             )
         _, prior = parts_of(noisy)
-        return _derived(op, bound.node, (noisy.expr,), prior.family, data, context)
+        return _derived(op, bound.node, (noisy.expr,), prior, data, context)
     model = None
     if isinstance(noisy, Scalar) and noisy.level == "public" and noisy.expr.op == "public":
         model = context.draft.models.get(str(noisy.expr.data[0]))
@@ -97,7 +99,7 @@ def _of_statistics(
     likelihood, prior = parts_of(model)
     where = place(node.args[0] if node.args else node)
     about = Expr("observe", (Expr("nothing"), likelihood.expr, prior.expr), (), where)
-    return _derived(op, node, (noisy, about), prior.family, data, context)
+    return _derived(op, node, (noisy, about), prior, data, context)
 
 
 def _in_branches(
@@ -145,16 +147,18 @@ def _derived(
     op: str,
     node: ast.Call,
     args: tuple[Expr, ...],
-    family: str,
+    prior: ModelObject,
     data: tuple[Fraction, ...],
     context: Context,
 ) -> ModelObject:
+    check_after(op, args[-1], node)
     name = context.draft.fresh(op.replace("-", "_"))
     context.draft.commands.append(Derive(name, Expr(op, args, data, place(node)), place(node)))
     if args[-1].args[1].data[0] in SEVERAL:
         context.draft.several.add(name)
     kind = "samples" if op == "nuts" else "released-posterior"
-    return ModelObject(kind, Expr("public", (), (name,), place(node)), family, (), True)
+    about = prior.about if prior.family == HYPOTHESES else ()
+    return ModelObject(kind, Expr("public", (), (name,), place(node)), prior.family, about, True)
 
 
 def _value_of(name: str, commands: list[Command]) -> Expr | None:

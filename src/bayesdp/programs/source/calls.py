@@ -6,6 +6,7 @@ import ast
 
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import refuse, written
+from bayesdp.programs.source.finite import is_finite, view_of
 from bayesdp.programs.source.helpers import inlined
 from bayesdp.programs.source.laws import drawn, law_of
 from bayesdp.programs.source.summaries import METHODS, NUMBERS, called_number, is_summary
@@ -19,13 +20,15 @@ def call(node: ast.Call, context: Context) -> LoweredValue:
         owner = context.value(node.func.value)
         if isinstance(owner, ModelObject) and is_summary(owner, node.func.attr):
             owner = law_of(owner, node, context)
-            if node.func.attr == "samples":
+            if node.func.attr == "samples" and not is_finite(owner):
                 return drawn(owner, node, context)
             return called_number(owner, node.func.attr, node, context)
     if isinstance(node.func, ast.Attribute) and node.func.attr in VIEWS:
         table = context.value(node.func.value)
         if isinstance(table, Dictionary):
             return viewed(table, node, node.func.attr)
+        if isinstance(table, ModelObject) and is_finite(table):
+            return view_of(table, node, node.func.attr)
     if not isinstance(node.func, ast.Name):
         grown = isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "extend")
         name = written(node.func.value) if isinstance(node.func, ast.Attribute) else ""

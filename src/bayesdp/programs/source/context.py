@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from bayesdp.programs.ir import Adjacency, Command, Expr, Release, Type
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
+from bayesdp.programs.source.literals import Literal
 from bayesdp.programs.source.module import SourceFile
 from bayesdp.programs.source.scope import FunctionScope
 from bayesdp.programs.source.sizes import PartCounts
@@ -39,6 +40,8 @@ class ReleasedSum:
     kind: str
     labels: int
     known_size: bool
+    names: tuple[Literal, ...] = ()
+    """The labels, or the numbers of the cells from 0."""
 
 
 class Draft:

@@ -57,6 +57,8 @@ def posterior_of(family: str) -> str:
     """The posterior of a model that is released through its statistics, in words."""
     if family in ("linear_model", *GENERALIZED):
         return "A regression's posterior"
+    if family == "chances":
+        return "A posterior over hypotheses"
     if family in POOLED.values():
         return "A posterior with partial pooling"
     return f"The posterior of {name_of(family)}"

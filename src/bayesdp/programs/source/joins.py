@@ -74,7 +74,7 @@ def is_private(value: LoweredValue) -> bool:
 def alike_priors(a: ModelObject, b: ModelObject, test: Scalar) -> bool:
     """Whether two priors differ in their numbers only, so that a condition can choose those."""
     written = all(prior.kind == "prior" and prior.expr.op == "prior" for prior in (a, b))
-    same = a.family == b.family and len(a.about) == len(b.about)
+    same = a.family == b.family != "hypotheses" and len(a.about) == len(b.about)
     return written and same and test.level != "row"
 
 

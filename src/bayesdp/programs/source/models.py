@@ -27,6 +27,13 @@ from bayesdp.programs.source.families import (
     own_statistics,
     posterior_of,
 )
+from bayesdp.programs.source.hypotheses import (
+    CHANCES,
+    counts_of,
+    values_of,
+    with_answers,
+    with_table,
+)
 from bayesdp.programs.source.noisy import observed_sum
 from bayesdp.programs.source.pooling import POOLED, pooled, sums_of_groups
 from bayesdp.programs.source.rows import ONE, data_expr, is_public_data, row_value, summed
@@ -219,6 +226,7 @@ def call_observe(node: ast.Call, context: Context) -> LoweredValue:
     data = context.value(bound.given["data"])
     if isinstance(data, ModelObject) and data.kind == "noisy-data" and not grouped:
         _fits_noisy(likelihood, prior, data, bound.given["data"])
+        likelihood = with_answers(likelihood, prior, data, bound.given["data"])
         expr = Expr("observe", (data.expr, likelihood.expr, prior.expr), (), place(node))
         return ModelObject("noisy-model", expr, likelihood.family, (data, likelihood, prior), True)
     if isinstance(data, Scalar) and data.released:
@@ -231,6 +239,9 @@ def call_observe(node: ast.Call, context: Context) -> LoweredValue:
             "Give it the database, a generator over it, or what randomized_response returns.",
         )
     likelihood = about_rows(likelihood, data, bound.given["data"], context)
+    if likelihood.family == CHANCES:
+        values = values_of(data, bound.given["data"], context)
+        likelihood = with_table(likelihood, prior, values, bound.given["data"])
     mapped, kind = row_value(data, bound.given["data"])
     _fits(likelihood, prior, kind, bound.given["data"])
     if grouped:
@@ -276,7 +287,7 @@ def model_object(node: ast.expr, context: Context, kind: str) -> ModelObject:
         and kind == "prior"
         and argument.kind == "released-posterior"
     ):
-        return ModelObject("prior", argument.expr, argument.family, (), True)
+        return ModelObject("prior", argument.expr, argument.family, argument.about, True)
     if isinstance(argument, ModelObject) and argument.kind == "posterior":
         raise refuse(
             "private-parameter",
@@ -292,7 +303,7 @@ def model_object(node: ast.expr, context: Context, kind: str) -> ModelObject:
 def _fits_noisy(
     likelihood: ModelObject, prior: ModelObject, data: ModelObject, node: ast.AST
 ) -> None:
-    fitting = (data.family, "categorical")
+    fitting: tuple[str, ...] = (data.family, "categorical", CHANCES)
     if data.family == "number":
         fitting = ("normal", "poisson")
     if likelihood.family not in fitting:
@@ -349,7 +360,7 @@ def call_infer(node: ast.Call, context: Context) -> LoweredValue:
         raise refuse("type", node, "This model is of noisy data.", "Use noise_aware(model).")
     if not isinstance(model, ModelObject) or model.kind != "model":
         raise refuse("type", node, f"infer takes a model, and here stands {described(model)}.")
-    if model.family in ("linear_model", "categorical_exposed", *OWN, *POOLED.values()):
+    if model.family in ("linear_model", "categorical_exposed", CHANCES, *OWN, *POOLED.values()):
         raise refuse(
             "prior",
             node,
@@ -401,6 +412,8 @@ def statistics_of(model: ModelObject, node: ast.AST, context: Context) -> Scalar
         labels = len(kind.labels) or 2
         hot = Expr("onehot", (mapped,), (Fraction(labels),), place(node))
         return summed(data, hot, indicators(labels), node, context)
+    if model.family == CHANCES:
+        return counts_of(data, node, context)
     if model.family in POOLED.values():
         return sums_of_groups(parts_of(model)[1], data, node, context)
     if model.family in OWN:

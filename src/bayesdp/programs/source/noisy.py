@@ -6,10 +6,14 @@ A noisy sum that is the statistic of a likelihood is as good as `statistics(mode
 from __future__ import annotations
 
 import ast
+from fractions import Fraction
 
+from bayesdp.kernel.programs.rows import labels_of
 from bayesdp.programs.ir import Expr, Type, columns
 from bayesdp.programs.source.context import Context, ReleasedSum
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
+from bayesdp.programs.source.hypotheses import CHANCES, with_table
+from bayesdp.programs.source.literals import Literal
 from bayesdp.programs.source.values import ModelObject, Scalar
 from bayesdp.programs.whole import is_whole
 
@@ -19,6 +23,7 @@ NEEDS = {
     "categorical": "laplace(sum(onehot(p.group) for p in people), epsilon=...)",
     "normal": "laplace(sum(p.height for p in people), epsilon=...)",
     "poisson": "laplace(sum(p.visits for p in people), epsilon=...), of whole numbers",
+    CHANCES: "laplace(sum(onehot(p.group) for p in people), epsilon=...)",
     "linear_model": "laplace(statistics(observe(rows, linear_model(noise_sd=...), ...)), ...)",
 }
 
@@ -33,7 +38,11 @@ def released_sum(value: Scalar, context: Context) -> ReleasedSum | None:
     read = columns(data.args[0]) | {str(piece[0]) for piece in pieces if isinstance(piece, tuple)}
     known = context.draft.adjacency == "replace-one" and read <= context.draft.public_columns
     if row.op == "onehot":
-        return ReleasedSum("labels", len(value.type.items), known)
+        many = len(value.type.items)
+        names: tuple[Literal, ...] = labels_of(row.args[0], context.draft.columns)
+        if len(names) != many:
+            names = tuple(map(Fraction, range(many)))
+        return ReleasedSum("labels", many, known, names)
     if value.type.kind == "vector":
         return None
     kind = "truth" if _is_truth(row, context.draft.columns) else "real"
@@ -60,6 +69,7 @@ def observed_sum(
         "categorical": held.kind == "labels",
         "normal": held.kind in ("truth", "whole", "real") and held.known_size,
         "poisson": held.kind in ("truth", "whole"),
+        CHANCES: held.kind in ("truth", "labels") and held.known_size,
     }.get(likelihood.family, False)
     if not fits or held is None:
         raise _not_the_statistic(likelihood, node)
@@ -70,6 +80,9 @@ def observed_sum(
             f"There are {held.labels} categories and {len(prior.about)} prior numbers.",
             "Give one for each.",
         )
+    if likelihood.family == CHANCES:
+        values: list[Literal] = [False, True] if held.kind == "truth" else list(held.names)
+        likelihood = with_table(likelihood, prior, values, node)
     expr = Expr("observe", (data.expr, likelihood.expr, prior.expr), (), place(node))
     return ModelObject("noisy-model", expr, likelihood.family, (data, likelihood, prior), True)
 

@@ -9,6 +9,7 @@ from bayesdp.programs.ir import Expr
 from bayesdp.programs.source.annotations import Announced
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
+from bayesdp.programs.source.finite import as_items, is_finite
 from bayesdp.programs.source.laws import is_law, law_of
 from bayesdp.programs.source.models import POSTERIOR
 from bayesdp.programs.source.values import (
@@ -43,6 +44,8 @@ def _named(value: LoweredValue, node: ast.expr, context: Context) -> LoweredValu
     """A distribution of released numbers gets a name; any other value stays as it is."""
     if isinstance(value, ModelObject) and value.released and is_law(value):
         return law_of(value, node, context)
+    if isinstance(value, ModelObject) and is_finite(value):
+        return as_items(value, node)
     return value
 
 
@@ -61,6 +64,8 @@ def _parts(
 ) -> list[tuple[LoweredValue, Announced, ast.expr]]:
     """The entries of a returned tuple, each with its announced type and place."""
     parts: tuple[LoweredValue, ...] = (value,)
+    if isinstance(value, ModelObject) and is_finite(value) and wanted[-1:] == ("...",):
+        value = as_items(value, whole)
     if isinstance(value, Items):
         parts = value.items
     elif isinstance(value, Scalar) and wanted[0] not in ("Vector", "Matrix"):

@@ -23,12 +23,12 @@ WAYS_OUT = frozenset(
 LIKELIHOODS = (
     "Likelihoods are bernoulli, categorical, normal(sd=), poisson(exposure=), "
     "linear_model(noise_sd=), logistic, poisson_regression, geometric, negative_binomial(r=), "
-    "exponential_time and mixture(normal(sd=), ...)."
+    "exponential_time, mixture(normal(sd=), ...) and chances(table)."
 )
 PRIORS = (
     "Priors are beta(a, b), dirichlet(a, ...), normal(mean, sd=), gamma(shape, rate=), "
-    "normal_inverse_gamma(mean, strength, shape, scale) and partial_pooling(normal(...), spread=, "
-    "by=)."
+    "normal_inverse_gamma(mean, strength, shape, scale), partial_pooling(normal(...), spread=, "
+    "by=) and hypotheses(...)."
 )
 ONE_RECORD = (
     "One record is what is protected, a person here: add up a person's rows before, in columns of "

@@ -12,6 +12,8 @@ from bayesdp.programs.ir import Constant, Expr
 from bayesdp.programs.source.arguments import bind, fixed_number
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
+from bayesdp.programs.source.finite import check_numbered
+from bayesdp.programs.source.hypotheses import HYPOTHESES
 from bayesdp.programs.source.laws import is_law
 from bayesdp.programs.source.values import REAL, LoweredValue, ModelObject, Scalar, constant
 
@@ -35,6 +37,8 @@ def is_summary(owner: LoweredValue, name: str) -> bool:
 
 def number_about(owner: ModelObject, node: ast.Attribute, context: Context) -> LoweredValue:
     """`posterior.mean` and `posterior.sd`. `owner` is the posterior that `node` is about."""
+    if owner.family == HYPOTHESES:
+        check_numbered(owner, node.attr, node)
     if node.attr in (*METHODS, "samples"):
         example = EXAMPLES[node.attr]
         raise refuse("arguments", node, f"{node.attr} takes numbers.", f"posterior.{example}")
@@ -46,6 +50,8 @@ def called_number(owner: ModelObject, name: str, node: ast.Call, context: Contex
 
     `owner` is the posterior, `name` the method that `node` calls.
     """
+    if owner.family == HYPOTHESES:
+        check_numbered(owner, name, node)
     if name in NUMBERS:
         raise refuse("arguments", node, f"{name} is a number.", f"Write posterior.{name}.")
     if name == "quantile":

@@ -15,10 +15,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayesdp.audit import Responses, lower_bound
+from bayesdp.audit import lower_bound
 from bayesdp.audit.study import StudyAudit, audit_plan, audit_study
-from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace, RandomizedResponse
+from bayesdp.mechanisms import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    RandomizedResponse,
+    randomized_response,
+)
 from bayesdp.release import Study
+from bayesdp.release.noise import NOISES
 from bayesdp.tables import reading
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.record_rows import RowOrder
@@ -144,6 +150,13 @@ def all_rows_count(patch: Patch, seeded: Seeded) -> None:
     patch.setattr(RowOrder, "with_mark", with_mark)
 
 
+def a_sensitivity_is_off(patch: Patch, seeded: Seeded) -> None:
+    """A histogram's record leaves one cell and enters another: 2, and noise for 1."""
+    kind = type(NOISES["laplace"])
+    honest = kind.sensitivity
+    patch.setattr(kind, "sensitivity", lambda *given: honest(*given) - 1)
+
+
 PERSON: Document = {"unit": "who", "rows_per_unit": 3, "columns": {"who": {"public": True}}}
 CASES: dict[str, tuple[Callable[..., None], Callable[[], Study], int]] = {
     "noise a fifth too small": (noise_is_too_small, lambda: study([COUNT]), SAMPLES),
@@ -151,6 +164,11 @@ CASES: dict[str, tuple[Callable[..., None], Callable[[], Study], int]] = {
     "a skipped clip": (nothing_is_clipped, lambda: study([SUM]), 2000),
     "floating-point Laplace": (noise_is_in_floating_point, lambda: study([COUNT]), 4000),
     "a reused seed": (every_draw_begins_anew, lambda: study([COUNT, OTHER]), 2000),
+    "a sensitivity off by one": (
+        a_sensitivity_is_off,
+        lambda: study([{"kind": "histogram", "column": "s"}]),
+        4000,
+    ),
     "a cap not applied": (
         all_rows_count,
         lambda: study([COUNT | {"max_rows": 1}], **PERSON),
@@ -170,19 +188,6 @@ def test_planted_faults_are_caught(name: str, monkeypatch: Patch, seeded: Seeded
     assert caught.claimed == honest.claimed
     assert caught.exceeded, caught
     assert caught.gap < 0.0 < honest.gap
-
-
-def test_a_sensitivity_that_is_off_is_caught() -> None:
-    """A histogram's record leaves one cell and enters another: 2, and noise for 1."""
-    made = study([{"kind": "histogram", "column": "s"}])
-    plan = made.check().plan
-    (query,) = plan.queries
-    assert query.sensitivity == 2
-    noise = DiscreteLaplace.for_cost(1, plan.dp_epsilon)
-    rng = np.random.default_rng(1)
-    assert not audit_plan(plan, samples=4000, rng=rng).exceeded
-    wrong = replace(plan, queries=(replace(query, noise=noise, sensitivity=1),))
-    assert audit_plan(wrong, samples=4000, rng=rng).exceeded
 
 
 PAIR = [[4.0, 1.0], [1.0, 4.0]]
@@ -206,28 +211,34 @@ def test_a_lost_edge_is_caught() -> None:
     assert audit_plan(lost, population=true, samples=SAMPLES, rng=rng).exceeded
 
 
-def test_one_record_that_answers_truly_is_caught() -> None:
-    """Randomized response whose eighth record is not perturbed, as a sampler of one's own."""
+def test_one_record_that_answers_truly_is_caught(monkeypatch: Patch) -> None:
+    """Answers of ten records, perturbed at collection; the eighth record's answer is its value."""
     rng, response = np.random.default_rng(5), RandomizedResponse.for_cost((0, 1), 1.0)
-    kept = Responses.by(response).channel[0][0]
+    unprotected: list[int] = []
 
-    def answers(record: int, value: int, *, fault: bool) -> Callable[[int], np.ndarray]:
+    def flipped(places: list[int], kept: float) -> list[int]:
+        values = np.array(places).reshape(-1, 10)
+        changed = rng.random(values.shape) > kept
+        changed[:, unprotected] = False
+        answers: list[int] = (values ^ changed).reshape(-1).tolist()
+        return answers
+
+    monkeypatch.setattr(randomized_response, "_flipped", flipped)
+
+    def answers(record: int, value: int) -> Callable[[int], np.ndarray]:
         def make(count: int) -> np.ndarray:
             values = np.zeros((count, 10), dtype=int)
             values[:, record] = value
-            flipped = rng.random(values.shape) > kept
-            if fault:
-                flipped[:, 7] = False
-            return np.asarray(values ^ flipped)
+            return np.array(response.release(values.reshape(-1).tolist())).reshape(count, 10)
 
         return make
 
-    def level(record: int, fault: bool) -> float:
-        first, second = (answers(record, value, fault=fault) for value in (1, 0))
-        return lower_bound(first, second, samples=4000).epsilon
+    def level(record: int) -> float:
+        return lower_bound(answers(record, 1), answers(record, 0), samples=4000).epsilon
 
-    assert all(level(record, False) <= 1.0 for record in range(10))
-    assert [record for record in range(10) if level(record, True) > 1.0] == [7]
+    assert all(level(record) <= 1.0 for record in range(10))
+    unprotected.append(7)
+    assert [record for record in range(10) if level(record) > 1.0] == [7]
 
 
 def test_gaussian_noise_that_is_too_small_is_caught(monkeypatch: Patch) -> None:

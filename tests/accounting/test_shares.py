@@ -180,6 +180,7 @@ def test_the_trail_has_every_entry_with_who_when_and_what(book: Ledger) -> None:
         take(book, "Ada", 0.5)
     book.freeze("d", "over", by="Cu")
     book.freeze("d", frozen=False, by="Cu")
+    book.share_people("cohort", ["d"], by="Cu")
     trail = book.trail()
     assert [line["sequence"] for line in trail] == list(range(1, len(trail) + 1))
     events = [(line["event"], line["analyst"], line["dp_epsilon"]) for line in trail]
@@ -194,6 +195,7 @@ def test_the_trail_has_every_entry_with_who_when_and_what(book: Ledger) -> None:
         ("refused", "Ada", 0.5),
         ("frozen", "Cu", None),
         ("thawed", "Cu", None),
+        ("people shared", "Cu", None),
     ]
     assert {line["event"] for line in trail} == {*EVENTS.values(), "thawed"}
     details = [line["detail"] for line in trail]
@@ -201,10 +203,10 @@ def test_the_trail_has_every_entry_with_who_when_and_what(book: Ledger) -> None:
         "one record: row", DP.words(), "x private, y public", "Ada may spend 0.5 of it", "q",
     ]  # fmt: skip
     assert details[7] == "because of: share"
-    assert [line["sequence"] for line in book.trail(analyst="Cu")] == [5, 9, 10]
+    assert [line["sequence"] for line in book.trail(analyst="Cu")] == [5, 9, 10, 11]
     assert book.trail(dataset="d") == trail[1:]
     assert book.trail(until="2020-01-01") == []
-    assert len(book.trail(since="2020-01-01")) == 10
+    assert len(book.trail(since="2020-01-01")) == 11
     with pytest.raises(KeyError):
         book.trail(analyst="Nobody")
     assert json.loads(json.dumps(trail)) == trail

@@ -19,6 +19,7 @@ from bayesdp.release.implications import implications_certificate
 from bayesdp.theorems import Question
 from bayesdp.theorems.relations.search import implied
 from bayesdp.theorems.with_delta import report_with_delta
+from tests.kernel.test_forged_people import released as people_released
 from tests.kernel.test_keys import ASKED, CHAIN, CLUSTERS, COLUMNS, FAMILY, LAW, TABLE, released
 from tests.release.program_studies import HEAD, PEOPLE, asks
 from tests.release.program_studies import study as program_study
@@ -266,6 +267,8 @@ def _made(name: str) -> Document:
         made = blocks_study(folder / "ledger.db", *parts)
         made.release()
         return _plain(made.release(again=True).certificate)
+    if name == "people release":
+        return people_released("answers")
     if name == "program release":
         asked = [asks("height"), asks("both")]
         budget = {"epsilon": 9.0, "delta": 1e-4}
@@ -278,8 +281,8 @@ def _made(name: str) -> Document:
 
 
 OTHERS = (
-    "delta conversion", "vector release", "blocks release", "program release", "program",
-    "relations",
+    "delta conversion", "vector release", "blocks release", "people release", "program release",
+    "program", "relations",
 )  # fmt: skip
 KINDS = (*POPULATIONS, *RELEASES, *OTHERS)
 

@@ -16,6 +16,7 @@ from tests.kernel import (
     stories,
     test_forged_collected,
     test_forged_groups,
+    test_forged_people,
     test_forged_quantiles,
     test_forged_series,
     test_forged_tables,
@@ -250,6 +251,7 @@ WITH_FORGERIES: tuple[Any, ...] = (
     test_products,
     test_forged_collected,
     test_forged_groups,
+    test_forged_people,
     test_forged_series,
     test_own_deltas,
 )
@@ -261,6 +263,8 @@ def honest() -> Iterator[Document]:
     yield counting()
     for name in test_forged_series.STUDIES:
         yield test_forged_series.released(name)
+    for name in test_forged_people.STUDIES:
+        yield test_forged_people.released(name)
     for name in test_forged_groups.STUDIES:
         yield test_forged_groups.released(name)
     for noise in test_own_deltas.NOISES:

@@ -203,9 +203,12 @@ def _release(document: Document) -> str | None:
             "block": spend.get("block"),
             "answers": spend["column"] if "collection" in spend["mechanism"] else None,
             "delta": Fraction(spend["dp_delta"]),
+            "dataset": spend["dataset"],
         }
         for spend in state["earlier_spends"]
     ]
+    for item in spent:
+        item["dataset"] = document["dataset"]
     own, whole = document["claim"], {**state, "epsilon": state["level"]}
     return _wrong_sums(document, spent, own) or _wrong_sums(document, [*earlier, *spent], whole)
 
@@ -213,7 +216,11 @@ def _release(document: Document) -> str | None:
 def _wrong_sums(document: Document, items: Sequence[Item], claim: Mapping[str, Any]) -> str | None:
     """What these spends cost whoever pays most, against one claim and its sums."""
     claim = {"delta": 0.0, "dp_rho": 0.0, "dp_delta": 0.0} | claim
-    answers = {(item["answers"], item["epsilon"]): item for item in items if item.get("answers")}
+    answers = {
+        (item["dataset"], item["answers"], item["epsilon"]): item
+        for item in items
+        if item.get("answers")
+    }
     items = [*answers.values(), *(item for item in items if not item.get("answers"))]
     for paid in _who_pays(items):
         for what, key in (("epsilon", "dp_epsilon"), ("rho", "dp_rho")):
@@ -260,11 +267,11 @@ def _own_and_gaussian(paid: Sequence[Item], claim: Mapping[str, Any], own: float
 
 
 def _who_pays(items: Sequence[Item]) -> Iterator[list[Item]]:
-    """The spends that reach a record, for every value that it can have in the blocks' columns."""
-    values: dict[str, list[str]] = {}
+    """The spends that reach a person, for every value in the blocks' columns of each data set."""
+    values: dict[tuple[str, str], list[str]] = {}
     for item in items:
         if item["block"]:
-            values.setdefault(item["block"]["column"], []).extend(
+            values.setdefault((item["dataset"], item["block"]["column"]), []).extend(
                 map(repr, item["block"]["values"])
             )
     for cell in product(*values.values()):
@@ -273,7 +280,7 @@ def _who_pays(items: Sequence[Item]) -> Iterator[list[Item]]:
             item
             for item in items
             if not item["block"]
-            or here[item["block"]["column"]] in map(repr, item["block"]["values"])
+            or here[item["dataset"], item["block"]["column"]] in map(repr, item["block"]["values"])
         ]
 
 

@@ -111,7 +111,7 @@ def alone(made: Study, plan: Plan, frame: pd.DataFrame, copy: int) -> list[np.nd
     totals = totals_of(made, asked, [frame], [copy])
     return [
         np.array(
-            noised(query, found(totals[query.name], copy))
+            noised(query, counts_of_shops(totals[query.name], copy))
             if query.shape.from_data is not None
             else noised(query, list(totals[query.name].values.values())),
             dtype=object,

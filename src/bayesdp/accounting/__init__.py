@@ -11,10 +11,10 @@
   curators and analysts may do on a server are its `roles`.
   `version_2` has older files, `verifying` holds entries against each other, `against` certificates,
   and `exchange` has them as lines. `account` is what a data set holds, `limits` what its readings
-  allow, `shares` what an analyst may, `rounded` what is left; `transaction` is the way of every
-  release through it. `canonical` is data as text; `analysts` and `lookalikes` are names;
-  `listing`, `trail`, `shown` and `chosen` list entries, in their order, show them in notebooks,
-  choose some.
+  allow, `shares` what an analyst may, `people` what data sets may that share people, `rounded` what
+  is left; `transaction` is the way of every release through it. `canonical` is data as text;
+  `analysts` and `lookalikes` are names; `listing`, `trail`, `shown` and `chosen` list entries, in
+  their order, show them in notebooks, choose some.
 
 What brings SQLAlchemy or the theorems along is loaded on first use.
 """

@@ -6,7 +6,7 @@ Readings, protected units and columns must agree between all studies of one data
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -33,10 +33,46 @@ class Account:
     releases: int = 0
     since: str = ""
     """How many releases the spends are of, and when the first was (a text in ISO 8601)."""
+    people: str | None = None
+    """The people that the data set shares with others: everything here is then of all of these."""
+    declared: Mapping[str, tuple[Reading, ...]] = field(default_factory=dict)
+    """The readings by the data set that they are registered for, the own one first."""
+    shares: Mapping[str, float] = field(default_factory=dict)
+    """The share of each analyst that has one, the last that was given."""
 
     def counted_words(self) -> str:
         """What a limit of the data set is about: its releases so far, and what they cost."""
         return counted_words(self.releases, self.since, total_cost(self.spends))
+
+    def own(self, dataset: str) -> tuple[Reading, ...]:
+        """The readings that are registered for this data set."""
+        return self.declared.get(dataset, ()) if self.people is not None else self.readings
+
+    def with_reading(self, dataset: str, reading: Reading) -> Account:
+        """The same with a further `reading` of the data set; one like it counts once."""
+        kind = reading.subject_key(), reading.total
+        others = [other for other in self.readings if (other.subject_key(), other.total) != kind]
+        readings = [*self.readings, reading] if self.people is None else [reading, *others]
+        declared = {**self.declared, dataset: (*self.own(dataset), reading)}
+        return replace(self, readings=tuple(readings), declared=declared)
+
+    def whose(self, dataset: str) -> str:
+        """Whose budget it is, in words: of this data set, or of the people that it shares."""
+        if self.people is None:
+            return f"the data set '{dataset}'"
+        return f"the people '{self.people}'"
+
+    @property
+    def is_or_are(self) -> str:
+        """The verb that belongs to `whose`."""
+        return "is" if self.people is None else "are"
+
+    def of_all(self, dataset: str) -> str:
+        """What all releases are of, in words: this data set, or all those of the same people."""
+        if self.people is None:
+            return "the data set"
+        names = ", ".join(f"'{name}'" for name in dict.fromkeys([*self.declared, dataset]))
+        return f"their data sets ({names})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,26 +113,27 @@ def is_registered(dataset: str, account: Account, reading: Reading, *, only_if_f
     """Whether the reading is registered already.
 
     Raises `LedgerError` if it isn't and can't be added: another total of the same reading, or (with
-    `only_if_first`) a data set that has other readings.
+    `only_if_first`) a data set that has other readings. So where the data set shares people: its
+    first reading differs from theirs in columns alone.
     """
-    known = {registered.key() for registered in account.readings}
-    if reading.key() in known:
+    own = account.own(dataset)
+    if reading.key() in {registered.key() for registered in own}:
         return True
-    for other in account.readings:
-        if other.subject_key() == reading.subject_key() and other.total != reading.total:
-            raise LedgerError(
-                "budget.epsilon",
-                reading.total,
-                expected=f"{exact_text(other.total)}, the total that the data set '{dataset}' is "
-                "kept to",
-                remedy="A study can't raise a total, nor lower one.",
-            )
-    if only_if_first and account.readings:
+    alike = [other for other in account.readings if other.subject_key() == reading.subject_key()]
+    if alike and reading.total not in [other.total for other in alike]:
+        raise LedgerError(
+            "budget.epsilon",
+            reading.total,
+            expected=f"{exact_text(min(other.total for other in alike))}, the total that "
+            f"{account.whose(dataset)} {account.is_or_are} kept to",
+            remedy="A study can't raise a total, nor lower one.",
+        )
+    if only_if_first and (own or (account.readings and not alike)):
         nearest = min(account.readings, key=lambda other: len(differences(reading, other)))
-        there = "; ".join(registered.words() for registered in account.readings)
+        there = "; ".join(registered.words() for registered in own or account.readings)
         raise LedgerError(
             "budget",
-            expected=f"a reading that is registered for the data set '{dataset}' ({there})",
+            expected=f"a reading that is registered for {account.whose(dataset)} ({there})",
             remedy=f"This study's differs in {', '.join(differences(reading, nearest))}. "
             "Match it, or add this one with `bayesdp ledger register`.",
             shown=False,
@@ -173,9 +210,10 @@ def new_columns(dataset: str, account: Account, declared: Mapping[str, bool]) ->
         raise LedgerError(
             f"data.columns.{name}",
             now,
-            expected=f"{before}, as a study of the data set '{dataset}' declared it before",
+            expected=f"{before}, as a study of {account.whose(dataset)} declared it before",
             remedy="Declare it as before, or leave it out of this study: what one release of a "
-            "data set protects, no other may treat as public.",
+            "data set protects, no other may treat as public."
+            + (" Another column of this name needs another name." if account.people else ""),
         )
     return {name: private for name, private in declared.items() if name not in account.columns}
 
@@ -206,10 +244,10 @@ def check_spends(dataset: str, unit: str, spends: Sequence[Spend]) -> None:
     if not spends:
         raise InputError("spends", [], expected="at least one spend")
     total_cost(spends)
-    if spends[0].dataset != dataset:
+    for name in sorted({spend.dataset for spend in spends} - {dataset}):
         raise LedgerError(
             "spend.dataset",
-            spends[0].dataset,
+            name,
             expected=f"'{dataset}', the data set whose budget is debited",
             remedy="Debit each data set with its own spends.",
         )

@@ -133,6 +133,8 @@ def converted(
     """
     check_deltas(reading, total_cost(spends))
     for spend in spends:
+        if reading.dataset and spend.dataset != reading.dataset:
+            continue  # of the same people: the ledger holds it against a reading of that data set
         unspoken = sorted(set(spend.reads) - set(reading.covers) - set(reading.independent))
         if unspoken:
             raise UnspokenColumnError(

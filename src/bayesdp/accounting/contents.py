@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Literal, TypeVar, get_args
@@ -105,6 +105,11 @@ def frozen_content(*, frozen: bool, reason: str, by: str) -> str:
     return canonical_json({"frozen": frozen, "reason": reason, "by": by})
 
 
+def people_content(people: str, by: str) -> str:
+    """What the entry says by which a data set shares these `people` with others: `by` whom."""
+    return canonical_json({"people": people, "by": by})
+
+
 def _by(name: str | None) -> dict[str, str]:
     return {} if name is None else {"by": name}
 
@@ -113,6 +118,7 @@ def _plain(spend: Spend) -> dict[str, Any]:
     """A spend without what its entry says of the data set."""
     plain = spend.to_dict()
     del plain["dataset"], plain["unit"]
+    plain.pop("people", None)
     return plain
 
 
@@ -153,56 +159,44 @@ class DatasetRecord:
     readings: list[Entry] = field(default_factory=list)
     debits: list[DebitRecord] = field(default_factory=list)
     shares: dict[str, float] = field(default_factory=dict)
+    shared_at: dict[str, int] = field(default_factory=dict)
+    """The number of the entry of each share."""
     frozen: Freeze | None = None
-
-    def spends_of(self, analyst: str) -> list[Spend]:
-        """What the releases of one analyst have spent. Raises `UndecodedError` as `account`."""
-        own = [debit for debit in self.debits if debit.said.get("analyst") == analyst]
-        return [spend for debit in own for spend in self.spends(debit)]
-
-    def account(self, before: str | None = None) -> Account:
-        """What counts of it, as objects; with `before`, only what was spent before that release.
-
-        Raises `UndecodedError` for an entry that no ledger has written.
-        """
-        debits = self.debits
-        if before is not None:
-            position = next(i for i, debit in enumerate(debits) if debit.id == before)
-            debits = debits[:position]
-        return Account(
-            unit=self.unit,
-            readings=tuple(decoded(reading_of, entry) for entry in self.readings),
-            spends=tuple(spend for debit in debits for spend in self.spends(debit)),
-            columns=dict(self.columns),
-            releases=len(debits),
-            since=min((debit.entry.time for debit in debits), default=""),
-        )
+    people: str | None = None
 
     def spends(self, debit: DebitRecord) -> tuple[Spend, ...]:
-        """What one of its releases has spent. Raises `UndecodedError` as `account` does."""
-        return decoded(_spends_of, debit.entry, self.unit)
+        """What one of its releases has spent. Raises `UndecodedError` for what no ledger wrote."""
+        return decoded(_spends_of, debit.entry, self.unit, self.people)
+
+    def own_readings(self) -> tuple[Reading, ...]:
+        """Its readings as objects. Raises `UndecodedError` for what no ledger wrote."""
+        readings = (decoded(reading_of, entry) for entry in self.readings)
+        if self.people is None:
+            return tuple(readings)
+        return tuple(replace(reading, dataset=self.name) for reading in readings)
 
 
 class Book:
     """All entries by what they are about: `datasets`, and `refused` attempts in their order.
 
-    `debits` are all releases by their names. Raises `UndecodedError` naming the entry, for entries
-    that don't go together.
+    `debits` are all releases by their names, `people` the data sets of each by the people's name.
+    Raises `UndecodedError` naming the entry, for entries that don't go together.
     """
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self.datasets: dict[str, DatasetRecord] = {}
+        self.people: dict[str, list[DatasetRecord]] = {}
         self.debits: dict[str, DebitRecord] = {}
         self.refused: list[Entry] = []
         for position, entry in enumerate(entries):
             try:
                 _require((entry.kind == "ledger") == (position == 0), "no ledger begins here")
-                self._take(entry)
+                self.take(entry)
             except NOT_WRITTEN as error:
                 raise UndecodedError(f"entry {entry.sequence}: {error}") from error
 
-    def _take(self, entry: Entry) -> None:
-        """Put the next entry where it belongs."""
+    def take(self, entry: Entry) -> None:
+        """Put the next entry where it belongs. Raises `ValueError` where no ledger wrote it."""
         if entry.kind != "ledger":  # which has no time where an empty one of version 2 became it
             aware = datetime.fromisoformat(entry.time).tzinfo is not None
             _require(aware, "its time has no offset from UTC")
@@ -234,11 +228,19 @@ class Book:
                 self.refused.append(entry)
             case "share":
                 said = said_in(entry)
-                self._of(entry).shares[_text(said, "analyst")] = _share(said["share"])
+                record, analyst = self._of(entry), _text(said, "analyst")
+                record.shares[analyst] = _share(said["share"])
+                record.shared_at[analyst] = entry.sequence
             case "frozen":
                 said = said_in(entry)
                 freeze = Freeze(_text(said, "by"), _text(said, "reason"), entry.time)
                 self._of(entry).frozen = freeze if _flag(said["frozen"]) else None
+            case "people":
+                record, people = self._of(entry), _text(said_in(entry), "people")
+                _require(record.people is None, "the people of its data set were named before")
+                _require(bool(people.strip()), "its people have no name")
+                record.people = people
+                self.people.setdefault(people, []).append(record)
             case _:
                 raise ValueError(f"no ledger of this version writes '{entry.kind[:40]}'")
 
@@ -253,9 +255,64 @@ class Book:
         """The names of all data sets, sorted."""
         return sorted(self.datasets)
 
+    def account(self, name: str, *, unit: str = "row", people: str | None = None) -> Account:
+        """What counts of the data set of this `name`: of people that it shares, of all data sets.
+
+        `unit` and `people` are those of a data set that is not in the ledger yet. Raises
+        `UndecodedError` for an entry that no ledger has written.
+        """
+        record = self.datasets.get(name) or DatasetRecord(name, unit, people=people)
+        return _account(record, self.sharing(record))
+
+    def sharing(self, record: DatasetRecord) -> list[DatasetRecord]:
+        """The data sets whose budget is that of this one: itself, and all of the same people."""
+        if record.people is None:
+            return [record]
+        members = self.people.get(record.people, [])
+        return [record, *(member for member in members if member is not record)]
+
+    def spends_of(self, name: str, analyst: str, people: str | None = None) -> list[Spend]:
+        """What the releases of one analyst have spent, of a data set and all of the same people.
+
+        `name` and `people` as in `account`, which it raises as.
+        """
+        record = self.datasets.get(name) or DatasetRecord(name, "row", people=people)
+        return [
+            spend
+            for member in self.sharing(record)
+            for debit in member.debits
+            if debit.said.get("analyst") == analyst
+            for spend in member.spends(debit)
+        ]
+
     def refusals(self) -> list[dict[str, Any]]:
         """Every refused attempt, as `Ledger.refusals` lists them."""
         return [decoded(_refusal_of, entry) for entry in self.refused]
+
+
+def _account(record: DatasetRecord, sharing: Sequence[DatasetRecord]) -> Account:
+    """The account of `record`, the first of the data sets that are `sharing` its budget."""
+    debits = sorted(
+        ((debit, member) for member in sharing for debit in member.debits),
+        key=lambda made: made[0].entry.sequence,
+    )
+    declared = {member.name: member.own_readings() for member in sharing}
+    readings: dict[tuple[str, float], Reading] = {}
+    for own in declared.values():
+        for reading in own:  # which columns those of other data sets name makes no other level
+            readings.setdefault((reading.subject_key(), reading.total), reading)
+    given = sorted((number, who, m) for m in sharing for who, number in m.shared_at.items())
+    return Account(
+        unit=record.unit,
+        readings=tuple(readings.values()) if record.people is not None else declared[record.name],
+        spends=tuple(spend for debit, member in debits for spend in member.spends(debit)),
+        columns={name: flag for member in sharing for name, flag in member.columns.items()},
+        releases=len(debits),
+        since=min((debit.entry.time for debit, _ in debits), default=""),
+        people=record.people,
+        declared=declared,
+        shares={who: member.shares[who] for _, who, member in given},
+    )
 
 
 def _refusal_of(entry: Entry) -> dict[str, Any]:
@@ -338,14 +395,12 @@ def claim_in(result: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 @lru_cache(maxsize=16384)
-def _spends_of(entry: Entry, unit: str) -> tuple[Spend, ...]:
+def _spends_of(entry: Entry, unit: str, people: str | None) -> tuple[Spend, ...]:
     said = said_in(entry)
     _text(said, "analyst"), _text(said, "study")
     _require(isinstance(said["request"], dict), "its 'request' is not an object")
-    plain = said["spends"]
-    return tuple(
-        Spend.from_dict({**item, "dataset": entry.dataset, "unit": unit}) for item in plain
-    )
+    named = {"dataset": entry.dataset, "unit": unit, "people": people}
+    return tuple(Spend.from_dict({**item, **named}) for item in said["spends"])
 
 
 _WRITTEN: list[tuple[str, Reading]] = []

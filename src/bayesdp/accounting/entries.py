@@ -25,10 +25,12 @@ EntryKind = Literal[
     "refusal",
     "share",
     "frozen",
+    "people",
 ]
 """What an entry is about: the ledger itself (its first entry), a data set and its protected unit,
 columns that studies have declared, a reading with its total, a debit, the result of a debit, a
-refused attempt, the share of an analyst, a data set that is frozen or no longer is."""
+refused attempt, the share of an analyst, a data set that is frozen or no longer is, the people that
+a data set shares with others."""
 
 START = ""
 """What the first entry has in the place of a hash before it."""

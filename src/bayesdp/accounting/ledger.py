@@ -19,22 +19,22 @@ from sqlalchemy import Connection
 
 from bayesdp.accounting.account import (
     NOTHING_SPENT,
+    Account,
     check_names,
     check_spends,
     check_unit,
     declared,
-    is_registered,
     new_columns,
 )
 from bayesdp.accounting.analysts import checked_analyst
 from bayesdp.accounting.canonical import plain_text
 from bayesdp.accounting.contents import (
     Book,
-    DatasetRecord,
     RefusalReason,
     columns_content,
     dataset_content,
     frozen_content,
+    people_content,
     reading_content,
     refusal_content,
     release_content,
@@ -43,14 +43,29 @@ from bayesdp.accounting.contents import (
 from bayesdp.accounting.entries import EntryKind, Head
 from bayesdp.accounting.exchange import entries_of, lines_of, not_an_export
 from bayesdp.accounting.field_checks import check_text
-from bayesdp.accounting.lookalikes import require_new_name
+from bayesdp.accounting.people import (
+    admitted,
+    check_named,
+    check_people_name,
+    check_reading,
+    check_spoken,
+    of_dataset,
+    require_new_people,
+)
 from bayesdp.accounting.reader import LedgerReader, debit_of
 from bayesdp.accounting.rounded import keeps, up_words
 from bayesdp.accounting.schema import Log, insert
 from bayesdp.accounting.shares import checked_share, frozen_words, stopped
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.accounting.verifying import content_faults
-from bayesdp.errors import BudgetExceededError, LedgerError, Refusal, require_shown, unknown_name
+from bayesdp.errors import (
+    BudgetExceededError,
+    InputError,
+    LedgerError,
+    Refusal,
+    require_shown,
+    unknown_name,
+)
 
 ReleaseId = NewType("ReleaseId", str)
 """The name of a release in its ledger: 32 hexadecimal digits."""
@@ -77,18 +92,22 @@ class Ledger(LedgerReader):
         private: Sequence[str] = (),
         public: Sequence[str] = (),
         analyst: str | None = None,
+        people: str | None = None,
     ) -> None:
         """Add a reading, which must hold over what is spent already.
 
         `private` and `public` are the columns that the study declares so: what one study of a data
         set protects, no other may treat as public, nor the other way round. Registering the same
-        reading again does nothing. `analyst` is whose entry it is, else the login name. Raises
-        `BudgetExceededError` if it doesn't hold, `Refusal` for a frozen data set,
-        `LedgerError` for another protected unit, another total of a reading that is there, or such
-        a column.
+        reading again does nothing. `analyst` is whose entry it is, else the login name. `people`
+        are those whom the data set shares with others: all of these have one budget (theory 2.10).
+
+        Raises `BudgetExceededError` if it doesn't hold, `Refusal` for a frozen data set,
+        `LedgerError` for another protected unit, another total of a reading that is there, such
+        a column, or other people than the ledger has of the data set; `UnsupportedError` for a
+        population that can't be read over several data sets.
         """
         columns = declared(private, public)
-        self._add(dataset, unit, reading, columns, analyst, only_if_first=False)
+        self._add(dataset, unit, reading, columns, analyst, people, only_if_first=False)
 
     def ensure(
         self,
@@ -99,16 +118,69 @@ class Ledger(LedgerReader):
         private: Sequence[str] = (),
         public: Sequence[str] = (),
         analyst: str | None = None,
+        people: str | None = None,
     ) -> None:
         """Register the first reading of a data set, or find the study's own among those there.
 
         Raises `BudgetExceededError` if a first reading doesn't hold over what is spent already;
         `LedgerError` if the data set has readings and this isn't one of them, for columns as
-        `register` does, and for a new name that looks like one that is there: only `register` takes
-        those. Raises `Refusal` for what is new of a frozen data set.
+        `register` does, and for a new name (also of `people`) that looks like one that is there:
+        only `register` takes those. Raises `Refusal` for what is new of a frozen data set, and as
+        `register` about people.
         """
         columns = declared(private, public)
-        self._add(dataset, unit, reading, columns, analyst, only_if_first=True)
+        self._add(dataset, unit, reading, columns, analyst, people, only_if_first=True)
+
+    def share_people(
+        self, people: str, datasets: Sequence[str], *, by: str | None = None
+    ) -> Account:
+        """Let data sets that are there share a budget, with all that they have spent; the account.
+
+        From then on `people` stands in each of their studies. `by` is whose entry it is, the login
+        name if it is left out. Nothing is written unless every reading of theirs, and of the data
+        sets that share the budget already, holds over the sum. Raises `BudgetExceededError`
+        where one doesn't, `UnknownNameError` for a data set that is not in the ledger,
+        `LedgerError` for one that shares other people, for one that treats a column as public that
+        another protects, and for a population that says nothing of what another data set has
+        spent; `UnsupportedError` for a population that can't be read over several.
+        """
+        check_people_name(people)
+        by = self._who(by)
+        if not datasets:
+            raise InputError("datasets", [], expected="at least one data set")
+        with self._writing(create=False) as (log, book):
+            if people not in book.people:
+                require_new_people(people, book.people)
+            for name in dict.fromkeys(datasets):
+                if name not in book.datasets:
+                    raise unknown_name("dataset", name, book.names())
+                record = book.datasets[name]
+                if record.people == people:
+                    continue
+                check_named(name, record.people, record.people and people)
+                there = book.account(name, people=people)
+                if people in book.people:
+                    new_columns(name, book.account(book.people[people][0].name), record.columns)
+                for reading in there.readings:
+                    check_reading(reading)
+                content = people_content(people, by)
+                entry = log.append("people", self._now(), content, dataset=name)
+                book.take(entry)
+            account = book.account(datasets[0])
+            check_spoken(account)
+            self._require_kept(account, datasets[0], "Nothing was written.")
+        return account
+
+    def _require_kept(self, account: Account, dataset: str, end: str) -> None:
+        """Raises `BudgetExceededError`, whose words `end` so, unless all readings hold."""
+        for reading in account.readings:
+            level = self._limits.level(reading, account.spends)
+            if not keeps(level, reading.total, reading.delta):
+                raise BudgetExceededError(
+                    f"Together {account.whose(dataset)} would be at {up_words(level)} by this "
+                    f"reading: {reading.words()}. It counts all releases of "
+                    f"{account.of_all(dataset)}: {account.counted_words()}. {end}"
+                )
 
     def share(self, dataset: str, analyst: str, share: float, *, by: str | None = None) -> None:
         """Give an analyst a share of a data set's budget: a part of every reading's total.
@@ -189,20 +261,22 @@ class Ledger(LedgerReader):
         One transaction checks every reading over all spends, old and new, and inserts. Raises
         `BudgetExceededError` (which reading breaks, what is left, what would fit, or that an
         analyst's share is used up), `Refusal` for a data set that is frozen, `LedgerError`
-        (no reading registered, another data set or protected unit), or `UnreadDeltaError` where a
-        reading has no room for the spends' own deltas.
+        (no reading registered, another data set, protected unit or people, or columns of which a
+        reading of the same people says nothing), or `UnreadDeltaError` where a reading has no room
+        for the spends' own deltas.
         """
         check_spends(dataset, unit, spends)
         analyst = self._who(analyst)
         content = release_content(analyst=analyst, study=study, request=request, spends=spends)
         release = ReleaseId(uuid.uuid4().hex)
         with self._writing(create=False) as (log, book):
-            record = book.datasets.get(dataset)
-            account = None if record is None else record.account()
-            if account is None or not account.readings:
+            account = book.account(dataset, unit=unit)
+            if not account.own(dataset):
                 raise _no_reading(dataset)
             check_unit(dataset, account.unit, unit)
-            stop = stopped(record, account, self._limits, analyst, spends)
+            check_named(dataset, account.people, spends[0].people)
+            check_spoken(account, spends)
+            stop = stopped(book, dataset, account, self._limits, analyst, spends)
             broken = [] if stop is not None else self._limits.broken(account, spends)
             if stop is not None:
                 self._refuse(log, dataset, analyst, study, stop.reason, spends)
@@ -275,35 +349,39 @@ class Ledger(LedgerReader):
         reading: Reading,
         columns: Mapping[str, bool],
         analyst: str | None,
+        people: str | None,
         *,
         only_if_first: bool,
     ) -> None:
         check_names(dataset, unit)
+        if people is not None:
+            check_people_name(people)
         by = self._who(analyst)
+        reading = of_dataset(reading, dataset, people)
         with self._writing(create=True) as (log, book):
+            account, known, new = admitted(
+                book, dataset, unit, reading, columns, people, only_if_first=only_if_first
+            )
             record = book.datasets.get(dataset)
-            if record is None:
-                if only_if_first:
-                    require_new_name(dataset, book.names())
-                log.append("dataset", self._now(), dataset_content(unit, by), dataset=dataset)
-                record = DatasetRecord(dataset, unit)
-            account = record.account()
-            check_unit(dataset, account.unit, unit)
-            new = new_columns(dataset, account, columns)
-            known = is_registered(dataset, account, reading, only_if_first=only_if_first)
-            if record.frozen is not None and (new or not known):
+            if record is not None and record.frozen is not None and (new or not known):
                 raise Refusal(f"{frozen_words(record)} Nothing was registered.")
+            if record is None:
+                log.append("dataset", self._now(), dataset_content(unit, by), dataset=dataset)
+                if people is not None:
+                    content = people_content(people, by)
+                    log.append("people", self._now(), content, dataset=dataset)
             if new:
                 log.append("columns", self._now(), columns_content(new, by), dataset=dataset)
             if known:
                 return
             level = self._limits.level(reading, account.spends)
             if not keeps(level, reading.total, reading.delta):
+                whose = account.whose(dataset)
                 raise BudgetExceededError(
-                    f"The data set '{dataset}' is already at {up_words(level)} by this reading: "
-                    f"{reading.words()}. It counts all releases of the data set: "
-                    f"{account.counted_words()}. Nothing was registered. "
-                    f"Register it with a total that covers what is spent."
+                    f"{whose[0].upper()}{whose[1:]} {account.is_or_are} already at "
+                    f"{up_words(level)} by this reading: {reading.words()}. It counts all releases "
+                    f"of {account.of_all(dataset)}: {account.counted_words()}. Nothing was "
+                    "registered. Register it with a total that covers what is spent."
                 )
             log.append("reading", self._now(), reading_content(reading, by), dataset=dataset)
 

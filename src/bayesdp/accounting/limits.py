@@ -56,8 +56,9 @@ class Limits:
             else "Nothing fits any more: not even a millionth of these costs."
         )
         return (
-            f"The budget of the data set '{dataset}' doesn't allow this release "
-            f"(DP cost {spent(total_cost(spends))}). It counts all releases of the data set: "
+            f"The budget of {account.whose(dataset)} doesn't allow this release "
+            f"(DP cost {spent(total_cost(spends))}). It counts all releases of "
+            f"{account.of_all(dataset)}: "
             f"{account.counted_words()}. "
             f"{' '.join(lines)} {advice}"
         )

@@ -31,6 +31,7 @@ def dataset_listed(
     return {
         "dataset": record.name,
         "unit": account.unit,
+        "people": record.people,
         "counted": account.counted_words(),
         "spent": cost.dp_epsilon,
         "spent_rho": cost.rho,
@@ -39,7 +40,7 @@ def dataset_listed(
         "releases": made,
         "refusals": len(refused),
         "analysts": by_analyst(made, refused),
-        "shares": dict(sorted(record.shares.items())),
+        "shares": dict(sorted(account.shares.items())),
         "frozen": None if record.frozen is None else asdict(record.frozen),
     }
 

@@ -8,33 +8,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Unpack
 
-from bayesdp.accounting.account import (
-    Account,
-    Preview,
-    check_spends,
-    check_unit,
-    declared,
-    is_registered,
-    new_columns,
-)
+from bayesdp.accounting.account import Preview, check_spends, declared
 from bayesdp.accounting.against import certificate_faults, missing_words
 from bayesdp.accounting.analysts import checked_analyst
 from bayesdp.accounting.chosen import EntryFilter, chosen
-from bayesdp.accounting.contents import (
-    Book,
-    DatasetRecord,
-    DebitRecord,
-)
+from bayesdp.accounting.contents import Book, DebitRecord
 from bayesdp.accounting.deltas import within_deltas
 from bayesdp.accounting.entries import Head, LedgerFault, UndecodedError
 from bayesdp.accounting.limits import Limits
 from bayesdp.accounting.listing import dataset_listed, release_in_full
-from bayesdp.accounting.lookalikes import require_new_name
+from bayesdp.accounting.people import admitted, check_spoken, of_dataset
 from bayesdp.accounting.schema import Log
 from bayesdp.accounting.shares import stopped
 from bayesdp.accounting.shown import spent_html
@@ -181,17 +168,21 @@ class LedgerReader:
         """What a notebook shows: by data set, what was spent and what is left of each reading."""
         return spent_html(self.show() if self.exists() else ())
 
-    def spends(self, dataset: str, before: str | None = None) -> list[Spend]:
+    def spends(
+        self, dataset: str, before: str | None = None, *, people: str | None = None
+    ) -> list[Spend]:
         """Everything spent on a data set, oldest first; empty for an unknown data set.
 
-        With `before`, only what was spent before that release, which must be in the ledger, else
-        `LedgerError` is raised.
+        Where it shares people with others, that is everything spent on all of these; `people` are
+        those of a data set that is not in the ledger yet. With `before`, only what was spent before
+        that release, which must be in the ledger, else `LedgerError` is raised.
         """
-        with self._reading() as (_, book):
+        with self._reading() as (log, book):
             if before is not None:
-                debit_of(book, before)
-            record = book.datasets.get(dataset)
-            return [] if record is None else list(record.account(before).spends)
+                debit = debit_of(book, before)
+                # As it was then: other data sets may have come to the same people since.
+                book = Book(log.entries[: debit.entry.sequence - 1])
+            return list(book.account(dataset, people=people).spends)
 
     def show(self, **only: Unpack[EntryFilter]) -> list[dict[str, Any]]:
         """Every data set as plain data, in the order of their names.
@@ -202,9 +193,10 @@ class LedgerReader:
         counts all releases even so. Raises `InputError` for a name that is not in the ledger, and
         for a time that is none.
 
-        `spent` is the sum of pure DP costs, `spent_rho` that of zCDP costs and `spent_delta` that
-        of the deltas that mechanisms have of their own, rounded up;
-        `counted` says in words how many releases they are of, and since when. A
+        `people` are those whom it shares with other data sets, or `None`: what is spent, counted
+        and left is then of all of these. `spent` is the sum of pure DP costs, `spent_rho` that of
+        zCDP costs and `spent_delta` that of the deltas that mechanisms have of their own, rounded
+        up; `counted` says in words how many releases they are of, and since when. A
         reading has its `level` now, its `total` and what is `left` (rounded down). A release is
         `debited` until its result is stored, then `released`; `sequence` and `head` are the number
         and the hash of its debit's entry. `analysts` are as in `by_analyst`.
@@ -227,27 +219,22 @@ class LedgerReader:
         Raises the `LedgerError` that they would raise; a broken budget is stated in the result.
         """
         check_spends(dataset, unit, spends)
-        account: Account | None = None
-        record: DatasetRecord | None = None
-        if self._store.exists():
-            with self._reading() as (_, book):
-                record = book.datasets.get(dataset)
-                if record is None:
-                    require_new_name(dataset, book.names())
-                else:
-                    account = record.account()
-        if account is None:
-            account = Account(unit, (), ())
-        check_unit(dataset, account.unit, unit)
-        new_columns(dataset, account, declared(private, public))
-        if not is_registered(dataset, account, reading, only_if_first=True):
-            account = replace(account, readings=(reading,))
+        people, columns = spends[0].people, declared(private, public)
+        reading = of_dataset(reading, dataset, people)
+        with self._book() as book:
+            account, known, _ = admitted(
+                book, dataset, unit, reading, columns, people, only_if_first=True
+            )
+            who = self._who(analyst)
+            stop = stopped(book, dataset, account, self._limits, who, spends)
+        if not known:
+            account = account.with_reading(dataset, reading)
+        check_spoken(account, spends)
         readings = [
             self._limits.previewed(registered, account.spends, spends)
             for registered in account.readings
         ]
         counted = account.counted_words()
-        stop = stopped(record, account, self._limits, self._who(analyst), spends)
         if stop is not None:
             return Preview(readings, stop.words, 0.0, counted, stop.reason)
         broken = self._limits.broken(account, spends)
@@ -267,7 +254,7 @@ class LedgerReader:
                 dataset_listed(
                     log,
                     book.datasets[name],
-                    book.datasets[name].account(),
+                    book.account(name),
                     self._limits,
                     [refusal for refusal in refusals if refusal["dataset"] == name],
                 )
@@ -280,6 +267,15 @@ class LedgerReader:
         """A transaction that reads: the entries, and what they say."""
         with self._store.reading() as log, self.decoding():
             yield log, Book(log.entries)
+
+    @contextmanager
+    def _book(self) -> Iterator[Book]:
+        """What the ledger says: nothing, before there is one."""
+        if not self._store.exists():
+            yield Book(())
+            return
+        with self._reading() as (_, book):
+            yield book
 
     @contextmanager
     def decoding(self) -> Iterator[None]:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from bayesdp.accounting.account import Account, to_the_second
-from bayesdp.accounting.contents import DatasetRecord, RefusalReason
+from bayesdp.accounting.contents import Book, DatasetRecord, RefusalReason
 from bayesdp.accounting.limits import Limits
 from bayesdp.accounting.rounded import keeps, up_words
 from bayesdp.accounting.spend import Spend
@@ -38,7 +38,8 @@ def checked_share(share: object) -> float:
 
 
 def stopped(
-    record: DatasetRecord | None,
+    book: Book,
+    dataset: str,
     account: Account,
     limits: Limits,
     analyst: str,
@@ -46,24 +47,25 @@ def stopped(
 ) -> Stop | None:
     """What stops a release of an `analyst` with these `spends`; `None` if nothing does.
 
-    `record` is what the ledger has of the data set, `account` the same as objects, and `limits`
-    computes levels. Where a data set has shares, an analyst without one has none.
+    `book` is the ledger and `account` what it has of the `dataset`, and `limits` computes levels.
+    Where a data set has shares, an analyst without one has none. Data sets that share people
+    share what is given of their budget too.
     """
-    if record is None:
-        return None
-    if record.frozen is not None:
+    record = book.datasets.get(dataset)
+    if record is not None and record.frozen is not None:
         return Stop("frozen", frozen_words(record))
-    if not record.shares:
+    shares = account.shares
+    if not shares:
         return None
-    if analyst not in record.shares:
-        named = ", ".join(f"'{name}'" for name in sorted(record.shares))
+    if analyst not in shares:
+        named = ", ".join(f"'{name}'" for name in sorted(shares))
         return Stop(
             "share",
-            f"The budget of the data set '{record.name}' is shared out, and the analyst "
+            f"The budget of {account.whose(dataset)} is shared out, and the analyst "
             f"'{analyst}' has no share; {named} have. The curator gives one with `bayesdp ledger "
             "share`.",
         )
-    share, own = record.shares[analyst], record.spends_of(analyst)
+    share, own = shares[analyst], book.spends_of(dataset, analyst, account.people)
     for reading in account.readings:
         allowed = float_below(Fraction(share) * Fraction(reading.total))
         level = limits.level(reading, [*own, *spends])
@@ -71,10 +73,10 @@ def stopped(
             now = up_words(limits.level(reading, own))
             return Stop(
                 "share",
-                f"The analyst '{analyst}' may spend {exact_text(share)} of the budget of the data "
-                f"set '{record.name}'. {reading.words()}: the analyst's own releases are at {now}, "
-                f"and would rise to {up_words(level)}. Spend less, or ask the curator for a larger "
-                "share (`bayesdp ledger share`).",
+                f"The analyst '{analyst}' may spend {exact_text(share)} of the budget of "
+                f"{account.whose(dataset)}. {reading.words()}: the analyst's own releases are at "
+                f"{now}, and would rise to {up_words(level)}. Spend less, or ask the curator for a "
+                "larger share (`bayesdp ledger share`).",
             )
     return None
 

@@ -54,8 +54,11 @@ def spent_html(datasets: Datasets) -> str:
 def _budget(dataset: Mapping[str, Any]) -> str:
     own_deltas = dataset["spent_delta"]
     cost = spent(Cost(any=dataset["spent"], rho_any=dataset["spent_rho"], dp_delta=own_deltas))
+    people = (
+        f", with all data sets of the people '{dataset['people']}'" if dataset["people"] else ""
+    )
     title = (
-        f"{dataset['dataset']} (one record: {dataset['unit']}), DP cost {cost}; "
+        f"{dataset['dataset']} (one record: {dataset['unit']}{people}), DP cost {cost}; "
         f"{dataset['counted']}"
     )
     rows = [

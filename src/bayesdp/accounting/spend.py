@@ -59,7 +59,9 @@ class Spend:
     only: with r the relative grid slack, dp_epsilon * r of a pure cost and rho * r^2 of a Gaussian
     one. `reads` names the private columns that the query reads: a reading must speak about all.
     `block` says that only records with certain values of one public column are read; `None` is all
-    of them, and the only choice where a record is several rows (theory 2.3 a).
+    of them, and the only choice where a record is several rows (theory 2.3 a). `people` names whom
+    the data set shares with others, if it does: costs of all data sets of the same people add up
+    (theory 2.10).
 
     Raises `InputError` for a value out of range, `UnsupportedError` for a `dp_delta` above 0 beside
     a zCDP cost, of kind `lipschitz` and of answers perturbed at collection: no theorem is about it.
@@ -78,10 +80,13 @@ class Spend:
     reads: tuple[str, ...] = ()
     rho: float = 0.0
     block: Block | None = None
+    people: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("dataset", "unit", "query", "mechanism"):
             check_text(f"spend.{name}", getattr(self, name))
+        if self.people is not None:
+            check_text("spend.people", self.people)
         if self.column is not None:
             check_text("spend.column", self.column)
         object.__setattr__(self, "reads", names_field("spend.reads", self.reads))
@@ -176,6 +181,8 @@ class Spend:
         plain["interval"] = None if self.interval is None else list(self.interval)
         plain["reads"] = list(self.reads)
         plain["block"] = None if self.block is None else self.block.to_dict()
+        if self.people is None:
+            del plain["people"]
         return plain
 
     @property
@@ -205,18 +212,12 @@ def total_cost(spends: Sequence[Spend]) -> Cost:
     Composition is at the DP level, where costs of adaptively chosen mechanisms add up (theory
     2.2), and of those on disjoint public blocks the largest counts (theory 2.3 a). Perturbed
     answers are paid for once, however often they are read (theory 2.9). Where blocks mix kinds, the
-    whole counts as of kind `any`. Raises `LedgerError` where costs don't add up: spends
-    of different data sets or with different protected units.
+    whole counts as of kind `any`. Of data sets that share people the sums add up: a person
+    may be in the dearest block of each (theory 2.10). Raises `LedgerError` where costs don't
+    add up: spends of different data sets that name no people in common, or of one with different
+    protected units.
     """
-    for name, due in (("dataset", "one data set"), ("unit", "one protected unit")):
-        names = sorted({str(getattr(spend, name)) for spend in spends})
-        if len(names) > 1:
-            raise LedgerError(
-                f"spend.{name}",
-                names,
-                expected=f"{due}: costs of different ones don't add up",
-                remedy="Keep a budget for each.",
-            )
+    _check_together(spends)
     spends = _once(spends)
     mixed = len({spend.kind for spend in spends}) > 1
     if mixed and any(spend.block is not None for spend in spends):
@@ -236,15 +237,37 @@ def total_cost(spends: Sequence[Spend]) -> Cost:
     )
 
 
+def _check_together(spends: Sequence[Spend]) -> None:
+    """Raises `LedgerError` unless all are of one data set, or of data sets of the same people."""
+    names = sorted({spend.dataset for spend in spends})
+    people = {spend.people for spend in spends}
+    if len(people) > 1 or (len(names) > 1 and None in people):
+        raise LedgerError(
+            "spend.dataset",
+            names,
+            expected="one data set, or data sets of the same people: costs of others don't add up",
+            remedy="Keep a budget for each.",
+        )
+    for name in names:
+        units = sorted({spend.unit for spend in spends if spend.dataset == name})
+        if len(units) > 1:
+            raise LedgerError(
+                "spend.unit",
+                units,
+                expected="one protected unit: costs of different ones don't add up",
+                remedy="Keep a budget for each.",
+            )
+
+
 def _once(spends: Sequence[Spend]) -> list[Spend]:
     """The spends, of which those on the same perturbed answers count once.
 
-    Answers of a column at another cost are other answers.
+    Answers of a column at another cost are other answers, and so are those of another data set.
     """
-    kept, known = list[Spend](), set[tuple[str | None, float, float]]()
+    kept, known = list[Spend](), set[tuple[str, str | None, float, float]]()
     for spend in spends:
         if spend.mechanism == COLLECTED:
-            answers = (spend.column, spend.dp_epsilon, spend.rho)
+            answers = (spend.dataset, spend.column, spend.dp_epsilon, spend.rho)
             if answers in known:
                 continue
             known.add(answers)
@@ -278,6 +301,8 @@ class Reading:
     population speaks about, `independent` those that tell nothing about other records (theory 7).
     `interval` is where the secret values of the covered column lie, for a Gaussian population with
     one covered column: it belongs to the reading, so no later spend can narrow it (theory 2.2).
+    `dataset` is set where the data set shares people: the columns are those of this one, and what
+    is spent on the others is held against readings of theirs (`people`). It is no part of the key.
     For `dp` a population says nothing: `population` is None, and neither
     `adversary`, `secrets` nor columns make two readings different.
 
@@ -300,6 +325,7 @@ class Reading:
     interval: tuple[float, float] | None = None
     delta: float = 0.0
     mechanism_delta: float = 0.0
+    dataset: str = field(default="", compare=False)
     population_text: str = field(default="", init=False, repr=False, compare=False)
     """The population's spec as canonical JSON, written once: it may be large."""
 
@@ -418,6 +444,8 @@ class Reading:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Reading:
         """The inverse of `to_dict`; raises `InputError` for unknown or missing keys."""
+        if "dataset" in data:
+            raise InputError("reading.dataset", expected="nothing: the ledger knows it")
         return cls(**checked_fields(cls, "reading", data))
 
     def _subject(self) -> dict[str, Any]:
@@ -462,9 +490,18 @@ It is asked about no spends at all, too, and must not fall when a spend is added
 
 
 def _most_paid(spends: Sequence[Spend], part: str) -> float:
-    """The most that one record pays of this part, rounded up."""
+    """The most that one record pays of this part, rounded up.
+
+    Of several data sets their people pay the most of each.
+    """
+    by_dataset: dict[str, list[Spend]] = {}
+    for spend in spends:
+        by_dataset.setdefault(spend.dataset, []).append(spend)
+    parts = (
+        heaviest(own, lambda spend: Fraction(getattr(spend, part))) for own in by_dataset.values()
+    )
     try:
-        return float_above(heaviest(spends, lambda spend: Fraction(getattr(spend, part))))
+        return float_above(sum(parts, Fraction(0)))
     except OverflowError:
         raise LedgerError(
             "spends",

@@ -22,6 +22,7 @@ EVENTS = {
     "refusal": "refused",
     "share": "share given",
     "frozen": "frozen",
+    "people": "people shared",
 }
 """What an entry of each kind is called."""
 
@@ -110,4 +111,6 @@ def _detail(entry: Entry, said: Mapping[str, Any]) -> str:
             return f"{said['analyst']} may spend {said['share']:g} of it"
         case "frozen":
             return str(said["reason"])
+        case "people":
+            return f"one budget with all data sets of the people '{said['people']}'"
     return ""

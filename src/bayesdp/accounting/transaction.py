@@ -32,7 +32,7 @@ class LedgerEntry:
 
     `private` and `public` are the columns that the release declares so; `study` is what asked for
     the release, `request` the query or program it asked for, and `analyst` the person: the login
-    name if it is `None`.
+    name if it is `None`. `people` are those whom the data set shares with others.
     """
 
     dataset: str
@@ -44,6 +44,7 @@ class LedgerEntry:
     private: Sequence[str] = ()
     public: Sequence[str] = ()
     analyst: str | None = None
+    people: str | None = None
 
     def preview(self, ledger: Ledger) -> Preview:
         """What the debit would do, without writing. Raises as `Ledger.preview` does."""
@@ -69,6 +70,7 @@ class LedgerEntry:
             private=self.private,
             public=self.public,
             analyst=self.analyst,
+            people=self.people,
         )
         return ledger.debit(
             self.dataset,

@@ -14,6 +14,7 @@ from bayesdp.accounting import schema
 from bayesdp.accounting.contents import Book, decoded, result_of
 from bayesdp.accounting.entries import LedgerFault, UndecodedError
 from bayesdp.accounting.limits import Limits
+from bayesdp.accounting.people import check_reading, check_spoken
 from bayesdp.accounting.rounded import keeps, up_words
 from bayesdp.accounting.schema import Log
 from bayesdp.errors import BayesdpError
@@ -26,15 +27,21 @@ def content_faults(log: Log, limits: Limits) -> Iterator[LedgerFault]:
     """
     try:
         book = Book(log.entries)
-        for record in book.datasets.values():
-            record.account()
+        for name in book.datasets:
+            book.account(name)
         book.refusals()
     except UndecodedError as error:
         yield LedgerFault("ledger", str(error))
         return
     yield from _result_faults(log, book)
     for record in book.datasets.values():
-        account = record.account()
+        account = book.account(record.name)
+        try:
+            for reading in account.readings if account.people is not None else ():
+                check_reading(reading)
+            check_spoken(account)
+        except BayesdpError as error:
+            yield LedgerFault(f"data set '{record.name}'", str(error))
         for reading in account.readings:
             try:
                 level = limits.level(reading, account.spends)

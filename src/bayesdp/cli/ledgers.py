@@ -230,6 +230,29 @@ def ledger_share(
     typer.echo(f"The analyst '{analyst}' may spend {share:g} of the budget of '{data_set}'.")
 
 
+@command(ledger_app, "bayesdp ledger people cohort-7 january february", "people")
+def ledger_people(
+    people: Annotated[str, typer.Argument(metavar="PEOPLE", help="Their name, as in data.people.")],
+    data_sets: Annotated[list[str], typer.Argument(metavar="NAME...", help="The data sets.")],
+    ledger: LedgerOption = "ledger.db",
+    seconds: SecondsOption = 1.0,
+    as_json: Json = False,
+) -> None:
+    """Let data sets of the same people share one budget, with all that they have spent."""
+    account = _opened(ledger, seconds).share_people(people, data_sets)
+    if as_json:
+        print_json(
+            {
+                "people": people,
+                "datasets": list(account.declared),
+                "counted": account.counted_words(),
+            }
+        )
+        return
+    names = ", ".join(f"'{name}'" for name in account.declared)
+    typer.echo(f"The people '{people}' have one budget for {names}: {account.counted_words()}.")
+
+
 @command(ledger_app, "bayesdp ledger freeze heights --ledger ledger.db", "freeze")
 def ledger_freeze(
     data_set: DataSetName,

@@ -12,7 +12,7 @@ from bayesdp.kernel.blocks import heaviest
 from bayesdp.statements import conversions
 from bayesdp.statements.gaussian import GaussianVectors
 from bayesdp.statements.populations import Population
-from bayesdp.statements.spends import COLLECTED, Spend
+from bayesdp.statements.spends import COLLECTED, Block, Spend
 
 SecretsInterval = list[float] | dict[str, list[float]] | None
 """Where secrets must lie, in one interval or one for each column; `None` is anywhere."""
@@ -124,19 +124,28 @@ def as_zcdp(spends: Iterable[Spent]) -> list[Spent]:
 
 
 def _heaviest_cost(spends: Sequence[Spent], amount: Callable[[Spent], Fraction]) -> Fraction:
-    return heaviest([(priced.spend.block, amount(priced)) for priced in _once(spends)])
+    """The most that one record pays, and of data sets that share people, one person in all.
+
+    A person may be in the dearest block of each data set, so those add up (theory 2.10).
+    """
+    paid: dict[str, list[tuple[Block | None, Fraction]]] = {}
+    for priced in _once(spends):
+        own = paid.setdefault(priced.spend.dataset, [])
+        own.append((priced.spend.block, amount(priced)))
+    return sum(map(heaviest, paid.values()), Fraction(0))
 
 
 def _once(spends: Sequence[Spent]) -> list[Spent]:
     """The spends, of which those on the same perturbed answers count once.
 
     Answers are drawn when they are collected, and everything that is made of them later is
-    post-processing (theory 2.9). Answers at another cost are other answers.
+    post-processing (theory 2.9). Answers at another cost are other answers, and so are those of
+    another data set.
     """
-    kept, known = list[Spent](), set[tuple[str | None, Fraction, Fraction]]()
+    kept, known = list[Spent](), set[tuple[str, str | None, Fraction, Fraction]]()
     for priced in spends:
         if priced.spend.mechanism == COLLECTED:
-            answers = (priced.spend.column, priced.pure, priced.rho)
+            answers = (priced.spend.dataset, priced.spend.column, priced.pure, priced.rho)
             if answers in known:
                 continue
             known.add(answers)

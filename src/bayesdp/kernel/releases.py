@@ -344,6 +344,8 @@ class _Release:
         Raises `InvalidError` if a spend reads a column that is neither covered nor independent.
         """
         for priced in spends:
+            if priced.spend.dataset != self.body.dataset:
+                continue  # of the same people: what is read there stands among the assumptions
             unspoken = set(priced.spend.reads) - set(self.covers) - set(self.independent)
             require(
                 not unspoken,
@@ -449,12 +451,16 @@ class _Release:
         """
         state, name, body = self.body.data_set, "data_set", self.body
         own, step = self.root.premises[0], self.root.premises[-1]
+        units = {body.dataset: body.protected_unit}
         for spend in state.earlier_spends:
-            agree(spend.dataset, body.dataset, "dataset", name)
-            agree(spend.unit, body.protected_unit, "unit", name)
+            if body.people is None:
+                agree(spend.dataset, body.dataset, "dataset", name)
+            agree(spend.unit, units.setdefault(spend.dataset, spend.unit), "unit", name)
         due_steps = 2 if state.earlier_spends else 1
         agree(len(self.root.premises), due_steps, "number of premises", name)
         together = [*spent(state.earlier_spends), *spends]
+        for priced in together:
+            agree(priced.spend.people, body.people, "people", name)
         self.check_public_blocks(together)
         if isinstance(own, Conversion) and isinstance(step, Conversion):
             agree(step.conclusion.adversary, own.conclusion.adversary, "adversary", name)

@@ -192,8 +192,15 @@ def check_together(
         states = declared[unit].levels
         room = states is None or stated.n <= len(states)
         require(room, "more records than its column has values", "unit")
+    if stated.people is not None:
+        roles = {getattr(column, "role", None) for column in declared.values()}
+        events = unit == "row" and not roles.isdisjoint(("series", "order"))
+        require(not events, "rows of series, and people who have one record each", "people")
     if population is None:
         return
+    if stated.people is not None:
+        of_all = population.model in populations.OF_PEOPLE
+        require(of_all, "a law of one table, and people who are in several", "people")
     if stated.rows_per_record > 1 or stated.max_rows is not None:
         several = all(member.model in OF_ANY_LAW for member in _members(population))
         require(

@@ -138,14 +138,16 @@ class ProgramSource:
         dp_delta: float = 0.0,
         unit: str = "row",
         reading: Any = None,
+        people: str | None = None,
         **parameters: object,
     ) -> ProgramResult:
         """Run the program once on a table, after its cost has been debited from a ledger.
 
         `dataset` is the name under which the budget is kept, `dp_epsilon` (and `dp_delta`) its
-        total; `parameters` fix the program's public arguments. See `bayesdp.programs.run.run`,
-        which says what else is raised. The program that runs is the one that was checked: raises
-        `InputError` where the file has changed since `check()`.
+        total, and `people` whom the data set shares with others; `parameters` fix the program's
+        public arguments. See `bayesdp.programs.run.run`, which says what else is raised. The
+        program that runs is the one that was checked: raises `InputError` where the file has
+        changed since `check()`.
         """
         from bayesdp.errors import InputError
         from bayesdp.programs.run import run
@@ -170,6 +172,7 @@ class ProgramSource:
             dp_delta=dp_delta,
             unit=unit,
             reading=reading,
+            people=people,
         )
 
 

@@ -2,7 +2,8 @@
 
 * What a study says: `reading` (from TOML or plain data) into `spec` and `spec_parts`; `consistency`
   holds its parts against each other, `sources` the columns against how tables are made long or
-  joined; `wide` warns of tables of another shape.
+  joined, `people` what goes with people whom several tables share; `wide` warns of tables of
+  another shape.
 * Its queries: `queries` reads one into a `Shape` of `shapes`; `labels` (the columns, as spends name
   them), `cells` (of histograms), `crossed` (groups and cells of several columns), `quantiles` (what
   is chosen among) with `quantile_lists` (several at once), `collected` with `collected_results`

@@ -92,6 +92,7 @@ def declarations(plan: Plan, before: Sequence[Spend] = ()) -> dict[str, Any]:
     blocks = {spend.block.column for spend in (*before, *plan.spends) if spend.block is not None}
     return {
         "dataset": study.data.dataset,
+        **({"people": study.data.people} if study.data.people is not None else {}),
         "unit": study.data.unit,
         "rows_per_unit": study.data.rows_per_unit,
         **({"max_rows": study.data.max_rows} if study.data.max_rows is not None else {}),

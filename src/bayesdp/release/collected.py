@@ -255,6 +255,7 @@ def _planned(study: StudySpec, query: QuerySpec, key: str, n: int | None) -> Pla
     spend = Spend(
         dataset=study.data.dataset,
         unit=study.data.protected_unit,
+        people=study.data.people,
         query=query.name,
         kind="any",
         dp_epsilon=query.epsilon,

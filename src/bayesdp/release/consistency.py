@@ -30,6 +30,7 @@ from bayesdp.populations import (
     Unknown,
 )
 from bayesdp.release.found_groups import check_found
+from bayesdp.release.people import check_people
 from bayesdp.release.sources import check_sources
 from bayesdp.release.spec import StressSpec, StudySpec, describe_column
 from bayesdp.release.spec_parts import BudgetSpec
@@ -136,6 +137,7 @@ def consistent(study: StudySpec) -> StudySpec:
                 remedy="Leave the role out of all other columns.",
             )
     check_sources(study)
+    check_people(study)
     _covered_columns(study)
     _structure(study)
     _room(study)

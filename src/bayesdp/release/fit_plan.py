@@ -290,6 +290,7 @@ def plan_fit(
     spend = Spend(
         dataset=data.dataset,
         unit=data.protected_unit,
+        people=data.people,
         query=f"fit of a chain of order {order} to {name}",
         kind="any",
         dp_epsilon=noise.cost(released.sensitivity),

@@ -223,6 +223,7 @@ def reading_of(study: StudySpec) -> Reading:
         independent=independent_labels(study),
         interval=_secrets_interval(study),
         delta=budget.delta,
+        dataset=study.data.dataset if study.data.people is not None else "",
     )
     keep_population(reading, population)
     return reading
@@ -263,6 +264,7 @@ def ledger_entry(
         study=name,
         request=request,
         analyst=study.budget.analyst,
+        people=data.people,
         **declared_columns(study),
     )
 

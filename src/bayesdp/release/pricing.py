@@ -333,6 +333,7 @@ class Pricing:
         return Spend(
             dataset=self.study.data.dataset,
             unit=self.study.data.protected_unit,
+            people=self.study.data.people,
             query=shape.spec.name,
             kind=shape.kind,
             column=label(column) if column is not None else None,

@@ -294,6 +294,7 @@ def _spends(
     shared: dict[str, Any] = {
         "dataset": study.data.dataset,
         "unit": study.data.protected_unit,
+        "people": study.data.people,
         "query": query.name,
         "mechanism": MECHANISM,
         "reads": reads,

@@ -17,6 +17,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from bayesdp.accounting.analysts import checked_analyst
+from bayesdp.accounting.people import check_people_name
 from bayesdp.errors import (
     InputError,
     did_you_mean,
@@ -191,6 +192,8 @@ def _data(raw: dict[str, Any]) -> DataSpec:
             remedy="It says that each record has exactly rows_per_unit rows: leave it out.",
         )
     require_shown(data.unit, "data.unit")
+    if data.people is not None:
+        check_people_name(data.people)
     return data
 
 

@@ -215,7 +215,7 @@ def require_new(study: str, ledger: Ledger) -> None:
 def digest(study: StudySpec, reading: Reading) -> str:
     """A digest that is the same for identical studies. `reading` is that of the study."""
     plain = {
-        "data": study.data.model_dump(mode="json", exclude={"source", "csv"}),
+        "data": study.data.model_dump(mode="json", exclude={"source", "csv", "people"}),
         "columns": {name: describe_column(column) for name, column in study.columns.items()},
         "population": _population(study, reading),
         "budget": study.budget.model_dump(exclude={"ledger", "analyst"}),

@@ -65,7 +65,8 @@ class DataSpec(_Part):
     `csv` is how the files of the source are written. `rows_per_unit` is the most rows of a record
     that is several, and the rows of each if it is `balanced`. With `max_rows` in its place a record
     may have more, of which so many count. `wide` makes a wide table long, and `join` adds columns
-    of public tables: everything else speaks of the table that they make.
+    of public tables: everything else speaks of the table that they make. `people` names whom the
+    data set shares with others of its ledger: all of these have one budget.
     """
 
     source: str | None = None
@@ -78,6 +79,7 @@ class DataSpec(_Part):
     balanced: bool = False
     wide: Wide | None = None
     join: tuple[Join, ...] = ()
+    people: str | None = None
 
     @property
     def protected_unit(self) -> str:

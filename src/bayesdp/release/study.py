@@ -75,7 +75,8 @@ class Study:
     or `max_rows`, and `balanced` say which rows form a record, if that isn't one row. `csv` says
     how CSV files are written, as `[data.csv]`. `wide` makes a wide table long as `[data.wide]`
     does, and `join` adds columns of public tables as `[[data.join]]` does, whose paths are relative
-    to the current folder. `ledger` is a path or URL, by default `ledger.db` in the current folder.
+    to the current folder. `people` names whom the data set shares with others, which then have one
+    budget with it. `ledger` is a path or URL, by default `ledger.db` in the current folder.
     `stress` are further populations for the method `stress`, as `[[stress]]` in the study file.
     `derived` is what is computed from released numbers at no cost, as `[[derived]]`.
     Raises `InputError` naming the key, as for files.
@@ -106,6 +107,7 @@ class Study:
         csv: Mapping[str, str] | None = None,
         wide: Mapping[str, Any] | None = None,
         join: Mapping[str, Any] | Sequence[Mapping[str, Any]] = (),
+        people: str | None = None,
         ledger: str | None = None,
         stress: Sequence[StressSpec | Mapping[str, Any]] = (),
         derived: Sequence[DerivedSpec | Mapping[str, Any]] = (),
@@ -123,6 +125,8 @@ class Study:
             data["wide"] = wide
         if join:
             data["join"] = join
+        if people is not None:
+            data["people"] = people
         plain_budget = budget.model_dump() if isinstance(budget, BudgetSpec) else dict(budget)
         raw = {
             "data": data,
@@ -243,9 +247,13 @@ class Study:
         return uncounted_words(self.ledger(), self.spec.data.dataset, self.folder)
 
     def spends(self) -> list[Spend]:
-        """What the data set has spent so far: nothing, before the first release makes a ledger."""
+        """What the data set has spent so far: nothing, before the first release makes a ledger.
+
+        Where it shares people with others, that is what all of these have spent.
+        """
         ledger = self.ledger()
-        return ledger.spends(self.spec.data.dataset) if ledger.exists() else []
+        data = self.spec.data
+        return ledger.spends(data.dataset, people=data.people) if ledger.exists() else []
 
     def register(self) -> Reading:
         """Add the study's reading (population, adversary, total) to its data set's budget.
@@ -261,6 +269,7 @@ class Study:
             private=columns["private"],
             public=columns["public"],
             analyst=self.spec.budget.analyst,
+            people=data.people,
         )
         return self._reading
 

@@ -46,6 +46,12 @@ def protected(promise: Promise) -> Section:
     if promise.dataset:
         count = f" There are {number(promise.n)} records." if promise.n else ""
         text.insert(0, f"The table is '{clean(promise.dataset)}'.{count}")
+    if promise.people:
+        text.append(
+            f"The table shares the people '{clean(promise.people)}' with others. What is promised "
+            "of a record is promised of all that its person has in these tables, and what is "
+            "released from any of them counts."
+        )
     return Section("protected", "Who and what is protected", tuple(text))
 
 
@@ -256,14 +262,16 @@ def counted(promise: Promise) -> Section:
             ),
         )
     level = level_and_factor(promise.level)
+    before = "any data set of these people" if promise.people else "this data set"
     text = [
-        "Everything in this release. Before it nothing was released from this data set, as far as "
+        f"Everything in this release. Before it nothing was released from {before}, as far as "
         "its ledger tells (the list that bayesdp keeps of all releases)."
     ]
     if promise.earlier:
+        the_same = "data sets of the same people" if promise.people else "the same data set"
         many = "1 earlier query" if promise.earlier == 1 else f"{promise.earlier} earlier queries"
         text = [
-            f"Everything in this release, together with {many} of the same data set (a query is "
+            f"Everything in this release, together with {many} of {the_same} (a query is "
             "a question put to it). This release alone has the level "
             f"{level_and_factor(promise.own)}, all together {level}."
         ]

@@ -269,6 +269,7 @@ def facts(promise: Promise) -> dict[str, Any]:
         "related_at_most": promise.group,
         "joint": None if promise.joint is None else _numbers(promise.joint),
         "dataset": promise.dataset,
+        **({"people": promise.people} if promise.people else {}),
         "records": promise.n,
         "unit": promise.unit,
         **({"parts": promise.parts} if promise.parts else {}),

@@ -71,7 +71,10 @@ def _show_budget(console: Console, dataset: Mapping[str, Any], *, now: str) -> N
         )
         for reading in dataset["readings"]
     ]
-    title = f"{dataset['dataset']} (one record: {dataset['unit']}): {dataset['counted']}"
+    people = (
+        f", with all data sets of the people '{dataset['people']}'" if dataset["people"] else ""
+    )
+    title = f"{dataset['dataset']} (one record: {dataset['unit']}{people}): {dataset['counted']}"
     show_table(console, title, ("reading", f"level{now}", "total", f"left{now}"), rows)
     frozen, shares = dataset.get("frozen"), dataset.get("shares") or {}
     if frozen is not None:
@@ -234,16 +237,22 @@ def show_faults(
 
 
 def show_readings(
-    console: Console, dataset: str, readings: Sequence[Mapping[str, Any]], counted: str
+    console: Console,
+    dataset: str,
+    readings: Sequence[Mapping[str, Any]],
+    counted: str,
+    people: str | None = None,
 ) -> None:
     """The budget of a data set before and after a release, a paragraph for each reading.
 
-    `counted` says which releases the readings are about.
+    `counted` says which releases the readings are about: those of all data sets of the `people`,
+    where it shares some.
     """
+    whose = f"the data set '{dataset}'" if people is None else f"the people '{people}'"
     for reading in readings:
         say(
             console,
-            f"Budget of the data set '{dataset}' ({counted}): {reading['notion'].upper()} level "
+            f"Budget of {whose} ({counted}): {reading['notion'].upper()} level "
             f"{level_words(reading['level'])} now, {level_words(reading['level_after'])} after a "
             f"release, of {budget_words(reading['total'])}{at_delta(reading.get('delta', 0.0))}; "
             f"{left_words(reading['total'], reading['left'])} is left now.",

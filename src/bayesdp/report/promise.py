@@ -79,7 +79,8 @@ class Promise:
     ledger compares with `limit` (`None` where a certificate can't tell). `places` are set where the
     level is about secret values inside intervals; `outside` is then the level for all others.
     `group` is how many records may be related to each other, `joint` the level for facts about all
-    of them at once. `earlier` is the number of queries that were released before. `vague` tells
+    of them at once. `earlier` is the number of queries that were released before, from
+    all data sets of the `people` where there are some. `vague` tells
     whether it is proved for people with vague knowledge of single other records, too.
     """
 
@@ -99,6 +100,7 @@ class Promise:
     counted: float | None = None
     earlier: int = 0
     dataset: str = ""
+    people: str = ""
     n: int | None = None
     unit: str = "row"
     rows_per_unit: int | None = None
@@ -273,6 +275,7 @@ def _of_release(document: Mapping[str, Any], status: PromiseStatus, subject: Sub
         counted=_counted(document, level, limit),
         earlier=len(state["earlier_spends"]),
         dataset=str(document["dataset"]),
+        people=str(document.get("people") or ""),
         n=document["n"],
         unit=str(document["unit"]),
         rows_per_unit=document["rows_per_unit"],

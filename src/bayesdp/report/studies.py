@@ -78,7 +78,8 @@ def show_check(
         if large or pointer:
             say(console, f"{large}{pointer}".rstrip())
     preview = check.preview
-    show_readings(console, plan.study.data.dataset, preview.readings, preview.counted)
+    data = plan.study.data
+    show_readings(console, data.dataset, preview.readings, preview.counted, data.people)
     if verbose:
         _show_details(console, plan)
 

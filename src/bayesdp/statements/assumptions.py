@@ -128,6 +128,7 @@ def _about_records(document: Mapping[str, Any]) -> list[str]:
     n = document["n"]
     said.append(f"{TABLE} {named(document['dataset'])} has {n} record{'s' * (n != 1)}")
     said.append(_record(document))
+    said += _about_people(document)
     said += [
         f"the table {named(other['table'])}, in which {', '.join(map(_listed, other['columns']))} "
         f"is looked up by {', '.join(map(_listed, other['by']))}, is public: nothing in it depends "
@@ -165,6 +166,41 @@ def _record(document: Mapping[str, Any]) -> str:
             f"{_rows_of_a_record(document, ' parts')}; a row of the table has {apart}"
         )
     return f"a record is all rows with the same {_listed(unit)}, {_rows_of_a_record(document)}"
+
+
+def _about_people(document: Mapping[str, Any]) -> list[str]:
+    """What holds of people whom the data set shares with others, and of what those have spent."""
+    people = document.get("people")
+    if people is None:
+        return []
+    said = [
+        f"the data set shares the people {named(people)} with others: a person has at most one "
+        "record in each of them, and who is in which is public",
+        "every data set of these people that is released from names them in the same ledger, and "
+        "the data set's level counts the releases of all of them",
+    ]
+    population = document["population"]
+    if document["claim"]["notion"] != "bdp" or population is None:
+        return said
+    have = "independent of each other with all that they have in all of these data sets"
+    size = population.get("size")
+    most = f"a cluster has at most {size} record{'s' * (size != 1)} in each"
+    said.append(
+        f"different persons are {have}"
+        if size is None
+        else f"different clusters are {have}, and {most}"
+    )
+    read: dict[str, set[str]] = {}
+    for spend in document["data_set"].get("earlier_spends", ()):
+        if spend["dataset"] != document["dataset"]:
+            read.setdefault(spend["dataset"], set()).update(spend["reads"])
+    said += [
+        f"of the data set {named(name)} the same is declared, and it speaks of "
+        f"{', '.join(map(_listed, sorted(columns)))} there"
+        for name, columns in sorted(read.items())
+        if columns
+    ]
+    return said
 
 
 def _rows_of_a_record(document: Mapping[str, Any], noun: str = "") -> str:

@@ -414,12 +414,16 @@ class DebitEntry(Statement):
 
 
 class ReleaseCertificate(Certificate):
-    """The certificate of a release: what was asked, the results, and the data set's state."""
+    """The certificate of a release: what was asked, the results, and the data set's state.
+
+    Where the data set shares `people` with others, the state is that of all of these.
+    """
 
     release: Name
     ledger: DebitEntry | None = None
     time: Annotated[Line, AfterValidator(_moment)]
     dataset: Name
+    people: Name | None = None
     unit: Name
     rows_per_unit: Count | None
     max_rows: Count | None = None
@@ -452,6 +456,8 @@ class ReleaseCertificate(Certificate):
             )
         if self.balanced and self.unit == "row":
             raise ValueError("balanced belongs to records of several rows")
+        if self.people is not None and self.unit == "row" and self.parts is not None:
+            raise ValueError("a row of several records, and people who have one record each")
         return self
 
     @property

@@ -111,6 +111,9 @@ STRUCTURE = {
     "network": "all records",
 }
 
+OF_PEOPLE = ("independent", "clusters")
+"""The models that may be about everything that people have in several tables (theory 2.10)."""
+
 
 def structure(population: Any) -> str:
     """What a population speaks of: `clusters`, `series`, `panels`, `all records`, `none`."""

@@ -70,6 +70,7 @@ class Spend(Statement):
 
     `lipschitz` mechanisms read one column, clipped to `interval`; `slack` is what their grid adds.
     With a `dp_delta` the mechanism is (dp_epsilon, dp_delta)-DP, and nothing more is known of it.
+    `people` are those whom the data set shares with others, if it does.
     """
 
     dataset: Name
@@ -85,6 +86,7 @@ class Spend(Statement):
     reads: Names
     rho: Annotated[Number, Field(ge=0)] = 0.0
     block: Block | None = None
+    people: Name | None = None
 
     @model_validator(mode="after")
     def _goes_together(self) -> Spend:

@@ -44,7 +44,8 @@ def claim_of(document: Document) -> dict[str, Any]:
         state = document["data_set"]
         whole = {"level": state["level"], "delta": state.get("delta", 0.0)}
         stated |= {"dataset": document["dataset"], "records": document["n"], "data_set": whole}
-        stated |= {key: document[key] for key in ("ledger",) if document.get(key) is not None}
+        kept = ("people", "ledger")
+        stated |= {key: document[key] for key in kept if document.get(key) is not None}
     return stated
 
 
@@ -66,11 +67,13 @@ def _level(notion: str, level: float, delta: float) -> str:
 
 
 def _of_release(claim: Document) -> list[str]:
-    whole, dataset = claim["data_set"], named(claim["dataset"])
+    whole, dataset = claim["data_set"], f"the data set {named(claim['dataset'])}"
+    if "people" in claim:
+        dataset = f"all data sets of the people {named(claim['people'])}"
     together = _level(claim["notion"], whole["level"], whole["delta"])
     return [
         f"this release has {_level(claim['notion'], claim['level'], claim['delta'])}",
-        f"all releases of the data set {dataset} so far have {together}",
+        f"all releases of {dataset} so far have {together}",
         *_adversary(claim),
         f"by the theorem {claim['theorem']}, from the {_cost(claim)}",
         *(_entry(claim["ledger"]) if "ledger" in claim else []),

@@ -37,6 +37,7 @@ def run(
     dp_epsilon: float | None = None,
     dp_delta: float = 0.0,
     reading: Reading | None = None,
+    people: str | None = None,
     base_dir: Path | str = ".",
     samplers: Samplers | None = None,
 ) -> ProgramResult:
@@ -45,7 +46,8 @@ def run(
     The verdict must be ACCEPTED and confirmed by the kernel; without one the program is checked
     here. `ledger` is a `Ledger`, a path or `sqlite:///...`; `dataset` the name under which the
     budget is kept. Either `reading`, or the total `dp_epsilon` (with `dp_delta` where Gaussian
-    noise is to be read), is registered on the data set's first use and must match later.
+    noise is to be read), is registered on the data set's first use and must match later. `people`
+    names whom the data set shares with others, which then have one budget with it.
 
     Raises `Refusal` (program not accepted, budget exceeded, table not as declared) and `InputError`
     (wrong input; noise too large for its sampler) with nothing spent, and `FailedError` for what is
@@ -68,6 +70,7 @@ def run(
     ready(program, verdict, rows)
     n = rows.size if program.adjacency == "replace-one" else None
     spends = spends_of(verdict, program, dataset=dataset, unit=unit, n=n)
+    spends = [replace(spend, people=people) for spend in spends]
     drawing = _ProgramRun(Machine(program, verdict, rows, samplers or OpenDP()))
     if not spends:  # nothing private is read, so nothing is paid or kept
         result, _ = drawing.draw(None)
@@ -85,6 +88,7 @@ def run(
         public=[named[name] for name, kind in program.record if kind.public]
         if program.adjacency == "replace-one"
         else [],
+        people=people,
     )
     return Transaction(budget_ledger, entry, drawing).run()
 

@@ -24,6 +24,7 @@ from bayesdp.kernel.programs.document import (
 )
 from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.programs.noise import by_zcdp, louder
+from bayesdp.kernel.programs.persons import columns_behind
 from bayesdp.kernel.programs.ranges import folded
 from bayesdp.kernel.programs.reading import (
     Branch,
@@ -88,7 +89,8 @@ def program_query(
     derived = derive(derivation, effort)
     check_claim(derivation.conclusion, derived)
     program = derived.program
-    agree(body.unit, "row", "unit", where)
+    persons = program.persons
+    agree(body.unit, "row" if persons is None else persons.by, "unit", where)
     agree(program.adjacency, "replace-one", "adjacency", where)
     agree(body.n, body.n if derived.n is None else derived.n, "n", where)
     check_admitted(derived, body.n)
@@ -335,16 +337,18 @@ def _fields(
 ) -> dict[str, str]:
     """The table's columns of the fields that are read; none is public for the program alone."""
     program = derived.program
-    read = {name for command in program.body for name in _read(command)}
+    read = frozenset(name for command in program.body for name in _read(command))
     # What is returned, and what is asked of the table first, may hold sums of public columns too.
     read = read.union(*map(columns_of, (*program.returns, *program.requires)))
+    read = columns_behind(program, read)
+    types = program.columns if program.persons is None else dict(program.persons.rows)
     agree(sorted(stated), sorted(read), "fields", where)
     fields: dict[str, str] = {}
     for name, column in stated.items():
         require(column in columns, f"column {column!r} is not declared", where)
         declared = columns[column]
         public = not declared.is_private
-        known = program.columns[name]
+        known = types[name]
         require(public or not known.public, f"{column!r} is protected, not public", where)
         _check_type(known, declared, f"{where}: {column}")
         fields[name] = column

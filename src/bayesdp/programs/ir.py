@@ -17,7 +17,7 @@ Levels of expressions (each has the operations listed in its table and no others
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -30,6 +30,7 @@ from bayesdp.statements.program import (
     Expr,
     Parts,
     Release,
+    RowFold,
     Where,
     flat,
     names_of,
@@ -177,6 +178,28 @@ class Program:
     """Whether models count on what a study's population declares: with its factor written out
     ("declared", "partly"), or without a study ("missing", which isn't run). It is no part of the
     plain data: a factor is a constant there."""
+    persons: Persons | None = None
+    """How a record is made of several rows; None where it is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Persons:
+    """How a record is made of several rows of the table: of those that share `by`.
+
+    At most `most` of them count, in an order that is a function of the record's own rows. `rows`
+    are the columns of a row; `folds` says, for each column of the program's record, what is made of
+    them. All rules are about the record: no command reads a row.
+    """
+
+    by: str
+    most: int
+    rows: tuple[tuple[str, Type], ...]
+    folds: tuple[tuple[str, RowFold], ...]
+
+    def reads(self, columns: Iterable[str]) -> frozenset[str]:
+        """The columns of the rows that these columns of the record are made of."""
+        made = dict(self.folds)
+        return frozenset().union(*(made[name].reads for name in columns))
 
 
 # -- plain data --------------------------------------------------------------------------------
@@ -213,8 +236,16 @@ def plain(value: Any) -> Any:
     if isinstance(value, Parts):
         parts = [[label, [plain(command) for command in part]] for label, part in value.parts]
         return {"parts": value.column, "public": value.public, "of": parts}
+    if isinstance(value, Persons):
+        return {
+            "by": value.by,
+            "most": value.most,
+            "rows": [[name, plain(kind)] for name, kind in value.rows],
+            "folds": [[name, *_folded(fold)] for name, fold in value.folds],
+        }
     assert isinstance(value, Program)
-    return {
+    persons = {} if value.persons is None else {"persons": plain(value.persons)}
+    return persons | {
         "name": value.name,
         "adjacency": value.adjacency,
         "record": [[name, plain(kind)] for name, kind in value.record],
@@ -227,6 +258,11 @@ def plain(value: Any) -> Any:
         "declared": [_constant(value.declared_epsilon), _constant(value.declared_delta)],
         "source": value.source_hash,
     }
+
+
+def _folded(fold: RowFold) -> list[Any]:
+    extra = None if fold.extra is None else plain(fold.extra)
+    return [fold.op, plain(fold.filter), plain(fold.value), extra]
 
 
 def _constant(value: Constant) -> Any:
@@ -270,8 +306,10 @@ __all__ = [
     "Derive",
     "Expr",
     "Parts",
+    "Persons",
     "Program",
     "Release",
+    "RowFold",
     "Type",
     "Where",
     "columns",

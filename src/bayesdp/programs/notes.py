@@ -13,11 +13,18 @@ WITHOUT_STUDY = (
     "declares how records depend on each other, and is checked here as if they didn't."
 )
 
+PERSONS = (
+    "A record is all rows with the same '{by}', of which at most {most} count. What is protected "
+    "is all of them together."
+)
+
 
 def notes_on(program: Program) -> tuple[str, ...]:
     """The notes on a program in its order, each note once."""
     waits = (WITHOUT_STUDY,) if program.dependence == "missing" else ()
-    return (*dict.fromkeys(_exposures(program)), *waits)
+    persons = program.persons
+    grouped = () if persons is None else (PERSONS.format(by=persons.by, most=persons.most),)
+    return (*grouped, *dict.fromkeys(_exposures(program)), *waits)
 
 
 def _exposures(program: Program) -> Iterator[str]:

@@ -136,7 +136,7 @@ class ProgramSource:
         dataset: str | None = None,
         dp_epsilon: float | None = None,
         dp_delta: float = 0.0,
-        unit: str = "row",
+        unit: str | None = None,
         reading: Any = None,
         people: str | None = None,
         **parameters: object,

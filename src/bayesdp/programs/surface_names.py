@@ -8,7 +8,7 @@ TYPES = (
 )
 DECORATORS = ("program", "helper", "record")
 FUNCTIONS = ("sqrt", "log", "exp", "lgamma", "floor")
-DATA = ("count", "clip", "onehot", "cross", "field", "fold", "partition")
+DATA = ("count", "clip", "onehot", "cross", "field", "fold", "partition", "group_by")
 MODEL = (
     *("observe", "infer", "statistics", "parameters"),
     *("bernoulli", "categorical", "normal", "poisson", "linear_model"),
@@ -31,6 +31,9 @@ SURFACE = frozenset(TYPES + DECORATORS + DATA + FUNCTIONS + MODEL + RELEASES + C
 """Every name of the language."""
 
 BUILTINS = frozenset(
-    ("sum", "abs", "min", "max", "round", "range", "tuple", "list", "zip", "enumerate", "len")
+    (
+        *("sum", "abs", "min", "max", "round", "range", "tuple", "list", "zip", "enumerate", "len"),
+        *("any", "all"),
+    )
 )
 """Python's own that programs may use, with the meaning that they have here."""

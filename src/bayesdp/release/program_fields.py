@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ def agreed(
     a field has no column, or a column of another kind, or a private column where the program takes
     it for public.
     """
-    types = dict(core.record)
+    types = dict(core.record if core.persons is None else core.persons.rows)
     shown = {core.database if core.scalar else name: name for name in types}
     for given in query.columns:
         if given not in shown:
@@ -59,7 +60,7 @@ def agreed(
 
 
 def fields_read(core: Program) -> frozenset[str]:
-    """The fields that commands, results and preconditions read, public ones too."""
+    """The table's fields that commands, results and preconditions read, public ones too."""
     from bayesdp.programs.ir import Branch, Derive, Parts, Release, columns, flat
 
     split_by = {command.column for command in flat(core.body) if isinstance(command, Parts)}
@@ -71,7 +72,51 @@ def fields_read(core: Program) -> frozenset[str]:
             read.append(command.value)
         elif isinstance(command, Branch):
             read.append(command.test)
-    return frozenset(split_by.union(*(columns(expr) for expr in read)))
+    of_record = frozenset(split_by.union(*(columns(expr) for expr in read)))
+    return of_record if core.persons is None else core.persons.reads(of_record)
+
+
+def require_record(core: Program, study: StudySpec, key: str) -> None:
+    """Raises `InputError` at `key` of a `study` where it calls another thing a record."""
+    unit, most, persons = study.data.unit, study.data.rows_per_record, core.persons
+    if persons is None and unit != "row":
+        raise InputError(
+            f"{key}.program",
+            core.name,
+            expected=f"a program whose record is all rows of a '{unit}', as the study's is",
+            remedy=f"Write group_by({core.database}, by={unit!r}, most={most}) in the program, and "
+            "fold each record's rows.",
+        )
+    if persons is None:
+        return
+    if unit != persons.by:
+        raise InputError(
+            f"{key}.program",
+            core.name,
+            expected=f"a program whose record is that of the study: data.unit is {unit!r}, and the "
+            f"program groups by {persons.by!r}",
+            remedy=f'Write below [data]: unit = "{persons.by}" and max_rows = {persons.most}.',
+        )
+    if persons.most > most:
+        raise InputError(
+            f"{key}.program",
+            core.name,
+            expected=f"most to be at most {most}, the rows of a record that count in the study",
+            remedy=f"Write most={most} in the program.",
+        )
+
+
+def units_of(core: Program, units: Mapping[str, str | None]) -> dict[str, str]:
+    """The units of the record's columns, from `units`: those of the table's."""
+    if core.persons is None:
+        return {name: unit or "" for name, unit in units.items()}
+    kept = ("sum", "mean", "min", "max", "first", "last", "same")
+    return {
+        name: (units.get(str(fold.value.data[0])) or "")
+        if fold.op in kept and fold.value.op == "field"
+        else ""
+        for name, fold in core.persons.folds
+    }
 
 
 def _check(field: str, kind: Type, column: Column, place: str) -> None:

@@ -12,6 +12,7 @@ from bayesdp.errors import TableMismatchError, as_shown
 from bayesdp.release.program_outputs import output_cells, output_labels
 from bayesdp.release.program_results import ProgramAnswer, is_distribution
 from bayesdp.release.programs import PlannedProgram
+from bayesdp.tables.checks import Structure
 from bayesdp.tables.columns import Column
 from bayesdp.tables.refusals import Finding, mismatch
 from bayesdp.tables.rows import Wanted, read_columns
@@ -26,13 +27,20 @@ _WANTED: dict[str, Wanted] = {"bool": "truth", "int": "number", "real": "number"
 
 def narrowed(program: PlannedProgram) -> Program:
     """The program over the fields that it reads: the table need not have the others."""
-    fields = tuple((name, kind) for name, kind in program.core.record if name in program.fields)
-    return replace(program.core, record=fields)
+    core = program.core
+    if core.persons is None:
+        fields = tuple((name, kind) for name, kind in core.record if name in program.fields)
+        return replace(core, record=fields)
+    rows = tuple((name, kind) for name, kind in core.persons.rows if name in program.fields)
+    return replace(core, persons=replace(core.persons, rows=rows))
 
 
-def program_rows(program: PlannedProgram, table: Table, columns: Mapping[str, Column]) -> Rows:
-    """The private rows that a program reads, as its record declares them.
+def program_rows(
+    program: PlannedProgram, table: Table, columns: Mapping[str, Column], records: Structure
+) -> Rows:
+    """The private rows that a program reads from a table, as its record declares them.
 
+    `records` says which rows of a record count, where it is several; `columns` are the study's.
     Raises `TableMismatchError` where a cell is not as declared (in the same words for every cell),
     and `InputError` for what is refused because of the number of records.
     """
@@ -40,7 +48,7 @@ def program_rows(program: PlannedProgram, table: Table, columns: Mapping[str, Co
     from bayesdp.programs.run.table import load
 
     core = narrowed(program)
-    cells = _cells(program, table, columns)
+    cells = _cells(program, table, columns, records)
     fits = True
     try:
         rows = load(core, cells)
@@ -53,27 +61,31 @@ def program_rows(program: PlannedProgram, table: Table, columns: Mapping[str, Co
 
 
 def program_findings(
-    program: PlannedProgram, table: Table, columns: Mapping[str, Column]
+    program: PlannedProgram, table: Table, columns: Mapping[str, Column], records: Structure
 ) -> list[Finding]:
     """What is wrong with the cells of `table` that a program reads, declared in `columns`.
 
-    Private: for the curator only.
+    `records` says which rows of a record count. Private: for the curator only.
     """
     from bayesdp.programs.run.table import inspect_table
 
-    mismatches = inspect_table(narrowed(program), _cells(program, table, columns))
+    mismatches = inspect_table(narrowed(program), _cells(program, table, columns, records))
     name = program.spec.name
     return [
         Finding(mismatch.code, f"Program '{name}': {mismatch.message}") for mismatch in mismatches
     ]
 
 
-def _cells(program: PlannedProgram, table: Table, columns: Mapping[str, Column]) -> Any:
+def _cells(
+    program: PlannedProgram, table: Table, columns: Mapping[str, Column], records: Structure
+) -> Any:
+    core = narrowed(program)
+    held = core.record if core.persons is None else core.persons.rows
     wanted = {
-        name or program.core.database: (program.fields[name], _WANTED.get(kind.kind, "text"))
-        for name, kind in narrowed(program).record
+        name or core.database: (program.fields[name], _WANTED.get(kind.kind, "text"))
+        for name, kind in held
     }
-    return read_columns(table, columns, wanted)
+    return read_columns(table, columns, wanted, None if core.persons is None else records)
 
 
 class ProgramRun:

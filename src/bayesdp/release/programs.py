@@ -21,7 +21,7 @@ from bayesdp.certificate import Step
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.numbers import UpperBound, float_above, sum_above
 from bayesdp.release.labels import label, labels
-from bayesdp.release.program_fields import agreed, fields_read
+from bayesdp.release.program_fields import agreed, fields_read, require_record, units_of
 from bayesdp.release.program_files import ProgramFile, ProgramRefusedError, file_and_name
 from bayesdp.release.program_outputs import output_units
 from bayesdp.release.results import cost_words
@@ -111,28 +111,20 @@ def planned(study: StudySpec, position: int, n: int | None) -> PlannedProgram:
     """The program of the query at this position.
 
     Raises `ProgramRefusedError` with the checker's message where it is not accepted, `InputError`
-    where it and the study don't fit together, and `UnsupportedError` where a record is several
-    rows, or the program's number of records is private.
+    where it and the study don't fit together, and `UnsupportedError` where the program's
+    number of records is private.
     """
     query = study.queries[position]
     assert query.program is not None
     key = study.query_key(position)
     stated, name = file_and_name(query.program)
     file = study.programs[stated]
-    if study.data.unit != "row":
-        raise UnsupportedError(
-            "data.unit",
-            study.data.unit,
-            expected=f"\"row\" in a study with a program: the record of '{query.program}' is one "
-            "row of the table",
-            remedy="Make a table with one row for each record, with columns that summarise its "
-            "rows, and declare that one.",
-        )
     asked = (file.text, file.name, name, tuple(query.parameters.items()), n, f"{key}.program")
     judged = _judged(*asked)
     if judged.core.dependence == "missing":
         judged = _judged(*asked, _inflation(study, f"{key}.program"))
     core, verdict = judged.core, judged.verdict
+    require_record(core, study, key)
     if core.adjacency != "replace-one":
         raise UnsupportedError(
             f"{key}.program",
@@ -157,9 +149,7 @@ def planned(study: StudySpec, position: int, n: int | None) -> PlannedProgram:
         judged.derivation,
         (*judged.assuming, *kernel.gaussian_assumptions(rhos)),
         rhos,
-        output_units(
-            core, {name: study.columns[column].unit or "" for name, column in fields.items()}
-        ),
+        output_units(core, units_of(core, {f: study.columns[c].unit for f, c in fields.items()})),
         _remark(study, core),
     )
 
@@ -315,7 +305,7 @@ def _kind(
     """Lipschitz in the table's column only where that is read as it stands."""
     if verdict.kind != "lipschitz" or verdict.interval is None:
         return {"kind": "any"}
-    column = study.columns[fields[verdict.column or ""]]
+    column = study.columns[fields[verdict.column or ""]]  # a row's own: no fold is lipschitz
     low, high = (float(end) for end in verdict.interval)
     exact = (Fraction(low), Fraction(high)) == verdict.interval and low < high
     # A value that may be missing, and is then replaced, jumps: that is not clipping.

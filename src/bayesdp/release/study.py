@@ -41,6 +41,7 @@ from bayesdp.release.plan import (
     declared_columns,
     ledger_entry,
     reading_of,
+    structure_of,
 )
 from bayesdp.release.private_fit import FitDrawing, PrivateFit, exact_counts, kept_fit
 from bayesdp.release.program_files import file_and_name, require_unchanged
@@ -537,7 +538,11 @@ class Study:
                 self._require_budget(ledger, plan)
                 asked += plan.spends
             totals = self._data.totals(table, plan)
-            rows = [program_rows(program, table, self.spec.columns) for program in plan.programs]
+            records = structure_of(self.spec)
+            rows = [
+                program_rows(program, table, self.spec.columns, records)
+                for program in plan.programs
+            ]
         return plan, ExactValues(totals, rows)
 
     def _require_programs(self) -> None:

@@ -119,7 +119,7 @@ class StudyTable:
 
         findings = self.naming_inspect(look)
         for program in plan.programs if not findings else ():
-            findings += program_findings(program, table, self.spec.columns)
+            findings += program_findings(program, table, self.spec.columns, structure_of(self.spec))
         return findings
 
     @property

@@ -84,6 +84,35 @@ def columns_of(expr: Expr) -> frozenset[str]:
     return frozenset(columns)
 
 
+# -- records of several rows -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RowFold:
+    """A column of a record that is several rows: what `op` makes of its rows that pass `filter`.
+
+    op: sum, count, mean, min, max, any or all of `value`; first or last, the value of the row with
+    the least or largest `extra`; same, the value that all rows share. `extra` of min and max is
+    what stands for no rows.
+    """
+
+    op: str
+    filter: Expr
+    value: Expr
+    extra: Expr | None = None
+
+    @property
+    def parts(self) -> tuple[Expr, ...]:
+        """The expressions over one row."""
+        parts = (self.filter, self.value)
+        return parts if self.extra is None else (*parts, self.extra)
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The columns of the rows that it reads."""
+        return frozenset().union(*map(columns_of, self.parts))
+
+
 # -- commands ------------------------------------------------------------------------------------
 
 

@@ -17,6 +17,7 @@ from pydantic import (
     Field,
     PlainValidator,
     StrictBool,
+    StrictInt,
     Tag,
     model_validator,
 )
@@ -39,6 +40,7 @@ from bayesdp.statements.program import (
     Expr,
     Parts,
     Release,
+    RowFold,
     flat,
 )
 
@@ -47,6 +49,8 @@ MOST_DEPTH = 200
 MOST_NESTED = 50
 MOST_ENTRIES = 4096
 MOST_COLUMNS = 1024
+MOST_ROWS = 1_000_000
+"""The most rows of a record that count."""
 _NUMBER = re.compile(r"-?[0-9]{1,120}(/[0-9]{1,120})?")
 
 _SHAPES: dict[str, tuple[int | None, int]] = {
@@ -180,6 +184,7 @@ Numbered = Annotated[Fraction, PlainValidator(_numbered)]
 
 Expression = Annotated[Expr, PlainValidator(read_expression)]
 Expressions = Annotated[tuple[Expression, ...], Sequence]
+MaybeExpression = Expression | None
 
 Text = Annotated[Line, Field(max_length=10_000)]
 
@@ -315,11 +320,42 @@ def commands_of(stated: Iterable[Any]) -> tuple[Command, ...]:
 
 # -- programs ------------------------------------------------------------------------------------
 
+Fold = Literal["sum", "count", "mean", "min", "max", "any", "all", "first", "last", "same"]
+"""What a column of a record of several rows may be."""
+
 Returned = Literal[
     "Beta", "Dirichlet", "Normal", "Gamma", "Samples", "Bool", "Int", "Real", "Category", "Vector",
     "Matrix",
 ]  # fmt: skip
 """The names of the types that a program may announce for what it returns."""
+
+
+class PersonsDocument(Statement):
+    """How a record is made of the rows that share a column: what each of its columns is."""
+
+    by: Text
+    most: Annotated[StrictInt, Field(ge=1, le=MOST_ROWS)]
+    rows: Annotated[
+        tuple[Annotated[tuple[Text, ColumnType], Sequence], ...],
+        Sequence,
+        Field(min_length=1, max_length=MOST_COLUMNS),
+    ]
+    folds: Annotated[
+        tuple[Annotated[tuple[Text, Fold, Expression, Expression, MaybeExpression], Sequence], ...],
+        Sequence,
+    ]
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> PersonsDocument:
+        distinct(tuple(name for name, _ in self.rows))
+        return self
+
+    @property
+    def made(self) -> dict[str, RowFold]:
+        """What each column of the record is made of."""
+        return {
+            name: RowFold(op, kept, value, extra) for name, op, kept, value, extra in self.folds
+        }
 
 
 class ProgramDocument(Statement):
@@ -342,6 +378,7 @@ class ProgramDocument(Statement):
     return_types: Annotated[tuple[Returned, ...], Sequence]
     declared: Annotated[tuple[Numbered | None, Numbered | None], Sequence]
     source: Text
+    persons: PersonsDocument | None = None
 
     @model_validator(mode="after")
     def _goes_together(self) -> ProgramDocument:
@@ -349,6 +386,9 @@ class ProgramDocument(Statement):
         distinct(tuple(names))
         distinct(tuple(name for name, _, _ in self.parameters))
         _require(names == [""] if self.scalar else "" not in names, "a record of another form")
+        if self.persons is not None:
+            made = [name for name, *_ in self.persons.folds]
+            _require(names == made and not self.scalar, "a record of other columns than its folds")
         _require(len(self.returns) == len(self.return_types), "not one type for each result")
         commands = commands_of(self.body)
         read = [*self.requires, *self.returns, *_expressions(commands)]

@@ -12,19 +12,31 @@ from typing import Any, Literal
 
 from bayesdp.statements.conditions import Reads
 from bayesdp.tables import reading
+from bayesdp.tables.checks import Structure
 from bayesdp.tables.columns import Column
+from bayesdp.tables.record_rows import RowOrder
 from bayesdp.tables.source import Table
 
 Wanted = Literal["number", "text", "truth"]
 
 
+UNIT, PLACE = "the unit", "the place"
+"""Columns of rows that are read with their record: its key, and a row's place in it, from 0."""
+
+
 def read_columns(
-    table: Table, columns: Mapping[str, Column], wanted: Mapping[str, tuple[str, Wanted]]
+    table: Table,
+    columns: Mapping[str, Column],
+    wanted: Mapping[str, tuple[str, Wanted]],
+    records: Structure | None = None,
+    numbers: str | None = None,
 ) -> Any:
     """The wanted columns as an Arrow table.
 
-    `wanted` maps each column of the result to a declared column and its type. Raises `TableError`
-    where a column is missing or of another type.
+    `wanted` maps each column of the result to a declared column and its type. Where a record is
+    several rows, `records` says which; `UNIT` and `PLACE` are columns then. `numbers` is a column
+    that numbers the rows, and so is none of a record's own cells: no order depends on it. Raises
+    `TableError` where a column is missing or of another type.
     """
     chosen = {}
     for name, (column, kind) in wanted.items():
@@ -34,8 +46,15 @@ def read_columns(
         elif kind == "text" and not value.type().is_string():
             value = value.cast("string")
         chosen[name] = value
-    query = table.expression.select(**chosen)
-    return table.arrow(query)
+    if records is None:
+        return table.arrow(table.expression.select(**chosen))
+    own = {name: column for name, column in columns.items() if name != numbers}
+    order = RowOrder(table, own, records)
+    names = {name: f"value{i}_" for i, name in enumerate(chosen)}
+    values = {names[name]: value for name, value in chosen.items()}
+    placed = order.with_order(table.expression.select(**values, **order.cells()))
+    given = {name: placed[place] for name, place in names.items()}
+    return table.arrow(placed.select(**given, **{UNIT: placed.unit_, PLACE: placed.place_}))
 
 
 def _reads(table: Table, kind: Wanted) -> Reads | None:

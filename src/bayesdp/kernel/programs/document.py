@@ -24,6 +24,7 @@ from bayesdp.kernel.programs.costs import CommandsCost, Kinds, Walk
 from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.programs.levels import TRUTH, Scope
 from bayesdp.kernel.programs.obligations import SolverObligations
+from bayesdp.kernel.programs.persons import check_persons, said_of
 from bayesdp.kernel.programs.ranges import AdjacencyContext, Range, admitted
 from bayesdp.kernel.programs.reading import (
     SIZE,
@@ -108,11 +109,13 @@ def _derive(evidence: ProgramEvidence, effort: Effort) -> Derived:
     check_end(program, walk, spent)
     discharged.finish()
     asked = tuple((what, text) for text, what in discharged.derived.items())
-    return Derived(program, n, spent.cost, one_kind(walk.kinds), evidence.solvers, asked)
+    kind = one_kind(walk.kinds, program)
+    return Derived(program, n, spent.cost, kind, evidence.solvers, asked)
 
 
 def check_start(program: Program, scope: Scope, n: int | None) -> None:
     """Check the names and the preconditions of a program, before its commands."""
+    check_persons(program)
     _check_names(program)
     _check_requires(program, scope, n)
 
@@ -239,9 +242,14 @@ def _check_declared(program: Program, cost: FractionPair) -> None:
     require(not silent or cost[1] == 0, "a delta that is not declared", "declared")
 
 
-def one_kind(kinds: Kinds) -> tuple[str, str | None, tuple[Fraction, Fraction] | None]:
-    """The kind of all releases: lipschitz if each is, in the same column and interval."""
-    same = bool(kinds) and all(kind == kinds[0] for kind in kinds)
+def one_kind(
+    kinds: Kinds, program: Program
+) -> tuple[str, str | None, tuple[Fraction, Fraction] | None]:
+    """The kind of all releases: lipschitz if each is, in the same column and interval.
+
+    A column that is made of several rows of the table is none of the table's.
+    """
+    same = bool(kinds) and all(kind == kinds[0] for kind in kinds) and program.persons is None
     return kinds[0] if same else ("any", None, None)
 
 
@@ -296,6 +304,7 @@ def assumptions_from(derived: Derived) -> list[str]:
             said.append(f"not protected, because declared public: {', '.join(public)}")
     else:
         said.append("adjacency is: one record enters or leaves; the number of records is private")
+    said += said_of(program.persons) if program.persons is not None else ()
     if derived.n is not None:
         said.append(f"the table has exactly {derived.n} records")
     if any(derived.n is None or _asks_table(precondition) for precondition in program.requires):

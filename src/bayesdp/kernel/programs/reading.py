@@ -28,6 +28,7 @@ from bayesdp.statements.program import Expr as Node
 from bayesdp.statements.program_documents import (
     MOST_ENTRIES,
     ColumnType,
+    PersonsDocument,
     ProgramDocument,
     commands_of,
     exact_number,
@@ -85,6 +86,7 @@ class Program:
     name: str
     parameters: Mapping[str, Constant]
     return_types: tuple[str, ...]
+    persons: PersonsDocument | None = None
 
     @property
     def public(self) -> frozenset[str]:
@@ -107,6 +109,7 @@ def program_of(stated: ProgramDocument) -> Program:
         stated.name,
         {name: value for name, _, value in stated.parameters},
         stated.return_types,
+        stated.persons,
     )
 
 

@@ -87,7 +87,7 @@ def _derived(
         )
     _declared(program, epsilon, delta)
     check_end(core, walk, spent)
-    kind, column, interval = one_kind(walk.kinds)
+    kind, column, interval = one_kind(walk.kinds, core)
     assert isinstance(spent.node, dict)
     return ProgramVerdict(
         "ACCEPTED",

@@ -17,7 +17,7 @@ from bayesdp.programs.run.machine import Machine
 from bayesdp.programs.run.noise import OpenDP, Samplers
 from bayesdp.programs.run.readiness import prepared, ready
 from bayesdp.programs.run.result import ProgramResult, plain, require_finite
-from bayesdp.programs.run.spends import private_columns, spends_of
+from bayesdp.programs.run.spends import private_columns, spends_of, table_columns
 from bayesdp.programs.run.table import load
 from bayesdp.programs.verdict import ProgramVerdict
 from bayesdp.programs.words import suggested
@@ -33,7 +33,7 @@ def run(
     *,
     ledger: Ledger | str | Path | None = None,
     dataset: str | None = None,
-    unit: str = "row",
+    unit: str | None = None,
     dp_epsilon: float | None = None,
     dp_delta: float = 0.0,
     reading: Reading | None = None,
@@ -45,7 +45,8 @@ def run(
 
     The verdict must be ACCEPTED and confirmed by the kernel; without one the program is checked
     here. `ledger` is a `Ledger`, a path or `sqlite:///...`; `dataset` the name under which the
-    budget is kept. Either `reading`, or the total `dp_epsilon` (with `dp_delta` where Gaussian
+    budget is kept; `unit` what a record is called there: "row", or the column by which the program
+    groups its rows. Either `reading`, or the total `dp_epsilon` (with `dp_delta` where Gaussian
     noise is to be read), is registered on the data set's first use and must match later. `people`
     names whom the data set shares with others, which then have one budget with it.
 
@@ -61,12 +62,13 @@ def run(
             expected="a study, whose population says how records depend on each other",
             remedy='Run the program as a [[query]] of a study, or leave dependence="declared" out.',
         )
+    unit = _unit(program, unit)
     verdict = _approved(program, verdict)
     prepared(program)
     budget_ledger, budget_reading = _budget(ledger, dataset, dp_epsilon, dp_delta, reading)
     assert dataset is not None
     with refusals_noted(budget_ledger, dataset, program.name):
-        rows = load(program, table, base_dir)
+        rows = load(program, table, base_dir, dataset)
     ready(program, verdict, rows)
     n = rows.size if program.adjacency == "replace-one" else None
     spends = spends_of(verdict, program, dataset=dataset, unit=unit, n=n)
@@ -75,8 +77,9 @@ def run(
     if not spends:  # nothing private is read, so nothing is paid or kept
         result, _ = drawing.draw(None)
         return result
-    private = private_columns(program)
-    named = {name: name or program.database for name, _ in program.record}
+    private = table_columns(program, private_columns(program))
+    held = program.record if program.persons is None else program.persons.rows
+    named = {name: name or program.database for name, _ in held}
     entry = LedgerEntry(
         dataset,
         unit,
@@ -85,12 +88,25 @@ def run(
         study=program.name,
         request={"program": program.name, "source": program.source_hash},
         private=[named[name] for name in sorted(private)],
-        public=[named[name] for name, kind in program.record if kind.public]
+        public=[named[name] for name, kind in held if kind.public and name not in private]
         if program.adjacency == "replace-one"
         else [],
         people=people,
     )
     return Transaction(budget_ledger, entry, drawing).run()
+
+
+def _unit(program: Program, unit: str | None) -> str:
+    """What the ledger calls a record of the program."""
+    due = "row" if program.persons is None else program.persons.by
+    if unit is not None and program.persons is not None and unit != due:
+        raise InputError(
+            "unit",
+            unit,
+            expected=f"'{due}', by which the program groups its rows",
+            remedy="Leave it out.",
+        )
+    return unit or due
 
 
 class _ProgramRun:

@@ -14,6 +14,7 @@ cost (group privacy: Bun & Steinke 2016, Proposition 1.9).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
@@ -74,7 +75,8 @@ def spends_of(
     if program.adjacency == "add-remove":
         pure, rho = 2 * pure, 4 * rho
     called = names or {}
-    reads = tuple(sorted(called.get(c, c or program.database) for c in private_columns(program)))
+    private = table_columns(program, private_columns(program))
+    reads = tuple(sorted(called.get(c, c or program.database) for c in private))
     shared: dict[str, Any] = {
         "dataset": dataset,
         "unit": unit,
@@ -98,6 +100,12 @@ def private_columns(program: Program) -> frozenset[str]:
     public = {name for name, kind in program.record if kind.public}
     read = _read(program.body)
     return frozenset(read if program.adjacency == "add-remove" else read - public)
+
+
+def table_columns(program: Program, read: AbstractSet[str]) -> frozenset[str]:
+    """The table's columns behind columns of the record: others where it is several rows."""
+    persons = program.persons
+    return frozenset(read) if persons is None else persons.reads(read)
 
 
 def _read(commands: Sequence[Command]) -> frozenset[str]:

@@ -11,7 +11,7 @@ add-remove its neighbour has a row, and nothing may tell them apart.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,14 +20,16 @@ import numpy as np
 
 from bayesdp.arrays import Bools, Floats, Ints
 from bayesdp.errors import InputError, TableError, TableMismatchError, UnsupportedError
-from bayesdp.programs.ir import Program, Type
+from bayesdp.programs.ir import Persons, Program, Type
 from bayesdp.tables.refusals import Finding, UnreadableCellsError, engine
+from bayesdp.tables.rows import UNIT
 
 if TYPE_CHECKING:
     from bayesdp.tables.source import Table
 
 MISSING = "missing"
 MOST_WHOLE = 2**53
+NO_LABELS = Type("category")
 _WORDS = (
     "The table is not as the program declares it: nothing was released and nothing was spent. "
     "What was found depends on private values and is told to the curator only, "
@@ -59,15 +61,17 @@ class _BadCells(Exception):
         super().__init__(code)
 
 
-def load(program: Program, source: object, base_dir: Path | str = ".") -> Rows:
+def load(program: Program, source: object, base_dir: Path | str = ".", dataset: str = "") -> Rows:
     """The rows of a table, held against the program's record.
+
+    Where a record is several rows, which of them count depends on the name of the `dataset`.
 
     `source` is a pandas or Polars data frame, an Arrow or Ibis table, a path, a list of records
     (mappings, or plain values where a record is one scalar), or a mapping of columns. Raises
     `TableError` for what the names of its columns show (and under replace-one for a table without
     rows), and `TableMismatchError`, always with the same words, for what its cells do.
     """
-    rows, findings = _load(program, source, base_dir)
+    rows, findings = _load(program, source, base_dir, dataset)
     if findings or rows is None:
         raise TableMismatchError(_WORDS)
     return rows
@@ -82,14 +86,67 @@ def inspect_table(program: Program, source: object, base_dir: Path | str = ".") 
 
 
 def _load(
-    program: Program, source: object, base_dir: Path | str
+    program: Program, source: object, base_dir: Path | str, dataset: str = ""
 ) -> tuple[Rows | None, list[Finding]]:
+    if program.persons is not None:
+        return _load_persons(program, program.persons, source, base_dir, dataset)
+    return _load_rows(program, source, base_dir)[:2]
+
+
+def _load_persons(
+    program: Program, persons: Persons, source: object, base_dir: Path | str, dataset: str
+) -> tuple[Rows | None, list[Finding]]:
+    """One row of columns for each person."""
+    from bayesdp.programs.run.persons import grouped, placed
+    from bayesdp.tables.rows import PLACE, UNIT
+
+    rows, findings, table = _load_rows(replace(program, record=persons.rows), source, base_dir)
+    if findings or rows is None:
+        return None, findings
+    assert table is not None
+    if PLACE in table.column_names:
+        keys, places = table.column(UNIT), table.column(PLACE).to_numpy()
+    else:
+        keys = _keys(table, persons.by)
+        places = None
+    if keys is None or keys.null_count:
+        return None, [Finding("unit-missing", f"{persons.by}: some rows name no person.")]
+    if places is None:
+        keys, places = placed(persons, rows, keys, dataset)
+    made = grouped(program, persons, rows, keys, places)
+    if made is None:
+        return None, [Finding("shared", "A public column has several values in one person's rows.")]
+    return made, []
+
+
+def _keys(table: Any, name: str) -> Any:
+    """The column that tells persons apart."""
+    held = table.column(name).combine_chunks()
+    import pyarrow
+
+    if isinstance(held, pyarrow.ChunkedArray):
+        held = held.chunk(0) if held.num_chunks else pyarrow.array([], held.type)
+    if pyarrow.types.is_dictionary(held.type):
+        held = held.dictionary_decode()
+    if pyarrow.types.is_floating(held.type):
+        held = pyarrow.array(np.asarray(held.to_numpy(zero_copy_only=False)), from_pandas=True)
+    if pyarrow.types.is_string(held.type) or pyarrow.types.is_large_string(held.type):
+        return _without_blanks(held.cast(pyarrow.string()), NO_LABELS)
+    return held
+
+
+def _load_rows(
+    program: Program, source: object, base_dir: Path | str
+) -> tuple[Rows | None, list[Finding], Any]:
+    """The rows as they are in the table, what is wrong with them, and the table."""
     try:
         table, text = _arrow(program, source, Path(base_dir))
     except UnreadableCellsError as error:
-        return None, [error.finding]
+        return None, [error.finding], None
     except _BadCells as error:
-        return None, [error.finding]
+        return None, [error.finding], None
+    if program.persons is not None and UNIT not in table.column_names:
+        _column(table, program.persons.by, program)
     if program.adjacency == "replace-one" and table.num_rows == 0:
         raise TableError("table", expected="at least one row", shown=False)
     columns: dict[str, CellValues] = {}
@@ -101,7 +158,7 @@ def _load(
             columns[name] = _converted(held, kind, shown, text)
         except _BadCells as error:
             findings.append(error.finding)
-    return Rows(columns, table.num_rows), findings
+    return Rows(columns, table.num_rows), findings, table
 
 
 _KEPT_AS: dict[str, Any] = {"bool": np.bool_, "category": np.int64}
@@ -145,6 +202,8 @@ def _from_path(program: Program, source: str | Path, base: Path) -> tuple[Any, b
 
     opened = open_table(source, base, empty=True)
     names = [name for name, _ in program.record if name] or list(opened.names)
+    if program.persons is not None and program.persons.by not in names:
+        names.append(program.persons.by)
     for name in names:
         opened.require(name, f"record.{name}")
     kinds = {name or program.database: kind.kind for name, kind in program.record}
@@ -176,6 +235,8 @@ def _plain_columns(program: Program, source: Any) -> dict[str, list[Any]] | None
     if program.scalar:
         return {program.database: rows}
     names = [name for name, _ in program.record]
+    if program.persons is not None and program.persons.by not in names:
+        names.append(program.persons.by)
     strange = sum(not (isinstance(row, Mapping) and set(names) <= set(row)) for row in rows)
     if strange:
         raise _BadCells("record", f"{strange} records are not mappings with {', '.join(names)}.")
@@ -352,7 +413,8 @@ def inside(kind: Type) -> tuple[float, float]:
 
 def check_types(program: Program) -> None:
     """Refuse columns that doubles can't hold exactly. Raises `UnsupportedError`."""
-    for name, kind in program.record:
+    rows = () if program.persons is None else program.persons.rows
+    for name, kind in (*rows, *program.record):
         if kind.kind == "int":
             assert kind.low is not None
             assert kind.high is not None

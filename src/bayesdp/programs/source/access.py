@@ -12,6 +12,7 @@ from bayesdp.programs.source.diagnostics import place, refuse, written
 from bayesdp.programs.source.finite import entry_of, is_finite
 from bayesdp.programs.source.laws import law_of
 from bayesdp.programs.source.literals import number
+from bayesdp.programs.source.persons import column_of_chosen
 from bayesdp.programs.source.rows import column_of, size_of
 from bayesdp.programs.source.summaries import is_summary, number_about
 from bayesdp.programs.source.tables import entry_for
@@ -21,6 +22,7 @@ from bayesdp.programs.source.values import (
     Items,
     LoweredValue,
     ModelObject,
+    PersonRows,
     RecordVariable,
     Scalar,
     described,
@@ -76,6 +78,8 @@ def misplaced_lambda(node: ast.Lambda, context: Context) -> LoweredValue:
 def attribute(node: ast.Attribute, context: Context) -> LoweredValue:
     """A column of a row, or the size of data."""
     owner = context.value(node.value)
+    if isinstance(owner, PersonRows):
+        return column_of_chosen(owner, node.attr, node, context)
     if isinstance(owner, RecordVariable):
         return _column(owner, node.attr, node)
     if isinstance(owner, ModelObject) and is_summary(owner, node.attr):

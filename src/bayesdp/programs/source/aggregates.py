@@ -12,6 +12,7 @@ from bayesdp.programs.source.arithmetic import calculated
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.helpers import applied
+from bayesdp.programs.source.persons import folded, of_rows
 from bayesdp.programs.source.rows import (
     BY_A_MODEL,
     ONE,
@@ -23,6 +24,7 @@ from bayesdp.programs.source.rows import (
     size_of,
     summed,
 )
+from bayesdp.programs.source.scope import INSTEAD
 from bayesdp.programs.source.values import (
     INT,
     REAL,
@@ -33,6 +35,7 @@ from bayesdp.programs.source.values import (
     LoweredValue,
     Named,
     Parted,
+    PersonRows,
     RecordVariable,
     Scalar,
     check_numeric,
@@ -49,7 +52,9 @@ MOST_LISTED = 6
 
 def call_sum(node: ast.Call, context: Context) -> LoweredValue:
     """`sum(data)`: private, unless only public columns are read; of a static tuple: a number."""
-    over = context.value(single(node, "data"))
+    over = of_rows(context.value(single(node, "data")))
+    if isinstance(over, PersonRows):
+        return folded("sum", over, node, context)
     if isinstance(over, Items):
         parts = [scalar(part, node) for part in over.items]
         for part in parts:
@@ -69,6 +74,28 @@ def call_sum(node: ast.Call, context: Context) -> LoweredValue:
     return summed(over, mapped, kind, node, context)
 
 
+def call_any(node: ast.Call, context: Context) -> LoweredValue:
+    """`any(rows of a person)`: whether one of them is true."""
+    return _whether("any", node, context)
+
+
+def call_all(node: ast.Call, context: Context) -> LoweredValue:
+    """`all(rows of a person)`: whether each of them is true."""
+    return _whether("all", node, context)
+
+
+def _whether(op: str, node: ast.Call, context: Context) -> LoweredValue:
+    over = of_rows(context.value(single(node, "rows")))
+    if isinstance(over, PersonRows):
+        return folded(op, over, node, context)
+    raise refuse(
+        "name",
+        node,
+        f"{op} is of the rows of one person, that group_by gives.",
+        INSTEAD[op] if isinstance(over, Data) else "Write a or b, a and b.",
+    )
+
+
 def _added(node: ast.AST, parts: list[Scalar], context: Context) -> LoweredValue:
     total = static_number(Fraction(0))
     for part in parts:
@@ -81,6 +108,9 @@ def _added(node: ast.AST, parts: list[Scalar], context: Context) -> LoweredValue
 
 def call_count(node: ast.Call, context: Context) -> LoweredValue:
     """`count(data)`: how many rows; of truth values: how many are true."""
+    over = of_rows(context.value(single(node, "data")))
+    if isinstance(over, PersonRows):
+        return folded("count", over, node, context)
     data = private_data(single(node, "data"), context)
     # The kept rows of a filtered Database[Bool] are rows: (x for x in obs if not x).
     rows = isinstance(data.row, Scalar) and data.row.expr.data == ("",) and data.filter != TRUE
@@ -91,7 +121,9 @@ def call_count(node: ast.Call, context: Context) -> LoweredValue:
 
 def call_len(node: ast.Call, context: Context) -> LoweredValue:
     """`len(tuple)`, which is static. A database has `.size` instead."""
-    items = context.value(single(node, "items"))
+    items = of_rows(context.value(single(node, "items")))
+    if isinstance(items, PersonRows):
+        return folded("count", items, node, context)
     if isinstance(items, Items):
         return static_number(Fraction(len(items.items)), node)
     if isinstance(items, Dictionary):

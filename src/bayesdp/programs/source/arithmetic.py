@@ -12,6 +12,7 @@ from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import refuse
 from bayesdp.programs.source.functions import floored
 from bayesdp.programs.source.literals import arithmetic
+from bayesdp.programs.source.persons import mean_of
 from bayesdp.programs.source.values import (
     BOOL,
     INT,
@@ -127,6 +128,8 @@ def calculated(op: str, node: ast.AST, a: Scalar, b: Scalar, context: Context) -
         )
     if op == "div" and b.type.kind == "bool":
         raise refuse("division", node, "This divides by a truth value, which may be 0.")
+    if op == "div" and (mean := mean_of(a, b, node, context)) is not None:
+        return mean
     kinds = (a.type.kind, b.type.kind)
     if kinds == ("vector", "vector") and len(a.type.items) != len(b.type.items):
         raise refuse("type", node, "Two vectors of different lengths.", "")

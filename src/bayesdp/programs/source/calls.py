@@ -9,9 +9,17 @@ from bayesdp.programs.source.diagnostics import refuse, written
 from bayesdp.programs.source.finite import is_finite, view_of
 from bayesdp.programs.source.helpers import inlined
 from bayesdp.programs.source.laws import drawn, law_of
+from bayesdp.programs.source.persons import first_or_last
 from bayesdp.programs.source.summaries import METHODS, NUMBERS, called_number, is_summary
 from bayesdp.programs.source.tables import VIEWS, viewed
-from bayesdp.programs.source.values import Dictionary, LoweredValue, ModelObject, Named, described
+from bayesdp.programs.source.values import (
+    Dictionary,
+    LoweredValue,
+    ModelObject,
+    Named,
+    PersonVariable,
+    described,
+)
 
 
 def call(node: ast.Call, context: Context) -> LoweredValue:
@@ -23,6 +31,10 @@ def call(node: ast.Call, context: Context) -> LoweredValue:
             if node.func.attr == "samples" and not is_finite(owner):
                 return drawn(owner, node, context)
             return called_number(owner, node.func.attr, node, context)
+    if isinstance(node.func, ast.Attribute) and node.func.attr in ("first", "last"):
+        person = context.value(node.func.value)
+        if isinstance(person, PersonVariable):
+            return first_or_last(node, person, node.func.attr, context)
     if isinstance(node.func, ast.Attribute) and node.func.attr in VIEWS:
         table = context.value(node.func.value)
         if isinstance(table, Dictionary):

@@ -9,11 +9,13 @@ from bayesdp.programs.ir import Expr, Type
 from bayesdp.programs.source.arguments import bind, single
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
+from bayesdp.programs.source.persons import folded
 from bayesdp.programs.source.values import (
     INT,
     Data,
     Items,
     LoweredValue,
+    PersonRows,
     Scalar,
     check_numeric,
     constant,
@@ -81,9 +83,12 @@ def call_max(node: ast.Call, context: Context) -> LoweredValue:
 
 
 def _extreme(op: str, node: ast.Call, context: Context) -> LoweredValue:
+    given = [context.value(argument) for argument in node.args]
+    if len(given) == 1 and isinstance(given[0], PersonRows):
+        default = bind(node, ["rows"], needed=1, keyword=["default"]).given.get("default")
+        return folded(op, given[0], node, context, default)
     if node.keywords or not node.args:
         raise refuse("arguments", node, f"{op} takes the values: {op}(a, b).")
-    given = [context.value(argument) for argument in node.args]
     if len(given) == 1 and isinstance(given[0], Items) and given[0].items:
         given = list(given[0].items)
     elif len(given) == 1 and isinstance(given[0], Scalar) and given[0].type.items:

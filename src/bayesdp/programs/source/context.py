@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from bayesdp.programs.ir import Adjacency, Command, Expr, Release, Type
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
@@ -16,6 +17,9 @@ from bayesdp.programs.source.scope import FunctionScope
 from bayesdp.programs.source.sizes import PartCounts
 from bayesdp.programs.source.values import LoweredValue, ModelObject
 from bayesdp.programs.whole import releases_whole
+
+if TYPE_CHECKING:
+    from bayesdp.programs.source.persons import RowGrouping
 
 MOST_STEPS = 20_000
 MOST_NODES = 20_000
@@ -69,6 +73,8 @@ class Draft:
         """Whether a model counts on the population's dependence."""
         self.apart_from_dependence = False
         """Whether a model takes records for independent."""
+        self.grouping: RowGrouping | None = None
+        """How rows are grouped, where a record is several rows."""
         self.commands: list[Command] = []
         self.requires: list[Expr] = []
         self.models: dict[str, ModelObject] = {}
@@ -89,6 +95,11 @@ class Draft:
         self._steps = 0
         self._names = 0
         self._sizes = PartCounts()
+
+    def add_column(self, name: str, kind: Type) -> None:
+        """Have a column that is made of a person's rows."""
+        self.columns[name] = kind
+        self.public_columns |= {name} if kind.public else frozenset()
 
     def fresh(self, hint: str) -> str:
         """A name, made from the hint, that no other command has."""

@@ -10,6 +10,7 @@ from bayesdp.programs.source.conditions import truth
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.loops import assign, entries, pairs, pieces, sequence
+from bayesdp.programs.source.persons import mapped
 from bayesdp.programs.source.scope import FunctionScope
 from bayesdp.programs.source.values import (
     TRUE,
@@ -17,6 +18,7 @@ from bayesdp.programs.source.values import (
     Items,
     LoweredValue,
     Parted,
+    PersonRows,
     RecordVariable,
     Scalar,
     scalar,
@@ -29,6 +31,8 @@ def generator(node: ast.GeneratorExp | ast.ListComp, context: Context) -> Lowere
     """The value of a generator: over data it is data, over a static sequence a tuple."""
     first = node.generators[0]
     over = sequence(first.iter, context)
+    if isinstance(over, PersonRows):
+        return mapped(node, over, context)
     if isinstance(over, Data):
         if len(node.generators) != 1:
             raise pairs(node)
@@ -55,13 +59,13 @@ def _mapped_rows(
             test = truth(condition, inner)
             if test.level != "static" or not test.expr.data[0]:
                 tests.append(test.expr)
-        mapped = inner.value(node.elt)
+        value = inner.value(node.elt)
     filtered = TRUE if not tests else tests[0]
     if len(tests) > 1:
         filtered = Expr("and", tuple(tests), (), place(node))
-    if isinstance(mapped, RecordVariable):
-        return Data(data.pieces, filtered, mapped)
-    row = scalar(mapped, node.elt, "a value of the row")
+    if isinstance(value, RecordVariable):
+        return Data(data.pieces, filtered, value)
+    row = scalar(value, node.elt, "a value of the row")
     if row.level == "private":
         raise refuse(
             "nonlinear",
@@ -69,8 +73,8 @@ def _mapped_rows(
             "A private value of all records stands inside one record's value.",
             "Release it first.",
         )
-    if isinstance(mapped, Items):
-        return Data(data.pieces, filtered, mapped)
+    if isinstance(value, Items):
+        return Data(data.pieces, filtered, value)
     return Data(data.pieces, filtered, replace(row, level="row"))
 
 
@@ -123,7 +127,7 @@ def _each(
             context.draft.weigh(Items(tuple(kept[-1:])), node)
             return
         within = sequence(node.generators[depth + 1].iter, context)
-        if isinstance(within, Data):
+        if isinstance(within, Data | PersonRows):
             raise pairs(node)
         _each(node, within, depth + 1, context, kept)
 

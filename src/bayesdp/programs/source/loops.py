@@ -12,12 +12,16 @@ from bayesdp.programs.source.arguments import single
 from bayesdp.programs.source.context import MOST_STEPS, Context
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.values import (
+    TRUE,
     Data,
     Dictionary,
     Items,
     LoweredValue,
     ModelObject,
     Parted,
+    PersonRows,
+    PersonVariable,
+    RecordVariable,
     Scalar,
     constant,
     described,
@@ -38,7 +42,7 @@ def loop(statement: ast.For, context: Context) -> None:
     if statement.orelse:
         raise refuse("construct", statement, "A loop has no else here.", "Write it after it.")
     over = sequence(statement.iter, context)
-    if isinstance(over, Data):
+    if isinstance(over, Data | PersonRows):
         raise refuse(
             "private-control",
             statement.iter,
@@ -87,14 +91,18 @@ def entries(value: LoweredValue, node: ast.AST) -> tuple[LoweredValue, ...]:
     raise refuse("type", node, f"{described(value).capitalize()} can't be unpacked.")
 
 
-def sequence(node: ast.expr, context: Context) -> Data | Parted | tuple[LoweredValue, ...]:
+def sequence(
+    node: ast.expr, context: Context
+) -> Data | PersonRows | Parted | tuple[LoweredValue, ...]:
     """The sequence that a loop goes over: private data, pieces of a partition, or entries."""
     called = node.func if isinstance(node, ast.Call) else None
     if isinstance(called, ast.Name) and called.id in ("zip", "enumerate"):
         assert isinstance(node, ast.Call)
         return _zipped(node, context)
     over = context.value(node)
-    if isinstance(over, Parted | Data):
+    if isinstance(over, PersonVariable):
+        return PersonRows(TRUE, RecordVariable(over.rows))
+    if isinstance(over, Parted | Data | PersonRows):
         return over
     if isinstance(over, ModelObject) and over.kind == "candidates" and over.expr.op == "range":
         ends = [end.data[0] for end in over.expr.args]
@@ -121,7 +129,15 @@ def _zipped(node: ast.Call, context: Context) -> Data | Parted | tuple[LoweredVa
     assert isinstance(node.func, ast.Name)
     lists: list[Data | Parted | tuple[LoweredValue, ...]] = []
     for argument in node.args:
-        lists.append(sequence(argument, context))
+        part = sequence(argument, context)
+        if isinstance(part, PersonRows):
+            raise refuse(
+                "construct",
+                argument,
+                "A person's rows are gone through one by one.",
+                "(v.cost * v.days for v in p) has both columns of a row.",
+            )
+        lists.append(part)
     if node.keywords or not lists:
         raise refuse("arguments", node, f"{node.func.id} takes tuples.")
     if node.func.id == "enumerate":
@@ -219,7 +235,7 @@ def call_tuple(node: ast.Call, context: Context) -> LoweredValue:
     if not node.args and not node.keywords:
         return Items((), changes)
     over = sequence(single(node, "items"), context)
-    if isinstance(over, Data):
+    if isinstance(over, Data | PersonRows):
         raise refuse("private-output", node, "Private rows are not collected.", "Sum them up.")
     if isinstance(over, Parted):
         raise refuse("type", node, "A partition is looped over.", "for piece in partition(...)")

@@ -13,7 +13,17 @@ import ast
 from collections.abc import Mapping
 from fractions import Fraction
 
-from bayesdp.programs.ir import Adjacency, Dependence, Expr, Program
+from bayesdp.programs.ir import (
+    Adjacency,
+    Branch,
+    Dependence,
+    Derive,
+    Expr,
+    Program,
+    Release,
+    columns,
+    flat,
+)
 from bayesdp.programs.source.annotations import read_results
 from bayesdp.programs.source.context import Context, Draft
 from bayesdp.programs.source.diagnostics import ProgramError, refuse
@@ -21,6 +31,7 @@ from bayesdp.programs.source.handlers import HANDLERS
 from bayesdp.programs.source.helpers import body_value, global_names
 from bayesdp.programs.source.literals import Literal
 from bayesdp.programs.source.module import SourceFile
+from bayesdp.programs.source.persons import grouping_of
 from bayesdp.programs.source.results import returns
 from bayesdp.programs.source.scope import FunctionScope
 from bayesdp.programs.source.signature import database_of, parameters_of
@@ -66,13 +77,27 @@ def _lowered(
     row: RecordVariable | Scalar = RecordVariable(fields)
     if is_scalar:
         row = Scalar("row", Expr("field", (), ("",)), fields[0][1])
-    names[database] = Data((), TRUE, row)
-    announced = read_results(function.returns, function, source.surface)
     check_syntax(function, source.surface)
-    draft = Draft(source, function, adjacency, database, dict(fields), inflation)
+    public = {argument.arg: value for argument, _, value in parameters}
+    grouping = grouping_of(source, function, database, fields, public)
+    if grouping is None:
+        names[database] = Data((), TRUE, row)
+    announced = read_results(function.returns, function, source.surface)
+    known = dict(fields) if grouping is None else {}
+    draft = Draft(source, function, adjacency, database, known, inflation)
+    draft.grouping = grouping
     context = Context(draft, FunctionScope(names), HANDLERS)
     value = body_value(function, context)
     returned, types = returns(value, announced, function, context)
+    if grouping is not None and draft.dependent:
+        raise refuse(
+            "type",
+            function,
+            'dependence="declared" is about records that are one row, not about several rows.',
+            "Leave it out.",
+        )
+    if grouping is not None:
+        fields = grouping.record(_read(draft, returned))
     return Program(
         function.name,
         adjacency,
@@ -88,7 +113,24 @@ def _lowered(
         _declared(options, "delta"),
         source.digest,
         _dependence(draft, inflation),
+        None if grouping is None else grouping.persons(),
     )
+
+
+def _read(draft: Draft, returned: tuple[Expr, ...]) -> frozenset[str]:
+    """The columns that commands, results and preconditions read."""
+    read = [*returned, *draft.requires]
+    split_by = set()
+    for command in flat(draft.commands):
+        if isinstance(command, Release):
+            read += [*command.args, *(option for _, option in command.options)]
+        elif isinstance(command, Derive):
+            read.append(command.value)
+        elif isinstance(command, Branch):
+            read.append(command.test)
+        else:
+            split_by.add(command.column)
+    return frozenset(split_by).union(*(columns(expr) for expr in read))
 
 
 def _dependence(draft: Draft, inflation: Fraction | None) -> Dependence:

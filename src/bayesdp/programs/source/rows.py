@@ -16,6 +16,7 @@ from bayesdp.programs.source.values import (
     DataLevel,
     LoweredValue,
     ModelObject,
+    PersonVariable,
     RecordVariable,
     Scalar,
     constant,
@@ -62,6 +63,13 @@ def row_value(data: Data, node: ast.AST) -> tuple[Expr, Type]:
 def column_of(row: RecordVariable, name: str, node: ast.AST) -> Scalar:
     """A column of a record."""
     fields = dict(row.fields)
+    if isinstance(row, PersonVariable) and name in dict(row.rows) and name not in fields:
+        raise refuse(
+            "attribute",
+            node,
+            f"A person has several rows, each with a '{name}'.",
+            f'Fold them: sum(v.{name} for v in p), any(...), max(...), or p.last(by="day").{name}.',
+        )
     if name not in fields or name == "":
         raise refuse(
             "attribute",

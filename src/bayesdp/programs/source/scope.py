@@ -7,7 +7,14 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 
 from bayesdp.programs.source.diagnostics import ProgramError, refuse
-from bayesdp.programs.source.values import Dictionary, Items, LoweredValue, RecordVariable, Scalar
+from bayesdp.programs.source.values import (
+    Dictionary,
+    Items,
+    LoweredValue,
+    PersonRows,
+    RecordVariable,
+    Scalar,
+)
 from bayesdp.programs.surface_names import SURFACE, TYPES
 
 WAYS_OUT = frozenset(
@@ -31,8 +38,8 @@ PRIORS = (
     "by=) and hypotheses(...)."
 )
 ONE_RECORD = (
-    "One record is what is protected, a person here: add up a person's rows before, in columns of "
-    "the table, and clip what they come to. Groups of records are filters, or partition(...)."
+    "One record is what is protected. A person's rows are one record by "
+    'group_by(visits, by="person", most=5); other groups of records are filters, or partition(...).'
 )
 INSTEAD = {
     "groupby": ONE_RECORD,
@@ -164,4 +171,6 @@ def _of_row(value: LoweredValue) -> bool:
         return any(_of_row(entry) for entry in value.items)
     if isinstance(value, Dictionary):
         return any(_of_row(entry) for entry in value.values)
-    return isinstance(value, RecordVariable) or (isinstance(value, Scalar) and value.level == "row")
+    return isinstance(value, RecordVariable | PersonRows) or (
+        isinstance(value, Scalar) and value.level == "row"
+    )

@@ -72,6 +72,28 @@ class RecordVariable:
 
 
 @dataclass(frozen=True)
+class PersonVariable(RecordVariable):
+    """A person with several rows, as the variable of a generator.
+
+    `fields` are the public columns, which all rows of a person share; `rows` those of a row.
+    """
+
+    rows: tuple[tuple[str, Type], ...]
+
+
+@dataclass(frozen=True)
+class PersonRows:
+    """Rows of one person: all that pass `filter`, or the first or last by a column (`chosen`).
+
+    `row` is the value of one row.
+    """
+
+    filter: Expr
+    row: RecordVariable | Scalar | Items
+    chosen: tuple[str, Expr] | None = None
+
+
+@dataclass(frozen=True)
 class Data:
     """A sequence of rows: the database, a piece of it, or a generator over one.
 
@@ -118,7 +140,9 @@ class Named:
     name: str
 
 
-LoweredValue = Scalar | Items | Dictionary | RecordVariable | Data | Parted | ModelObject | Named
+LoweredValue = (
+    Scalar | Items | Dictionary | RecordVariable | PersonRows | Data | Parted | ModelObject | Named
+)
 
 TRUE = Expr("const", (), (True,))
 
@@ -241,6 +265,10 @@ def described(value: LoweredValue) -> str:
         return "a tuple"
     if isinstance(value, Dictionary):
         return "a dictionary"
+    if isinstance(value, PersonVariable):
+        return "a person with several rows"
+    if isinstance(value, PersonRows):
+        return "rows of a person"
     if isinstance(value, RecordVariable):
         return "a record"
     if isinstance(value, Data):

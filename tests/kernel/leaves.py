@@ -78,12 +78,12 @@ def other_values(document: Any, path: Path) -> Iterator[Any]:
 # -- what is harmless, and why ----------------------------------------------------------------
 
 _WEAKER = re.compile(
-    r"claim\.(epsilon|delta)|claim\.claims\..*level|derivation(\.premises\.\*)*(\.evidence\.conversion)?"
+    r"claim\.(epsilon|delta)|data_set\.delta|claim\.claims\..*level|derivation(\.premises\.\*)*(\.evidence\.conversion)?"
     r"\.conclusion\.(epsilon|level|claims.*)"
 )
 _LEDGER = re.compile(r"data_set\.earlier_spends.*")
 _WITNESS = re.compile(
-    r".*\.details(\.proofs.*|\.steps|\.closed.*|\.messages.*|\.radius|\.row_sums.*)?|.*\.entering|.*\.delta\.alpha\.\*"
+    r".*\.details(\.proofs.*|\.steps|\.closed.*|\.messages.*|\.radius|\.row_sums.*|\.target)?|.*\.entering|.*\.delta\.alpha\.\*"
 )
 _VALUE = re.compile(r"results\.\*\.value")
 _ERROR = re.compile(r"results\.\*\.(error|simultaneous|rank_error)\.(confidence|value|rows)")

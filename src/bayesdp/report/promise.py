@@ -311,7 +311,7 @@ def _counted(document: Mapping[str, Any], level: LevelAtDelta, total: float | No
     evidence = step["premises"][0]["evidence"]
     if "cost" not in evidence or "secrets" not in evidence:
         return None
-    columns = tuple(ColumnCost(**column) for column in evidence["cost"]["by_column"])
+    columns = tuple(ColumnCost(**column) for column in evidence["cost"].get("by_column", ()))
     cost = Cost(**(evidence["cost"] | {"by_column": columns}))
     adversary = _adversary(document["claim"], "bdp")
     try:

@@ -27,6 +27,7 @@ from bayesdp.statements.base import (
     Size,
     Statement,
     Whole,
+    Yes,
 )
 from bayesdp.statements.columns import CellKey, Value, is_group_name
 from bayesdp.statements.conversions import Adversary, Conversion, Cost
@@ -427,7 +428,7 @@ class ReleaseCertificate(Certificate):
     unit: Name
     rows_per_unit: Count | None
     max_rows: Count | None = None
-    balanced: Literal[True] | None = None
+    balanced: Yes | None = None
     parts: RowParts | None = None
     joined: Annotated[tuple[LookUp, ...], Sequence] = ()
     n: Count

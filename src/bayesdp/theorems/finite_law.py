@@ -163,6 +163,8 @@ def dual_certificates(
 ) -> list[dict[str, Any]]:
     """A proof of the level that `finite-law` reports, for somebody who trusts no solver.
 
+    What it proves is at most 1e-10 of the ratio above that level, as near as the solver comes.
+
     One entry for each attack that cheap bounds don't dismiss: `i`, `K`, `x_K`, `x_i`, `x_i'`,
     `multiplier` (`lam`) and `flows`, a list of `[v, w, y]` with `y > 0`. Cells are numbered in
     row-major order over the unknown records of the part that `i` belongs to, in rising order.

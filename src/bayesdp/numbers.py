@@ -10,6 +10,7 @@ are doubles, to be compared, shown and written as such; adding numbers of two ty
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
@@ -65,6 +66,17 @@ def sum_above(*parts: float) -> float:
         return float_above(sum(map(Fraction, parts), Fraction(0)))
     except OverflowError:
         return math.inf
+
+
+def sum_of_many(parts: Sequence[float]) -> float:
+    """The exact sum of finite numbers >= 0, rounded up, for long lists of them.
+
+    `math.fsum` rounds the exact sum to the nearest double, and so tells what is left beyond it.
+    Raises `OverflowError` for a sum beyond the doubles.
+    """
+    nearest = math.fsum(parts)
+    rest = math.fsum([*parts, -nearest])
+    return nearest if rest <= 0.0 else math.nextafter(nearest, math.inf)
 
 
 def times_above(count: int, value: float) -> float:

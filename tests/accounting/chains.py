@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from bayesdp.accounting import Ledger
+from bayesdp.accounting import Ledger, verified
 from bayesdp.accounting.entries import hash_of
 from bayesdp.errors import BudgetExceededError
 from tests.accounting.helpers import BDP, DP, debit, ledger
@@ -17,6 +17,7 @@ def change(path: Path, *statements: str) -> None:
         for statement in statements:
             connection.execute(statement)
     connection.close()
+    verified.forget()  # as the next command finds it
 
 
 def filled(path: Path) -> Ledger:
@@ -49,3 +50,4 @@ def chain_anew(path: Path) -> None:
             if row[0] in texts:
                 connection.execute("INSERT INTO results VALUES (?,?)", (number, texts[row[0]]))
     connection.close()
+    verified.forget()

@@ -224,6 +224,22 @@ def test_the_same_entry_in_the_own_name_is_taken(office: Office) -> None:
     assert office.curator.release(ID)["analyst"] == office.names["ada"]
 
 
+def test_nothing_is_added_to_a_frozen_data_set(office: Office) -> None:
+    me = office.names["ada"]
+    columns = {"by": me, "columns": {"age": True}}
+    office.curator.freeze("d", "consent")
+    with office.connect("ada") as connection:
+        for entry in (
+            office.entry("release", release_said(me), release=ID),
+            office.entry("columns", columns),
+        ):
+            with pytest.raises(Exception, match="a data set that is not frozen"):
+                insert(connection, entry)
+    office.curator.freeze("d", frozen=False)
+    with office.connect("ada") as connection:
+        insert(connection, office.entry("columns", columns))
+
+
 def test_a_debit_by_hand_that_is_too_large_is_found(office: Office) -> None:
     plain = release_said(office.names["ada"])["spends"][0] | {"dp_epsilon": 5.0}
     with office.connect("ada") as connection:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bayesdp.accounting import Ledger, Reading
+from bayesdp.accounting import Ledger, Reading, verified
 from bayesdp.accounting.roles import grants
 from bayesdp.cli import app
 from bayesdp.errors import BudgetExceededError, InputError, LedgerError, Refusal
@@ -198,6 +198,8 @@ def test_the_owner_can_do_anything_and_certificates_show_it(office: Office) -> N
         "ALTER TABLE entries ENABLE ALWAYS TRIGGER rule_never"
     )
     fresh = ledger(office.url)
+    assert "cut off" in fresh.faults()[0].problem  # this process has seen it
+    verified.forget()
     assert fresh.faults() == []
     (fault,) = fresh.faults({"c": certificate})
     assert "were cut off" in fault.problem

@@ -11,7 +11,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 from typer.testing import CliRunner
 
-from bayesdp.accounting import Ledger, Reading
+from bayesdp.accounting import Ledger, Reading, verified
 from bayesdp.accounting import server as server_module
 from bayesdp.accounting.server import lock_key
 from bayesdp.accounting.server_addresses import parse
@@ -30,6 +30,7 @@ def schema_of(book: Ledger) -> str:
 
 def change(server: Server, book: Ledger, *statements: str) -> None:
     server.run(*(text.replace("LEDGER", schema_of(book)) for text in statements))
+    verified.forget()  # as the next command finds it
 
 
 @pytest.fixture

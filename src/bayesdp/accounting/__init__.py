@@ -9,6 +9,7 @@
   `entries` are chained by hash; `contents` is what they say, in the tables of a `schema`, which a
   file (`storage`) or a `server` (by its `server_addresses`) keeps: either of the `stores`. What
   curators and analysts may do on a server are its `roles`.
+  `verified` is what a process has read and needn't read again,
   `version_2` has older files, `verifying` holds entries against each other, `against` certificates,
   and `exchange` has them as lines. `account` is what a data set holds, `limits` what its readings
   allow, `shares` what an analyst may, `people` what data sets may that share people, `rounded` what

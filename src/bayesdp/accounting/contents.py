@@ -128,6 +128,8 @@ class DebitRecord:
 
     entry: Entry
     result: Entry | None = None
+    spends: tuple[Spend, ...] | None = field(default=None, repr=False)
+    """What it has spent, once it was read."""
 
     @property
     def id(self) -> str:
@@ -166,7 +168,9 @@ class DatasetRecord:
 
     def spends(self, debit: DebitRecord) -> tuple[Spend, ...]:
         """What one of its releases has spent. Raises `UndecodedError` for what no ledger wrote."""
-        return decoded(_spends_of, debit.entry, self.unit, self.people)
+        if debit.spends is None:
+            debit.spends = decoded(_spends_of, debit.entry, self.unit, self.people)
+        return debit.spends
 
     def own_readings(self) -> tuple[Reading, ...]:
         """Its readings as objects. Raises `UndecodedError` for what no ledger wrote."""
@@ -179,8 +183,9 @@ class DatasetRecord:
 class Book:
     """All entries by what they are about: `datasets`, and `refused` attempts in their order.
 
-    `debits` are all releases by their names, `people` the data sets of each by the people's name.
-    Raises `UndecodedError` naming the entry, for entries that don't go together.
+    `debits` are all releases by their names, `people` the data sets of each by the people's name,
+    `number` is that of the entries. Raises `UndecodedError` naming the entry, for entries that
+    don't go together.
     """
 
     def __init__(self, entries: Iterable[Entry]) -> None:
@@ -188,14 +193,20 @@ class Book:
         self.people: dict[str, list[DatasetRecord]] = {}
         self.debits: dict[str, DebitRecord] = {}
         self.refused: list[Entry] = []
-        for position, entry in enumerate(entries):
+        self.number = 0
+        self.take(entries)
+
+    def take(self, entries: Iterable[Entry]) -> None:
+        """Add the entries that follow. Raises `UndecodedError`, and is of no use any more then."""
+        for entry in entries:
             try:
-                _require((entry.kind == "ledger") == (position == 0), "no ledger begins here")
-                self.take(entry)
+                _require((entry.kind == "ledger") == (self.number == 0), "no ledger begins here")
+                self._take(entry)
             except NOT_WRITTEN as error:
                 raise UndecodedError(f"entry {entry.sequence}: {error}") from error
+            self.number += 1
 
-    def take(self, entry: Entry) -> None:
+    def _take(self, entry: Entry) -> None:
         """Put the next entry where it belongs. Raises `ValueError` where no ledger wrote it."""
         if entry.kind != "ledger":  # which has no time where an empty one of version 2 became it
             aware = datetime.fromisoformat(entry.time).tzinfo is not None
@@ -240,6 +251,8 @@ class Book:
                 _require(record.people is None, "the people of its data set were named before")
                 _require(bool(people.strip()), "its people have no name")
                 record.people = people
+                for debit in record.debits:  # what was spent before is their people's too
+                    debit.spends = None
                 self.people.setdefault(people, []).append(record)
             case _:
                 raise ValueError(f"no ledger of this version writes '{entry.kind[:40]}'")

@@ -113,12 +113,13 @@ EntryRow = Sequence[object]
 """The fields of an entry in their order, as a table or a file has them: of any type."""
 
 
-def chain_faults(rows: Iterable[EntryRow]) -> Iterator[LedgerFault]:
+def chain_faults(rows: Iterable[EntryRow], last: Entry | None = None) -> Iterator[LedgerFault]:
     """Where the chain of all entries, in the order of their numbers, is broken.
 
-    After a break the check goes on from what stands there, so that each fault is named once.
+    With a `last` one, that of the entries which follow it. After a break the check goes on from
+    what stands there, so that each fault is named once.
     """
-    number, previous = 0, START
+    number, previous = (0, START) if last is None else (last.sequence, last.hash)
     for row in rows:
         sequence, own = row[0], row[-1]
         if type(sequence) is not int:

@@ -57,6 +57,7 @@ from bayesdp.accounting.rounded import keeps, up_words
 from bayesdp.accounting.schema import Log, insert
 from bayesdp.accounting.shares import checked_share, frozen_words, stopped
 from bayesdp.accounting.spend import Reading, Spend, total_cost
+from bayesdp.accounting.verified import book_of
 from bayesdp.accounting.verifying import content_faults
 from bayesdp.errors import (
     BudgetExceededError,
@@ -148,7 +149,8 @@ class Ledger(LedgerReader):
         by = self._who(by)
         if not datasets:
             raise InputError("datasets", [], expected="at least one data set")
-        with self._writing(create=False) as (log, book):
+        with self._writing(create=False) as (log, _):
+            book = Book(log.entries)  # its own, which nobody sees if nothing is written
             if people not in book.people:
                 require_new_people(people, book.people)
             for name in dict.fromkeys(datasets):
@@ -165,7 +167,7 @@ class Ledger(LedgerReader):
                     check_reading(reading)
                 content = people_content(people, by)
                 entry = log.append("people", self._now(), content, dataset=name)
-                book.take(entry)
+                book.take([entry])
             account = book.account(datasets[0])
             check_spoken(account)
             self._require_kept(account, datasets[0], "Nothing was written.")
@@ -319,7 +321,7 @@ class Ledger(LedgerReader):
         A ledger of version 2 is brought up to this one first. Raises `LedgerError` for one that was
         edited.
         """
-        with self._reading() as (log, _):
+        with self._store.reading(whole=True) as log, self.decoding():
             if log.texts is None:
                 return list(lines_of(log))
         with self._writing(create=False) as (log, _):
@@ -389,7 +391,7 @@ class Ledger(LedgerReader):
     def _writing(self, *, create: bool) -> Iterator[tuple[Log, Book]]:
         """A transaction that adds entries, durably where it is left without an exception."""
         with self._store.writing(create=create) as log, self.decoding():
-            yield log, Book(log.entries)
+            yield log, book_of(log)
 
 
 def refusal_of(reason: RefusalReason, words: str) -> Refusal:

@@ -28,6 +28,7 @@ from bayesdp.accounting.shown import spent_html
 from bayesdp.accounting.spend import LevelFunction, Reading, Spend
 from bayesdp.accounting.stores import store_of
 from bayesdp.accounting.trail import trail_of
+from bayesdp.accounting.verified import book_of
 from bayesdp.accounting.verifying import content_faults
 from bayesdp.errors import LedgerError
 
@@ -140,7 +141,7 @@ class LedgerReader:
         faults = self._store.faults()
         if faults:
             return faults
-        with self._store.reading() as log:
+        with self._store.reading(whole=True) as log:
             faults = list(content_faults(log, self._limits))
         if not faults and against:
             with self._reading() as (log, book):
@@ -266,7 +267,7 @@ class LedgerReader:
     def _reading(self) -> Iterator[tuple[Log, Book]]:
         """A transaction that reads: the entries, and what they say."""
         with self._store.reading() as log, self.decoding():
-            yield log, Book(log.entries)
+            yield log, book_of(log)
 
     @contextmanager
     def _book(self) -> Iterator[Book]:

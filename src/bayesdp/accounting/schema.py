@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Column, Connection, Integer, MetaData, Table, Text, inspect, select
 
@@ -23,6 +24,9 @@ from bayesdp.accounting.entries import (
     following,
 )
 from bayesdp.errors import LedgerError
+
+if TYPE_CHECKING:
+    from bayesdp.accounting.verified import Known
 
 FORMAT = "bayesdp-ledger"
 VERSION = "3"
@@ -112,12 +116,14 @@ class Log:
     """The entries of a ledger in one transaction.
 
     In a transaction that writes, `append` and `append_result` add to them. `texts` are the results
-    by the number of their entry, where the entries are in memory only, else `None`.
+    by the number of their entry, where the entries are in memory only, else `None`. `known` is what
+    this process remembers of the ledger, while the transaction lasts.
     """
 
     connection: Connection
     entries: list[Entry]
     texts: Mapping[int, str] | None = None
+    known: Known | None = None
 
     @property
     def head(self) -> Entry:
@@ -162,9 +168,15 @@ def result_content(text: str) -> str:
 FIELDS = tuple(entries.c[name] for name in Entry.__slots__)
 
 
-def rows_of(connection: Connection) -> Sequence[EntryRow]:
-    """The rows of all entries, in the order of their numbers and as they stand there."""
-    return connection.execute(select(*FIELDS).order_by(entries.c.sequence)).all()
+def rows_of(connection: Connection, first: int | None = None) -> Sequence[EntryRow]:
+    """The rows of all entries, in the order of their numbers and as they stand there.
+
+    With a `first` number only those from there on.
+    """
+    wanted = select(*FIELDS).order_by(entries.c.sequence)
+    if first is not None:
+        wanted = wanted.where(entries.c.sequence >= first)
+    return connection.execute(wanted).all()
 
 
 def read(connection: Connection) -> Log:

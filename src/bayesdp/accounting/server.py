@@ -20,7 +20,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
-from bayesdp.accounting import schema
+from bayesdp.accounting import schema, verified
 from bayesdp.accounting.contents import ledger_content
 from bayesdp.accounting.entries import LedgerFault, chain_faults
 from bayesdp.accounting.roles import REFUSED, rule_faults
@@ -72,10 +72,17 @@ class LedgerServer:
             return self._is_there(connection)
 
     @contextmanager
-    def reading(self) -> Iterator[Log]:
-        """A consistent view of the ledger in which nothing can be written."""
+    def reading(self, *, whole: bool = False) -> Iterator[Log]:
+        """A consistent view of the ledger in which nothing can be written.
+
+        With `whole` all of it is verified, though this process may have done so before.
+        """
         with self._transaction(_READ) as connection:
-            yield self._log(connection)
+            log = self._log(connection, whole=whole)
+            try:
+                yield log
+            finally:
+                verified.let_go(self.place, log)
 
     @contextmanager
     def writing(self, *, create: bool) -> Iterator[Log]:
@@ -88,7 +95,13 @@ class LedgerServer:
                 self._make(connection)
                 first = ledger_content(uuid.uuid4().hex)
                 Log(connection, []).append("ledger", self._now(), first)
-            yield self._log(connection)
+            log = self._log(connection)
+            try:
+                yield log
+            except BaseException:
+                verified.let_go(self.place, log)
+                raise
+        verified.keep(self.place, log)
 
     def restore(self, fill: Callable[[Connection], None]) -> None:
         """Make the ledger with what `fill` writes; where that raises, there is none.
@@ -114,7 +127,9 @@ class LedgerServer:
             wrong = list(structure_faults(connection, self._address.schema))
             if any(fault.place.startswith("table") for fault in wrong):
                 return wrong  # the entries may be anywhere
-            return [*wrong, *chain_faults(schema.rows_of(connection))]
+            rows = schema.rows_of(connection)
+            wrong += chain_faults(rows)
+            return wrong or verified.faults(self.place, rows)
 
     def _is_there(self, connection: Connection) -> bool:
         table = f'"{self._address.schema}".meta'
@@ -140,13 +155,13 @@ class LedgerServer:
             connection.exec_driver_sql(f'CREATE SCHEMA "{name}"')
         schema.create(connection, f'"{name}".')
 
-    def _log(self, connection: Connection) -> Log:
+    def _log(self, connection: Connection, *, whole: bool = False) -> Log:
         """All entries, after a look at what is around them."""
         self._require_version(connection)
         try:
             for fault in structure_faults(connection, self._address.schema):
                 raise ValueError(fault.words())
-            return schema.read(connection)
+            return verified.read(connection, self.place, whole=whole)
         except LedgerError:
             raise
         except (ValueError, TypeError) as error:

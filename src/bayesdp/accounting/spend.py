@@ -36,7 +36,7 @@ from bayesdp.notions import (
     Notion,
     Secrets,
 )
-from bayesdp.numbers import UpperBound, float_above, float_below
+from bayesdp.numbers import UpperBound, float_above, float_below, sum_of_many
 from bayesdp.statements.assumptions import secrets_place
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.spends import COLLECTED, is_one_row
@@ -501,6 +501,8 @@ def _most_paid(spends: Sequence[Spend], part: str) -> float:
         heaviest(own, lambda spend: Fraction(getattr(spend, part))) for own in by_dataset.values()
     )
     try:
+        if all(spend.block is None for spend in spends):
+            return sum_of_many([getattr(spend, part) for spend in spends])
         return float_above(sum(parts, Fraction(0)))
     except OverflowError:
         raise LedgerError(

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
-from bayesdp.accounting import schema, version_2
+from bayesdp.accounting import schema, verified, version_2
 from bayesdp.accounting.contents import NOT_WRITTEN, ledger_content
 from bayesdp.accounting.entries import LedgerFault, chain_faults
 from bayesdp.accounting.schema import Log
@@ -118,12 +118,19 @@ class LedgerFile:
         return str(self.path)
 
     @contextmanager
-    def reading(self) -> Iterator[Log]:
-        """A consistent view of the ledger in which nothing can be written."""
+    def reading(self, *, whole: bool = False) -> Iterator[Log]:
+        """A consistent view of the ledger in which nothing can be written.
+
+        With `whole` all of it is verified, though this process may have done so before.
+        """
         self._check_there()
         engine = self._own_engine("BEGIN", read_only=True)
         with self._transaction(engine) as connection:
-            yield self._log(connection, version_2.read)
+            log = self._log(connection, version_2.read, whole=whole)
+            try:
+                yield log
+            finally:
+                verified.let_go(self.place, log)
 
     @contextmanager
     def writing(self, *, create: bool) -> Iterator[Log]:
@@ -141,16 +148,39 @@ class LedgerFile:
         self._check_writable(self.path)
         engine = self._own_engine("BEGIN IMMEDIATE", read_only=False)
         with self._transaction(engine) as connection:
-            yield self._log(connection, version_2.migrate)
+            log = self._log(connection, version_2.migrate)
+            try:
+                yield log
+            except BaseException:
+                verified.let_go(self.place, log)
+                raise
+        verified.keep(self.place, log, self._state())
 
-    def _log(self, connection: Connection, old: Callable[[Connection, str], Log]) -> Log:
+    def _state(self) -> object:
+        """What changes whenever something is written to the file. It is not opened for that.
+
+        Closing it would free the locks that SQLite holds in this process.
+        """
+        kept = self.path.stat()
+        return kept.st_dev, kept.st_ino, kept.st_size, kept.st_mtime_ns
+
+    def _log(
+        self, connection: Connection, old: Callable[[Connection, str], Log], *, whole: bool = False
+    ) -> Log:
         """All entries, after a look at what is around them; `old` makes them of version 2's."""
         try:
             if schema.version_of(connection, self.place) != schema.VERSION:
+                self._require_sound(connection)
                 return old(connection, uuid.uuid4().hex)
             for fault in structure_faults(connection):
                 raise ValueError(fault.words())
-            return schema.read(connection)
+            return verified.read(
+                connection,
+                self.place,
+                self._state(),
+                whole=whole,
+                require_sound=lambda: self._require_sound(connection),
+            )
         except LedgerError:
             raise
         except NOT_WRITTEN as error:
@@ -164,6 +194,7 @@ class LedgerFile:
         self._check_there()
         engine = self._own_engine("BEGIN", read_only=True)
         with self._transaction(engine) as connection:
+            self._require_sound(connection)
             version = schema.version_of(connection, self.place)
             if version != schema.VERSION:
                 words = f"it is of version {version}, which has no chain: the next release makes it"
@@ -171,7 +202,9 @@ class LedgerFile:
             wrong = list(structure_faults(connection))
             if any(fault.place.startswith("table") for fault in wrong):
                 return wrong  # the entries may be anywhere
-            return [*wrong, *chain_faults(schema.rows_of(connection))]
+            rows = schema.rows_of(connection)
+            wrong += chain_faults(rows)
+            return wrong or verified.faults(self.place, rows)
 
     def _check_there(self) -> None:
         if not self.exists():
@@ -279,10 +312,12 @@ class LedgerFile:
     @contextmanager
     def _transaction(self, engine: Engine) -> Iterator[Connection]:
         with self._guard(), engine.begin() as connection:
-            verdict = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
-            if verdict != "ok":
-                raise self.damaged(str(verdict))
             yield connection
+
+    def _require_sound(self, connection: Connection) -> None:
+        verdict = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+        if verdict != "ok":
+            raise self.damaged(str(verdict))
 
     @contextmanager
     def _guard(self) -> Iterator[None]:

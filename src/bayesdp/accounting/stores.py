@@ -38,8 +38,11 @@ class Store(Protocol):
     def exists(self) -> bool:
         """Whether the ledger is there. Raises `LedgerError` where that can't be told."""
 
-    def reading(self) -> AbstractContextManager[Log]:
-        """A consistent view in which nothing can be written."""
+    def reading(self, *, whole: bool = False) -> AbstractContextManager[Log]:
+        """A consistent view in which nothing can be written.
+
+        With `whole` all of it is verified, though this process may have done so before.
+        """
 
     def writing(self, *, create: bool) -> AbstractContextManager[Log]:
         """A transaction that is durable once it was left without an exception.

@@ -1,0 +1,240 @@
+"""A process reads what came since it last looked: what it counts, and what it finds."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import threading
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayesdp.accounting import Ledger, Reading, entries, verified
+from bayesdp.accounting.entries import Entry, following
+from bayesdp.errors import BudgetExceededError, LedgerError
+from bayesdp.numbers import float_above, sum_of_many
+from tests.accounting.chains import chain_anew
+from tests.accounting.helpers import debit, ledger
+
+CHEAPER = "UPDATE entries SET content = replace(content, '0.125', '0.0625') WHERE kind = 'release'"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.db"
+
+
+@pytest.fixture
+def book(path: Path) -> Ledger:
+    """Five releases at 0.125 each, of a total of 1."""
+    made = ledger(path)
+    made.ensure("d", "row", Reading("dp", 1.0), private=["x"])
+    for _ in range(5):
+        made.store(debit(made, 0.125), {"value": 7})
+    return made
+
+
+def edit(path: Path, *statements: str, new: bool = False) -> None:
+    """Edit the file while this process goes on; with a `new` entry, as another process adds one."""
+    connection = sqlite3.connect(path)
+    with connection:
+        for statement in statements:
+            connection.execute(statement)
+        if new:
+            row = connection.execute("SELECT * FROM entries ORDER BY sequence DESC LIMIT 1")
+            content = '{"analyst":"Bo","reason":"table","study":"s"}'
+            time = "2026-11-30T12:00:00.000000+00:00"
+            last = Entry(*row.fetchone())
+            add(connection, following(last, "refusal", dataset="d", time=time, content=content))
+    connection.close()
+
+
+def add(connection: Any, entry: Entry) -> None:
+    fields = [getattr(entry, name) for name in Entry.__slots__]
+    connection.execute("INSERT INTO entries VALUES (?,?,?,?,?,?,?,?)", fields)
+
+
+@pytest.mark.parametrize(
+    ("statement", "fault"),
+    [
+        (CHEAPER, "it is not what was written"),
+        ("DELETE FROM entries WHERE sequence BETWEEN 4 AND 9", "entries 4 to 9: it is not there"),
+        ("DELETE FROM entries WHERE sequence = 1", "entry 1: it is not there"),
+    ],
+)
+def test_what_is_edited_behind_new_entries_is_still_counted(
+    book: Ledger, path: Path, statement: str, fault: str
+) -> None:
+    """The honest ledger refuses, and so does this one."""
+    edit(path, statement, new=True)
+    with pytest.raises(BudgetExceededError, match=r"now at 0\.625"):
+        debit(book, 0.5)
+    debit(book, 0.375)
+    assert book.show()[0]["spent"] == 1.0
+    assert fault in "; ".join(found.words() for found in book.faults())
+    verified.forget()
+    with pytest.raises(LedgerError, match="damaged"):
+        debit(book, 0.001)
+
+
+@pytest.mark.parametrize("statement", [CHEAPER, "DELETE FROM entries WHERE sequence = 5"])
+def test_a_file_that_changed_without_a_new_entry_is_read_whole(
+    book: Ledger, path: Path, statement: str
+) -> None:
+    state = path.stat()
+    edit(path, statement)
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns + 10**7))  # of a clock that is coarse
+    for _ in range(2):
+        with pytest.raises(LedgerError, match="damaged"):
+            debit(book, 0.001)
+
+
+def test_a_file_that_was_only_touched_is_read_whole_and_goes_on(book: Ledger, path: Path) -> None:
+    os.utime(path)
+    debit(book, 0.375)
+    assert book.faults() == []
+
+
+def forged_cut(path: Path) -> None:
+    edit(path, "DELETE FROM entries WHERE sequence > 6", "DELETE FROM results WHERE entry > 6")
+
+
+def forged_anew(path: Path) -> None:
+    known = dict(verified._KNOWN)
+    edit(path, CHEAPER)
+    chain_anew(path)
+    verified._KNOWN.update(known)
+
+
+def cut_and_grown(path: Path) -> None:
+    forged_cut(path)
+    for _ in range(12):
+        edit(path, new=True)
+
+
+@pytest.mark.parametrize("change", [forged_cut, forged_anew, cut_and_grown])
+def test_a_history_that_is_another_one_is_refused(book: Ledger, path: Path, change: Any) -> None:
+    """A process that begins after it can't know, without certificates."""
+    change(path)
+    for _ in range(2):
+        for call in (lambda: debit(book, 0.001), book.show, book.export):
+            with pytest.raises(LedgerError, match="an older copy was put back"):
+                call()
+        (fault,) = book.faults()
+        assert "this process has seen" in fault.problem
+    verified.forget()
+    assert book.faults() == []
+    debit(book, 0.001)
+
+
+def test_an_older_copy_is_refused(book: Ledger, path: Path, tmp_path: Path) -> None:
+    shutil.copy(path, tmp_path / "copy.db")
+    debit(book, 0.25)
+    shutil.copy(tmp_path / "copy.db", path)
+    with pytest.raises(LedgerError, match="an older copy was put back"):
+        debit(book, 0.25)
+
+
+def test_another_ledger_of_the_same_name_is_another_one(book: Ledger, path: Path) -> None:
+    path.unlink()
+    book.ensure("d", "row", Reading("dp", 1.0))
+    debit(book, 1.0)
+    assert book.show()[0]["spent"] == 1.0
+
+
+@pytest.mark.parametrize("part", [0, 6, 7])
+def test_a_new_entry_that_does_not_follow_is_refused(book: Ledger, path: Path, part: int) -> None:
+    edit(path, new=True)
+    wrong = ("sequence = sequence + 1", "previous = 'x'", "hash = 'x'")[{0: 0, 6: 1, 7: 2}[part]]
+    edit(path, f"UPDATE entries SET {wrong} WHERE kind = 'refusal'")
+    with pytest.raises(LedgerError, match="damaged"):
+        debit(book, 0.001)
+
+
+def test_a_new_entry_that_can_not_be_read_is_refused_again_and_again(
+    book: Ledger, path: Path
+) -> None:
+    head = book.head()
+    with book._store.reading() as log:
+        odd = following(log.head, "share", dataset="d", time="t", content="{}")
+    connection = sqlite3.connect(path)
+    with connection:
+        add(connection, odd)
+    connection.close()
+    for _ in range(3):
+        with pytest.raises(LedgerError, match=f"entry {head.sequence + 1}"):
+            debit(book, 0.001)
+
+
+def test_what_was_undone_is_not_remembered(book: Ledger) -> None:
+    before = book.export()
+    with pytest.raises(RuntimeError), book._writing(create=False) as (log, _):  # noqa: PT012
+        log.append("refusal", "t", "{}", dataset="d")
+        raise RuntimeError
+    assert book.export() == before
+    debit(book, 0.375)
+    with pytest.raises(BudgetExceededError):
+        debit(book, 0.125)
+    assert book.faults() == []
+
+
+def test_threads_of_one_ledger(path: Path) -> None:
+    book = ledger(path)
+    book.ensure("d", "row", Reading("dp", 1.0))
+    refused: list[int] = []
+
+    def take() -> None:
+        for _ in range(4):
+            try:
+                debit(book, 0.125)
+            except BudgetExceededError:
+                refused.append(1)
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(refused) == 8
+    assert book.show()[0]["spent"] == 1.0
+    assert book.faults() == []
+
+
+def test_a_debit_hashes_what_is_new(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    hashed: list[object] = []
+    hash_of = entries.hash_of
+    monkeypatch.setattr(entries, "hash_of", lambda parts: hashed.append(parts[0]) or hash_of(parts))
+    debit(book, 0.125)
+    assert len(hashed) == 1
+    verified.forget()
+    debit(book, 0.125)
+    assert len(hashed) > 10
+
+
+def test_so_many_ledgers_are_remembered(tmp_path: Path) -> None:
+    for number in range(verified.MOST_LEDGERS + 3):
+        ledger(tmp_path / f"{number}.db").ensure("d", "row", Reading("dp", 1.0))
+    assert len(verified._KNOWN) == verified.MOST_LEDGERS
+    assert str(tmp_path / "0.db") not in verified._KNOWN
+
+
+@given(st.lists(st.floats(0.0, 1e300, allow_subnormal=True), max_size=30))
+def test_long_sums_are_rounded_up(parts: list[float]) -> None:
+    assert sum_of_many(parts) == float_above(sum(map(Fraction, parts), Fraction(0)))
+
+
+@pytest.mark.parametrize(
+    "parts", [[0.1] * 10, [1.0, 2.0**-60], [1.0, -0.0], [5e-324] * 3, [2.0**53, 1.0], [1e16, 1.0]]
+)
+def test_sums_that_doubles_do_not_hold(parts: list[float]) -> None:
+    assert sum_of_many(parts) == float_above(sum(map(Fraction, parts), Fraction(0)))
+
+
+def test_a_sum_beyond_the_doubles() -> None:
+    with pytest.raises(OverflowError):
+        sum_of_many([1.7e308] * 2)

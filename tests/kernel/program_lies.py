@@ -90,6 +90,15 @@ def cheaper(document: dict[str, Any], release: str, epsilon: str, total: str) ->
     claimed(document, epsilon=total)
 
 
+def persons(document: dict[str, Any]) -> dict[str, Any]:
+    part: dict[str, Any] = program_of(document)["persons"]
+    return part
+
+
+def fold(document: dict[str, Any], name: str) -> list[Any]:
+    return next(part for part in persons(document)["folds"] if part[0] == name)
+
+
 def column(document: dict[str, Any], name: str) -> dict[str, Any]:
     return dict(program_of(document)["record"])[name]
 
@@ -236,6 +245,58 @@ LIES: dict[str, tuple[str, Any]] = {
         "filtered",
         lambda d: node_at(d, "laplace_6").update(entering="-1"),
     ),
+    # records of several rows
+    "a fold called public": ("visits", lambda d: column(d, "sum of cost").update(public=True)),
+    "a shared column that rows keep private": (
+        "visits",
+        lambda d: dict(persons(d)["rows"])["site"].update(public=False),
+    ),
+    "a public column that is a sum": ("visits", lambda d: fold(d, "site").__setitem__(1, "sum")),
+    "a public column that is the last one": (
+        "visits",
+        lambda d: fold(d, "site").__setitem__(1, "last"),
+    ),
+    "a public column of some rows": (
+        "visits",
+        lambda d: fold(d, "site").__setitem__(2, ["field", [], ["ill"]]),
+    ),
+    "a public column that is computed": (
+        "visits",
+        lambda d: fold(d, "site").__setitem__(3, ["neg", [["field", [], ["site"]]], []]),
+    ),
+    "a public column of a private one": (
+        "visits",
+        lambda d: fold(d, "site").__setitem__(3, ["field", [], ["day"]]),
+    ),
+    "a public column that is a literal": (
+        "visits",
+        lambda d: fold(d, "site").__setitem__(3, ["const", [], ["site"]]),
+    ),
+    "a fold of what rows don't have": (
+        "visits",
+        lambda d: fold(d, "sum of cost").__setitem__(3, ["field", [], ["sum of cost"]]),
+    ),
+    "a fold of all records": (
+        "visits",
+        lambda d: fold(d, "sum of cost").__setitem__(3, ["public", [], ["db.size"]]),
+    ),
+    "a filter by a release": (
+        "visits",
+        lambda d: fold(d, "sum of cost").__setitem__(2, ["public", [], ["laplace_1"]]),
+    ),
+    "a column without its fold": ("visits", lambda d: persons(d)["folds"].pop()),
+    "folds in another order": ("visits", lambda d: persons(d)["folds"].reverse()),
+    "a fold of no kind": ("visits", lambda d: fold(d, "sum of cost").__setitem__(1, "product")),
+    "no rows that count": ("visits", lambda d: persons(d).update(most=0)),
+    "a column of rows twice": (
+        "visits",
+        lambda d: persons(d)["rows"].append(persons(d)["rows"][0]),
+    ),
+    "more than follows of several rows": (
+        "visits",
+        lambda d: claimed(d, kind="lipschitz", column="last cost", interval=["0", "100"]),
+    ),
+    "one row's move for a person's": ("visits", lambda d: stated(d, "laplace_1", "100")),
     # rules
     "another rule": ("sums", lambda d: node_at(d, "laplace_1").update(rule="gaussian")),
     "no rule": ("sums", lambda d: node_at(d, "laplace_1").update(rule="magic")),

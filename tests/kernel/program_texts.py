@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 NAMES = (
-    "above_threshold Beta Bool Category Database Gamma Int Private Public Real Vector bernoulli "
+    "above_threshold group_by Beta Bool Category Database Gamma Int Private Public Real Vector bernoulli "
     "beta categorical "
     "clip count cross dirichlet exponential fold gamma gaussian grid_of hellinger helper infer "
     "laplace linspace observe partition per_record_exponential poisson posterior_sample "
@@ -158,7 +158,25 @@ def queries(people: Database[Person]) -> Private[tuple[Int, Int]]:
             epsilon=2, sensitivity=12)
     return first, 3
 """
+VISITS = """
+@record
+class Visit:
+    day: Int[0, 9]
+    cost: Real[0, 100]
+    ill: Bool
+    site: Public[Category["n", "s"]]
+
+@program(epsilon=4)
+def visits(rows: Database[Visit]) -> Private[tuple[Real, Int]]:
+    people = group_by(rows, by="person", most=3)
+    for site, group in partition(people, by="site"):
+        total = laplace(sum(sum(v.cost for v in p) for p in group), epsilon=1)
+    ever = laplace(count(p for p in people if any(v.ill and v.day > 2 for v in p)), epsilon=1)
+    last = laplace(sum(p.last(by="day").cost for p in people), epsilon=1)
+    return last, ever
+"""
 TEXTS = {
     "sums": SUMS, "posteriors": POSTERIORS, "parts": PARTS, "folded": FOLDED, "answers": ANSWERS,
     "enters": ENTERS, "filtered": FILTERED, "halves": HALVES, "queries": QUERIES,
+    "visits": VISITS,
 }  # fmt: skip

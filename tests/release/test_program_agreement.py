@@ -47,8 +47,8 @@ from tests.release.program_studies import (
         (
             {},
             {"columns": changed(who={"public": True}), "unit": "who", "rows_per_unit": 2},
-            "data.unit",
-            "one row for each record",
+            "query[0].program",
+            "group_by(people, by='who', most=2)",
         ),
         (
             {"program": "people.py:northern"},

@@ -472,3 +472,28 @@ def test_people_put_together_under_a_law_of_one_table_are_found(book: Ledger) ->
 
     (fault,) = _faults(book, change)
     assert "law of the records of one table" in fault.problem
+
+
+# -- what a process remembers -----------------------------------------------------------------
+
+
+def test_what_was_read_before_data_sets_shared_people_counts_with_them(book: Ledger) -> None:
+    for name in ("a", "b"):
+        book.ensure(name, "row", DP, analyst="Ada")
+        pay(book, name, 0.375, people=None)
+    assert [entry["spent"] for entry in book.show()] == [0.375, 0.375]
+    book.share_people("P", ["a", "b"], by="Ada")
+    assert [entry["spent"] for entry in book.show()] == [0.75, 0.75]
+    with pytest.raises(BudgetExceededError):
+        pay(book, "a", 0.375)
+
+
+def test_a_refusal_to_share_people_leaves_nothing_behind(book: Ledger) -> None:
+    for name in ("a", "b"):
+        book.ensure(name, "row", DP, analyst="Ada")
+        pay(book, name, 0.625, people=None)
+    with pytest.raises(BudgetExceededError):
+        book.share_people("P", ["a", "b"], by="Ada")
+    pay(book, "a", 0.375, people=None)
+    assert [entry["people"] for entry in book.show()] == [None, None]
+    assert book.faults() == []

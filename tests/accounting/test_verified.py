@@ -76,7 +76,7 @@ def test_what_is_edited_behind_new_entries_is_still_counted(
         debit(book, 0.5)
     debit(book, 0.375)
     assert book.show()[0]["spent"] == 1.0
-    assert fault in "; ".join(found.words() for found in book.faults())
+    assert fault in "; ".join(damage.words() for damage in book.faults())
     verified.forget()
     with pytest.raises(LedgerError, match="damaged"):
         debit(book, 0.001)

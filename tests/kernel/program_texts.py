@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 NAMES = (
-    "above_threshold group_by Beta Bool Category Database Gamma Int Private Public Real Vector bernoulli "
-    "beta categorical "
-    "clip count cross dirichlet exponential fold gamma gaussian grid_of hellinger helper infer "
-    "laplace linspace observe partition per_record_exponential poisson posterior_sample "
-    "posteriors_of program randomized_response record require statistics"
+    "above_threshold group_by Beta Bool Category Database Gamma Int Private Public Real "
+    "Vector bernoulli beta categorical clip count cross dirichlet exponential fold gamma "
+    "gaussian grid_of hellinger helper infer laplace linspace observe partition "
+    "per_record_exponential poisson posterior_sample posteriors_of program "
+    "randomized_response record require statistics"
 )
 HEAD = f"from bayesdp.programs import {', '.join(NAMES.split())}\n\n"
 SUMS = """

@@ -26,7 +26,7 @@ from bayesdp.accounting.entries import (
 from bayesdp.errors import LedgerError
 
 if TYPE_CHECKING:
-    from bayesdp.accounting.verified import Known
+    from bayesdp.accounting.verified import Remembered
 
 FORMAT = "bayesdp-ledger"
 VERSION = "3"
@@ -123,7 +123,7 @@ class Log:
     connection: Connection
     entries: list[Entry]
     texts: Mapping[int, str] | None = None
-    known: Known | None = None
+    known: Remembered | None = None
 
     @property
     def head(self) -> Entry:

@@ -25,7 +25,7 @@ MOST_LEDGERS = 8
 
 
 @dataclass
-class Known:
+class Remembered:
     """Entries whose chain was verified, what they say, and the `state` of the file after them."""
 
     entries: list[Entry]
@@ -44,7 +44,7 @@ class Known:
         )
 
 
-_KNOWN: dict[str, Known] = {}
+_KNOWN: dict[str, Remembered] = {}
 """What is known of ledgers by their places. A transaction takes it away while it lasts."""
 
 
@@ -82,7 +82,7 @@ def read(
         if known is not None:
             _put(place, known)
         raise
-    log.known = Known(list(log.entries), None if known is None else known.book, state)
+    log.known = Remembered(list(log.entries), None if known is None else known.book, state)
     return log
 
 
@@ -131,20 +131,20 @@ def forget() -> None:
     _KNOWN.clear()
 
 
-def _put(place: str, known: Known) -> None:
+def _put(place: str, known: Remembered) -> None:
     _KNOWN.pop(place, None)
     _KNOWN[place] = known
     while len(_KNOWN) > MOST_LEDGERS:
         _KNOWN.pop(next(iter(_KNOWN)), None)
 
 
-def _is_same(connection: Connection, known: Known) -> bool:
+def _is_same(connection: Connection, known: Remembered) -> bool:
     """Whether the ledger begins with the same entry; else it is another one."""
     first = select(schema.entries.c.hash).where(schema.entries.c.sequence == 1)
     return bool(connection.scalar(first) in (None, known.entries[0].hash))
 
 
-def _since(connection: Connection, known: Known) -> list[Entry] | None:
+def _since(connection: Connection, known: Remembered) -> list[Entry] | None:
     """The entries after those that are known; `None` where the last of these isn't there.
 
     Raises `ValueError` for a fault of theirs.

@@ -485,3 +485,31 @@ def test_a_study_is_released_from_a_ledger_on_a_server(
     ask("ledger", "import", "backup.jsonl", "--ledger", postgres.ledger())
     missing = CliRunner().invoke(app, ["ledger", "show", "--ledger", postgres.ledger()])
     assert missing.exit_code == 2
+
+
+def test_data_sets_of_the_same_people_do_not_both_get_the_rest(postgres: Server) -> None:
+    url = postgres.ledger()
+    book = ledger(url)
+    for name in ("a", "b"):
+        book.ensure(name, "row", DP, people="P")
+    done: list[str] = []
+    start_together = threading.Barrier(2)
+
+    def take(name: str) -> None:
+        asked = [spend(0.625, dataset=name, people="P")]
+        own = ledger(url)
+        start_together.wait()
+        try:
+            own.debit(name, "row", asked, study="s", request={})
+            done.append(name)
+        except BudgetExceededError:
+            pass
+
+    threads = [threading.Thread(target=take, args=(name,)) for name in ("a", "b")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(done) == 1
+    assert [shown["spent"] for shown in book.show()] == [0.625, 0.625]
+    assert book.faults() == []

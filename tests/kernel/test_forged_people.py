@@ -34,6 +34,19 @@ STUDIES: dict[str, Document] = {
         "population": CLUSTERS | {"covers": ["ill", "x", "smokes"]},
         "queries": [[ANSWERS, SUM]] * 2,
     },
+    "others": {
+        "columns": COLUMNS | {"w": {"bounds": [0.5, 2.0]}},
+        "queries": [[SUM], [{"name": "w", "kind": "sum", "column": "w"}]],
+        "covers": [["ill", "x"], ["w"]],
+    },
+    "persons": {
+        "unit": "pair",
+        "rows_per_unit": 2,
+        "n": 2,
+        "columns": COLUMNS | {"pair": {"role": "series"}},
+        "population": {"model": "independent", "covers": ["ill", "x"]},
+        "queries": [[SUM]] * 2,
+    },
     "dp": {
         "population": None,
         "budget": {"notion": "dp", "epsilon": 6.0, "spend": 1.0, "delta": 1e-6},
@@ -47,6 +60,7 @@ STUDIES: dict[str, Document] = {
 def _released(name: str) -> str:
     other = dict(STUDIES[name])
     *earlier, last = other.pop("queries")
+    covers = other.pop("covers", [None] * (len(earlier) + 1))
     ledger = str(Path(mkdtemp(prefix="bayesdp-people-")) / "ledger.db")
     made: Document = {
         "n": 4,
@@ -56,11 +70,16 @@ def _released(name: str) -> str:
         "people": "cohort",
         "ledger": ledger,
     }
-    for queries in earlier:
-        study = Study(TABLE, **(made | other), dataset="jan", queries=queries)
-        study.release(again=True)
-    study = Study(TABLE, **(made | other), dataset="feb", queries=last)
-    return json.dumps(plain(study.release().certificate))
+
+    def study(dataset: str, queries: Any, covered: Any) -> Study:
+        own = made | other
+        if covered is not None:
+            own["population"] = own["population"] | {"covers": covered}
+        return Study(TABLE, **own, dataset=dataset, queries=queries)
+
+    for queries, covered in zip(earlier, covers, strict=False):
+        study("jan", queries, covered).release(again=True)
+    return json.dumps(plain(study("feb", last, covers[-1]).release().certificate))
 
 
 def released(name: str) -> Document:
@@ -180,7 +199,11 @@ FORGED: dict[str, tuple[str, Callable[[Document], Any], str]] = {
         _earlier(0, dataset="feb", unit="person", block=None),
         "unit",
     ),
-    "its own earlier columns": ("answers", _earlier(0, dataset="feb", reads=["y"]), ""),
+    "its own earlier columns": (
+        "blocks",
+        _earlier(0, dataset="feb", reads=["y"], block=None),
+        "says nothing",
+    ),
     "parts of rows": ("dp", _parts, "people"),
     "rows in order": ("dp", _events, "people"),
     "rows of series": ("dp", _series, "people"),

@@ -1,11 +1,13 @@
 """Names of data sets that a reader takes for one another.
 
 A data set's budget is kept under its name, so the same people under a name that only looks the same
-would have a fresh budget. `shape` is what is left of a name for a reader's eye.
+would have a fresh budget. `shape` is what is left of a name for a reader's eye, and `stem` what the
+names of several extracts of one table have in common.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -41,6 +43,55 @@ def lookalike(name: str, names: Iterable[str]) -> str | None:
     if not its_shape:  # signs only
         return None
     return next((other for other in names if other != name and shape(other) == its_shape), None)
+
+
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "sept",
+    "oct",
+    "nov",
+    "dec",
+]
+_TIMES = re.compile(rf"(?<![a-z])(?:{'|'.join(_MONTHS)})(?![a-z])|[qhw]?[0-9]+")
+"""Names of months, and numbers, also of quarters, halves and weeks."""
+
+
+def stem(name: str) -> str | None:
+    """What is left of a name without months and numbers; `None` where it has none of them."""
+    plain = unicodedata.normalize("NFKC", name).casefold()
+    without, many = _TIMES.subn(" ", plain)
+    return "".join(letter for letter in without if letter.isalpha()) if many else None
+
+
+def are_extracts(name: str, other: str) -> bool:
+    """Whether two names look like those of extracts: they differ in months and numbers alone.
+
+    >>> are_extracts("wages-2026-01", "wages-2026-02"), are_extracts("January", "february")
+    (True, True)
+    >>> are_extracts("wages-2026-01", "prices-2026-01"), are_extracts("north", "south")
+    (False, False)
+    """
+    stems = stem(name), stem(other)
+    return stems[0] == stems[1] and None not in stems
 
 
 def require_new_name(dataset: str, names: Iterable[str]) -> None:

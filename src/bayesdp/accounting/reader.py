@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from bayesdp.accounting.account import Preview, check_spends, declared
 from bayesdp.accounting.against import certificate_faults, missing_words
 from bayesdp.accounting.analysts import checked_analyst
 from bayesdp.accounting.chosen import EntryFilter, chosen
-from bayesdp.accounting.contents import Book, DebitRecord
+from bayesdp.accounting.contents import Book, DatasetRecord, DebitRecord, decoded
 from bayesdp.accounting.deltas import within_deltas
 from bayesdp.accounting.entries import Head, LedgerFault, UndecodedError
 from bayesdp.accounting.limits import Limits
@@ -185,6 +186,25 @@ class LedgerReader:
                 book = Book(log.entries[: debit.entry.sequence - 1])
             return list(book.account(dataset, people=people).spends)
 
+    def alike(self, dataset: str, columns: Mapping[str, bool]) -> list[dict[str, Any]]:
+        """Other data sets with these very columns (private or not) as plain data.
+
+        They are in the ledger, beside `dataset`, which need not be. Each has its name, its
+        `people`, the `studies` that released from it, and `n`, the number of records that its last
+        certificate has, or `None`.
+        """
+        with self._book_and_log() as (log, book):
+            return [
+                {
+                    "dataset": name,
+                    "people": record.people,
+                    "studies": sorted({str(debit.said["study"]) for debit in record.debits}),
+                    "n": _records(log, record),
+                }
+                for name, record in book.datasets.items()
+                if name != dataset and record.columns == columns
+            ]
+
     def show(self, **only: Unpack[EntryFilter]) -> list[dict[str, Any]]:
         """Every data set as plain data, in the order of their names.
 
@@ -222,7 +242,7 @@ class LedgerReader:
         check_spends(dataset, unit, spends)
         people, columns = spends[0].people, declared(private, public)
         reading = of_dataset(reading, dataset, people)
-        with self._book() as book:
+        with self._book_and_log() as (_, book):
             account, known, _ = admitted(
                 book, dataset, unit, reading, columns, people, only_if_first=True
             )
@@ -270,13 +290,13 @@ class LedgerReader:
             yield log, book_of(log)
 
     @contextmanager
-    def _book(self) -> Iterator[Book]:
-        """What the ledger says: nothing, before there is one."""
+    def _book_and_log(self) -> Iterator[tuple[Log | None, Book]]:
+        """What the ledger says, with the texts of results: nothing, before there is one."""
         if not self._store.exists():
-            yield Book(())
+            yield None, Book(())
             return
-        with self._reading() as (_, book):
-            yield book
+        with self._reading() as (log, book):
+            yield log, book
 
     @contextmanager
     def decoding(self) -> Iterator[None]:
@@ -293,6 +313,17 @@ class LedgerReader:
     def _now(self) -> str:
         now = self._clock() if self._clock is not None else datetime.now(UTC)
         return now.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _records(log: Log | None, record: DatasetRecord) -> int | None:
+    """The number of records that the last certificate of a data set has; `None` without one."""
+    for debit in reversed(record.debits):
+        if log is None or debit.result is None:
+            continue
+        certificate = decoded(json.loads, log.result(debit.result)).get("certificate")
+        n = certificate.get("n") if isinstance(certificate, Mapping) else None
+        return n if isinstance(n, int) else None
+    return None
 
 
 def debit_of(book: Book, release_id: str) -> DebitRecord:

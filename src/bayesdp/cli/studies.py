@@ -108,7 +108,7 @@ def _price(study: Study, data: bool, verbose: bool, as_json: bool) -> None:
         for hint in hints:
             say(f"Curator only: {hint}")
         show_check(console(), answer, before=study.spends(), verbose=verbose)
-        for said in filter(None, (study.new_ledger, study.uncounted)):
+        for said in filter(None, (study.new_ledger, study.uncounted, study.extract)):
             say(said)
         if verbose and inaccurate:
             show_proposals(console(), study.what_would_help())

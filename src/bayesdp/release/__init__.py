@@ -21,8 +21,9 @@
   and `program_runs` runs programs; `results`, `series_results`, `program_results` and
   `program_outputs` are what they give, `released` all of them together; `derived`, `correlations`
   and `regressions` what follows from it, which `derived_spec` reads, `derived_check` holds against
-  the queries and `derived_results` shows; `sampling` is about the error of samples; `repeats` asks
-  before the same again, and `stored` is what a ledger has for who asks again with the same key.
+  the queries and `derived_results` shows; `sampling` is about the error of samples; `repeats`
+  asks before the same again, `extracts` warns of tables that look like others of the same people,
+  and `stored` is what a ledger has for who asks again with the same key.
 * A population from the private table: `fit_plan` prices it, `private_fit` makes it.
 * Certificates: `certify`, `assumptions`, `implications` (of what follows from given levels).
 """

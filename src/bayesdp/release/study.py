@@ -35,6 +35,7 @@ from bayesdp.release.derivation import derive, fits_total, provable_plan, within
 from bayesdp.release.derived_check import check_derived
 from bayesdp.release.derived_spec import DerivedSpec
 from bayesdp.release.drawing import ExactValues, StudyDrawing
+from bayesdp.release.extracts import extract_words
 from bayesdp.release.fit_plan import FitPlan, plan_fit
 from bayesdp.release.plan import (
     Plan,
@@ -247,6 +248,15 @@ class Study:
         """
         return uncounted_words(self.ledger(), self.spec.data.dataset, self.folder)
 
+    @property
+    def extract(self) -> str:
+        """That the data set looks like an extract of the same people as another; else empty.
+
+        Of one in its ledger that has a budget of its own: its columns are the same, and its name or
+        its number of records nearly so. No table is looked at.
+        """
+        return extract_words(self.ledger(), self.spec, self.name)
+
     def spends(self) -> list[Spend]:
         """What the data set has spent so far: nothing, before the first release makes a ledger.
 
@@ -423,7 +433,7 @@ class Study:
             self._require_budget(ledger, plan)  # others may have spent in the meantime
             ledger.refused(*who, "budget", analyst=analyst, spends=plan.spends)
         within_total(plan, derivation)
-        warnings = [*filter(None, [self.uncounted]), *plan_warnings(plan)]
+        warnings = [*filter(None, [self.uncounted, self.extract]), *plan_warnings(plan)]
         if warn is not None:
             for warning in warnings:
                 warn(warning)

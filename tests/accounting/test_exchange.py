@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bayesdp.accounting import Ledger
+from bayesdp.accounting import Ledger, verified
+from bayesdp.accounting.canonical import canonical_json
+from bayesdp.accounting.entries import Entry, hash_of
 from bayesdp.accounting.exchange import entries_of
 from bayesdp.cli import app
-from bayesdp.errors import BudgetExceededError, InputError, LedgerError
+from bayesdp.errors import BudgetExceededError, InputError, LedgerError, Refusal
 from tests.accounting.chains import chain_anew, change, filled
-from tests.accounting.helpers import debit, ledger
+from tests.accounting.helpers import debit, ledger, spend
 from tests.accounting.test_version_2 import run as run_script
 
 
@@ -46,6 +48,73 @@ def test_what_is_exported_is_imported(book: Ledger, tmp_path: Path) -> None:
     with pytest.raises(BudgetExceededError):  # what was spent is spent
         debit(copy, 0.25)
     debit(copy, 0.125)
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in (tmp_path / "pipe", tmp_path, Path("/dev/zero"), tmp_path / "missing"):
+        words = ["ledger", "import", str(name), "--ledger", str(tmp_path / "new.db")]
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 2, done.output
+        assert "FILE is" in done.output
+        assert not (tmp_path / "new.db").exists()
+
+
+ODD = "\x1b[31m\u202e\u200b\nx  released  [bold]<b>"
+
+
+def test_names_in_an_import_do_nothing_but_stand_there(
+    book: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Colours, marks of direction and lines in whatever people have written."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "10000")
+    book.share("d", "Bo", 0.5)
+    book.freeze("d", "why")
+    plain = [json.loads(line) for line in book.export()]
+    for entry in plain:
+        said = entry["content"]
+        for key in {"analyst", "by", "reason", "study"} & set(said):
+            said[key] += ODD
+        for cost in said.get("spends", ()):
+            cost["query"] += ODD
+        if "columns" in said:
+            said["columns"] = {name + ODD: flag for name, flag in said["columns"].items()}
+        entry["dataset"] += ODD if entry["dataset"] else ""
+    Path("odd.jsonl").write_text("\n".join(chained(plain)) + "\n")
+    name = "d" + ODD
+    for words, code in (
+        ("import odd.jsonl", 0),
+        ("show", 0),
+        ("trail", 0),
+        ("verify", 0),
+        ("trail --analyst nobody", 2),
+        ("show --data-set nobody", 2),
+        (["share", name, "Cy", "0.5"], 0),
+        (["share", name, "bo", "0.5"], 0),
+        (["thaw", name], 0),
+        (["freeze", name], 0),
+    ):
+        asked = words.split() if isinstance(words, str) else words
+        done = CliRunner().invoke(app, ["ledger", *asked, "--ledger", "odd.db"])
+        assert done.exit_code == code, done.output
+        assert not set(done.output) & set("\x1b\u202e\u200b"), words
+        if code == 0:
+            assert not any(line.startswith("x ") for line in done.output.split("\n")), words
+    with pytest.raises(Refusal) as caught:
+        ledger("odd.db").debit(name, "row", [spend(dataset=name)], study="s", request={})
+    assert ODD not in str(caught.value).replace(name, "")
+
+
+def chained(plain: list[dict[str, Any]]) -> list[str]:
+    """Entries of an export, with hashes that fit."""
+    previous = ""
+    for entry in plain:
+        entry["previous"] = previous
+        parts = [entry[key] for key in Entry.__slots__[:-1]]
+        parts[Entry.__slots__.index("content")] = canonical_json(entry["content"])
+        entry["hash"] = previous = hash_of(parts)
+    return [json.dumps(entry) for entry in plain]
 
 
 def test_a_ledger_is_imported_into_a_new_one_only(book: Ledger, tmp_path: Path) -> None:
@@ -221,5 +290,7 @@ def test_a_copy_of_the_file_is_a_backup_too(book: Ledger, tmp_path: Path) -> Non
     shutil.copy(book.path, tmp_path / "backup.db")
     debit(book, 0.25)
     shutil.copy(tmp_path / "backup.db", book.path)
+    assert "an older copy was put back" in book.faults()[0].problem  # this process knows
+    verified.forget()
     assert book.faults() == []
     assert book.show()[0]["spent"] == 0.625

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from bayesdp.accounting import Ledger, Reading
 from bayesdp.accounting.trail import EVENTS
 from bayesdp.cli import app
-from bayesdp.errors import BudgetExceededError, InputError, Refusal
+from bayesdp.errors import BudgetExceededError, InputError, LedgerError, Refusal
 from bayesdp.release import Study
 from tests.accounting.helpers import BDP, DP, ledger, spend
 from tests.golden.cases import PEOPLE, PEOPLE_CSV
@@ -70,6 +70,27 @@ def test_who_has_no_share_releases_nothing_once_there_are_any(book: Ledger) -> N
         take(book, "Cy", 0.125)
     book.register("e", "row", DP)  # another data set has none
     book.debit("e", "row", [spend(0.5, dataset="e")], study="s", request={}, analyst="Cy")
+
+
+@pytest.mark.parametrize(
+    "name", ["ada", "Ada ", "Аda", "A\N{NO-BREAK SPACE}da", "Ａｄａ", "A-da", "Adà"]
+)
+def test_nobody_has_two_shares_under_names_that_look_alike(book: Ledger, name: str) -> None:
+    book.share("d", "Ada", 0.5)
+    with pytest.raises(LedgerError, match="does not look like 'Ada'"):
+        book.share("d", name, 0.5)
+    with pytest.raises(BudgetExceededError):  # another person, who really has that name
+        take(book, name, 0.125)
+    book.share("d", name, 0.25)
+    book.share("d", "Ada", 0.25)
+    assert book.show()[0]["shares"] == {"Ada": 0.25, name: 0.25}
+
+
+def test_who_has_released_has_no_twin_with_a_share(book: Ledger) -> None:
+    take(book, "Cy", 0.125)
+    with pytest.raises(LedgerError, match="does not look like 'Cy'"):
+        book.share("d", "cy", 0.5)
+    book.share("d", "Cy", 0.5)
 
 
 def test_the_last_share_counts(book: Ledger) -> None:

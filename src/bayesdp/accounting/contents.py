@@ -298,6 +298,12 @@ class Book:
             for spend in member.spends(debit)
         ]
 
+    def analysts(self) -> set[str]:
+        """Everybody who has released, or tried to, or has a share."""
+        names = {str(debit.said.get("analyst")) for debit in self.debits.values()}
+        names |= {str(refusal["analyst"]) for refusal in self.refusals()}
+        return names.union(*(record.shares for record in self.datasets.values()))
+
     def refusals(self) -> list[dict[str, Any]]:
         """Every refused attempt, as `Ledger.refusals` lists them."""
         return [decoded(_refusal_of, entry) for entry in self.refused]

@@ -40,9 +40,10 @@ from bayesdp.accounting.contents import (
     release_content,
     share_content,
 )
-from bayesdp.accounting.entries import EntryKind, Head
+from bayesdp.accounting.entries import Head
 from bayesdp.accounting.exchange import entries_of, lines_of, not_an_export
 from bayesdp.accounting.field_checks import check_text
+from bayesdp.accounting.lookalikes import require_known_analyst
 from bayesdp.accounting.people import (
     admitted,
     check_named,
@@ -190,11 +191,15 @@ class Ledger(LedgerReader):
         The analyst's own releases keep to it, besides all releases to the whole. The last share
         that was given counts. Once a data set has shares, who has none releases nothing. `by` is
         whose entry it is, the login name if it is left out. Raises `InputError` for a share that is
-        not from 0 to 1, `UnknownNameError` for a data set that is not in the ledger.
+        not from 0 to 1, `UnknownNameError` for a data set that is not in the ledger, and
+        `LedgerError` for a new analyst whose name looks like that of another.
         """
         names = {"analyst": checked_analyst(analyst), "by": self._who(by)}
         content = share_content(share=checked_share(share), **names)
-        self._about(dataset, "share", content)
+        with self._writing(create=False) as (log, book):
+            _require_there(dataset, book)
+            require_known_analyst(analyst, book.analysts())
+            log.append("share", self._now(), content, dataset=dataset)
 
     def freeze(
         self, dataset: str, reason: str = "", *, frozen: bool = True, by: str | None = None
@@ -207,13 +212,9 @@ class Ledger(LedgerReader):
         """
         require_shown(reason, "reason")
         content = frozen_content(frozen=frozen, reason=reason, by=self._who(by))
-        self._about(dataset, "frozen", content)
-
-    def _about(self, dataset: str, kind: EntryKind, content: str) -> None:
         with self._writing(create=False) as (log, book):
-            if dataset not in book.datasets:
-                raise unknown_name("dataset", dataset, book.names())
-            log.append(kind, self._now(), content, dataset=dataset)
+            _require_there(dataset, book)
+            log.append("frozen", self._now(), content, dataset=dataset)
 
     def refused(
         self,
@@ -321,7 +322,7 @@ class Ledger(LedgerReader):
         A ledger of version 2 is brought up to this one first. Raises `LedgerError` for one that was
         edited.
         """
-        with self._store.reading(whole=True) as log, self.decoding():
+        with self._reading(whole=True) as (log, _):
             if log.texts is None:
                 return list(lines_of(log))
         with self._writing(create=False) as (log, _):
@@ -398,6 +399,11 @@ def refusal_of(reason: RefusalReason, words: str) -> Refusal:
     """The refusal of a release for this `reason`, in these `words`; nothing was spent."""
     refused = Refusal if reason == "frozen" else BudgetExceededError
     return refused(f"{words} {NOTHING_SPENT}")
+
+
+def _require_there(dataset: str, book: Book) -> None:
+    if dataset not in book.datasets:
+        raise unknown_name("dataset", dataset, book.names())
 
 
 def _no_reading(dataset: str) -> LedgerError:

@@ -1,8 +1,8 @@
-"""Names of data sets that a reader takes for one another.
+"""Names of data sets, and of analysts, that a reader takes for one another.
 
 A data set's budget is kept under its name, so the same people under a name that only looks the same
-would have a fresh budget. `shape` is what is left of a name for a reader's eye, and `stem` what the
-names of several extracts of one table have in common.
+would have a fresh budget, and an analyst a second share. `shape` is what is left of a name for a
+reader's eye, and `stem` what the names of several extracts of one table have in common.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from bayesdp.errors import LedgerError
+from bayesdp.errors import LedgerError, as_shown
 
 _TWINS = (
     "аa вb сc ԁd еe ғf ɡg нh һh іi їi јj кk ӏl мm пn оo рp ԛq гr ѕs тt ѵv ԝw хx уy зz "  # Cyrillic
@@ -107,4 +107,21 @@ def require_new_name(dataset: str, names: Iterable[str]) -> None:
             expected=f"a name that does not look like '{other}', which is in this ledger",
             remedy="If the same people are meant, use that name. If not, "
             "'bayesdp ledger register STUDY' registers another data set of this name.",
+        )
+
+
+def require_known_analyst(analyst: str, names: Iterable[str]) -> None:
+    """`LedgerError` for a new analyst whose name looks like another of the ledger's `names`.
+
+    The same person would have two shares, or one under a name that no study says.
+    """
+    known = set(names)
+    other = None if analyst in known else lookalike(analyst, sorted(known))
+    if other is not None:
+        raise LedgerError(
+            "analyst",
+            analyst,
+            expected=f"a name that does not look like '{as_shown(other)}', who is in this ledger",
+            remedy="If the same person is meant, use that name. If not, let the other one try a "
+            "release first: refused or not, it writes down this name as it is.",
         )

@@ -284,9 +284,9 @@ class LedgerReader:
         return chosen(listed, refusals, **only)
 
     @contextmanager
-    def _reading(self) -> Iterator[tuple[Log, Book]]:
-        """A transaction that reads: the entries, and what they say."""
-        with self._store.reading() as log, self.decoding():
+    def _reading(self, *, whole: bool = False) -> Iterator[tuple[Log, Book]]:
+        """A transaction that reads: the entries, and what they say; `whole` as in `Store`."""
+        with self._store.reading(whole=whole) as log, self.decoding():
             yield log, book_of(log)
 
     @contextmanager

@@ -16,7 +16,7 @@ from bayesdp.accounting.contents import Book, DatasetRecord, RefusalReason
 from bayesdp.accounting.limits import Limits
 from bayesdp.accounting.rounded import keeps, up_words
 from bayesdp.accounting.spend import Spend
-from bayesdp.errors import InputError, finite_number
+from bayesdp.errors import InputError, as_shown, finite_number
 from bayesdp.numbers import float_below
 from bayesdp.statements.base import exact_text
 
@@ -58,7 +58,7 @@ def stopped(
     if not shares:
         return None
     if analyst not in shares:
-        named = ", ".join(f"'{name}'" for name in sorted(shares))
+        named = ", ".join(f"'{as_shown(name)}'" for name in sorted(shares))
         return Stop(
             "share",
             f"The budget of {account.whose(dataset)} is shared out, and the analyst "
@@ -85,8 +85,9 @@ def frozen_words(record: DatasetRecord) -> str:
     """That a data set is frozen: since when, by whom and why."""
     assert record.frozen is not None
     said = record.frozen
-    why = f" ({said.reason})" if said.reason else ""
+    why = f" ({as_shown(said.reason)})" if said.reason else ""
+    since = f"by {as_shown(said.by)} at {to_the_second(said.time)}{why}"
     return (
-        f"The data set '{record.name}' was frozen by {said.by} at {to_the_second(said.time)}{why}: "
-        "nothing is released from it. The curator ends that with `bayesdp ledger thaw`."
+        f"The data set '{record.name}' was frozen {since}: nothing is released from it. The "
+        "curator ends that with `bayesdp ledger thaw`."
     )

@@ -18,7 +18,7 @@ from bayesdp.cli.common import (
     positive_seconds,
     print_json,
 )
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, as_shown
 
 if TYPE_CHECKING:
     from bayesdp.accounting.ledger import Ledger
@@ -227,7 +227,8 @@ def ledger_share(
 ) -> None:
     """Give an analyst a share of a data set's budget; who has none then releases nothing."""
     _opened(ledger).share(data_set, analyst, share)
-    typer.echo(f"The analyst '{analyst}' may spend {share:g} of the budget of '{data_set}'.")
+    words = f"The analyst '{analyst}' may spend {share:g} of the budget of '{as_shown(data_set)}'."
+    typer.echo(words)
 
 
 @command(ledger_app, "bayesdp ledger people cohort-7 january february", "people")
@@ -261,7 +262,7 @@ def ledger_freeze(
 ) -> None:
     """Release nothing from a data set until it is thawed."""
     _opened(ledger).freeze(data_set, reason)
-    typer.echo(f"The data set '{data_set}' is frozen.")
+    typer.echo(f"The data set '{as_shown(data_set)}' is frozen.")
 
 
 @command(ledger_app, "bayesdp ledger thaw heights --ledger ledger.db", "thaw")
@@ -272,7 +273,7 @@ def ledger_thaw(
 ) -> None:
     """Release from a frozen data set again."""
     _opened(ledger).freeze(data_set, reason, frozen=False)
-    typer.echo(f"The data set '{data_set}' is no longer frozen.")
+    typer.echo(f"The data set '{as_shown(data_set)}' is no longer frozen.")
 
 
 @command(
@@ -339,6 +340,13 @@ def ledger_import(
 
     kept = _ledger(ledger, seconds)
     try:
+        if file.exists() and not file.is_file():
+            raise InputError(
+                "FILE",
+                str(file),
+                expected="an export to read: a file, not a folder, a pipe or a device",
+                remedy="Write the export to a file first.",
+            )
         with file.open(encoding="utf-8") as lines:
             head = kept.restore(limited(lines))
     except (OSError, UnicodeDecodeError) as error:

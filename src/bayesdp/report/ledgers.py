@@ -13,6 +13,7 @@ from bayesdp.accounting.entries import Head, LedgerFault
 from bayesdp.accounting.rounded import left_words
 from bayesdp.accounting.shown import asked_words, level_of
 from bayesdp.accounting.spend import Spend, total_cost
+from bayesdp.errors import as_shown
 from bayesdp.notions import Cost
 from bayesdp.report.layout import item, say, show_table
 from bayesdp.report.numbers import budget_words, level_words
@@ -35,6 +36,7 @@ def show_ledger(
 
     Releases and refused attempts stand in the order of time.
     """
+    datasets, refusals = _letters(datasets), _letters(refusals)
     if not datasets and not refusals:
         say(console, "No such entry is in the ledger." if only else "The ledger is empty.")
     elif only:
@@ -88,7 +90,7 @@ def _show_budget(console: Console, dataset: Mapping[str, Any], *, now: str) -> N
 
 def show_trail(console: Console, lines: Sequence[Mapping[str, Any]]) -> None:
     """Every entry of a ledger as in `Ledger.trail`, a line each."""
-    for line in lines:
+    for line in _letters(lines):
         said = [
             f"{line['sequence']}  {to_the_second(line['time'])}  {line['event']}",
             *(line[key] for key in ("dataset", "analyst", "study") if line[key] is not None),
@@ -117,7 +119,7 @@ def _show_attempts(
             for release in releases
         ),
         *(
-            (r["time"], _line(r, "refused", f"because of {_REASONS[r['reason']]}{_asked(r)}"))
+            (r["time"], _line(r, "refused", f"because of {_reason(r)}{_asked(r)}"))
             for r in refusals
         ),
     ]
@@ -143,6 +145,25 @@ _REASONS = {
     "share": "the analyst's share",
     "frozen": "the data set, which was frozen",
 }
+
+
+def _reason(refusal: Mapping[str, Any]) -> str:
+    """Why an attempt was refused, in words; an import may bring other reasons than these."""
+    return _REASONS.get(refusal["reason"], str(refusal["reason"]))
+
+
+def _letters(plain: Any) -> Any:
+    """Plain data whose texts show as letters: who wrote a ledger, or its import, chose the names.
+
+    Neither colours nor marks of direction act, and no name has a line of its own.
+    """
+    if isinstance(plain, str):
+        return as_shown(plain)
+    if isinstance(plain, Mapping):
+        return {_letters(key): _letters(value) for key, value in plain.items()}
+    if isinstance(plain, Sequence):
+        return [_letters(value) for value in plain]
+    return plain
 
 
 def _asked(refusal: Mapping[str, Any]) -> str:
@@ -222,7 +243,7 @@ def show_faults(
     `console` is where to; the `faults` are those of the ledger held against so many `certificates`.
     """
     for fault in faults:
-        say(console, fault.words())
+        say(console, as_shown(fault.words()))
     if faults:
         say(
             console,

@@ -353,7 +353,6 @@ def test_answers_of_records_are_plugged_in() -> None:
 @pytest.mark.parametrize(
     ("case", "due"),
     [
-        ((*NORMAL, "noise_aware"), "is taken as it is"),
         ((*NORMAL, "nuts"), "draws"),
         (("p.x", "bernoulli", "beta(1, 1)", "Beta"), "does not observe these noisy answers"),
         (("p.x", "normal", "normal_inverse_gamma(0, 1, 1, 1)", "Normal"), "does not observe"),

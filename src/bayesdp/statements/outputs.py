@@ -38,6 +38,8 @@ NOTES = frozenset(
         "X'X is held at the nearest positive definite matrix to the released one.",
         "The total time has a flat prior, and events are Poisson given it.",
         "The counts of the histogram are taken as independent, given their means.",
+        "Answers are taken as true, though they lean to the middle of the candidates.",
+        "The feature's law is a histogram whose shares have a flat prior.",
         "The features' law is the one of largest entropy with the released moments, up to noise.",
     }
 )

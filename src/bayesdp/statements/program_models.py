@@ -44,6 +44,8 @@ LIKELIHOODS: dict[str, tuple[str, ParameterPlaces]] = {
     "categorical_exposed": ("dirichlet", ParameterPlaces((), ABOVE, 2)),
     # The least value and the width of a bin; the standard deviation of each part.
     "mixture": ("normal", ParameterPlaces((ANYWHERE, ABOVE), ABOVE, 2)),
+    # The noise of the response, and 1 for a line with an intercept.
+    "answered_line": ("normal", ParameterPlaces((ABOVE, AT_LEAST))),
     # How many hypotheses there are, where each lies, and its chances of all values in turn.
     "chances": ("hypotheses", ParameterPlaces((ABOVE,), ANYWHERE, 4)),
     # How many records each group has, after the exposure of all or the records' spread.

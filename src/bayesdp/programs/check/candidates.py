@@ -8,7 +8,7 @@ runs, before anything is spent.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil
+from math import ceil, comb
 
 from bayesdp.kernel.programs.ranges import AdjacencyContext, Range, folded
 from bayesdp.programs.check.refusals import Rejected
@@ -47,6 +47,23 @@ def range_size(start: Fraction, stop: Fraction, step: Fraction) -> int:
     return max(0, ceil((stop - start) / step)) if step else 0
 
 
+def how_many_posteriors(candidates: Expr, n: Fraction | float) -> Fraction | float:
+    """The ways to share n records among the labels of `posteriors_of`: that many posteriors.
+
+    Of more records than candidates are ever listed, at least that many.
+    """
+    labels = labels_in(candidates)
+    if not isinstance(n, Fraction) or n > MOST_CANDIDATES:
+        return n + 1
+    return Fraction(comb(int(n) + labels - 1, labels - 1))
+
+
+def labels_in(candidates: Expr) -> int:
+    """Among how many labels the records of `posteriors_of` are shared; two of a released prior."""
+    prior = candidates.args[0]
+    return len(prior.args) if prior.op == "prior" else 2
+
+
 def sizes_of(candidates: Expr) -> list[tuple[str, Expr, int]]:
     """The numbers that the count of candidates depends on: name, expression, least value."""
     if candidates.op == "posteriors-of":
@@ -76,7 +93,9 @@ def _how_many(candidates: Expr, context: AdjacencyContext) -> Range:
         number = _held(name, size, least, candidates, context)
         if op == "linspace":
             return number
-        return Range(number.low + 1, number.high + 1)
+        ends = (number.low, number.high)
+        low, high = (how_many_posteriors(candidates, end) for end in ends)
+        return Range(low, high)
     else:
         raise Rejected("type", "Candidates are wanted here.", candidates)
     return Range(Fraction(many), Fraction(many))

@@ -311,13 +311,19 @@ def _check_sigma(
 
 def _of_one_family(candidates: Expr, prior: Expr) -> None:
     """Distances are computed inside one family: candidates are of the posterior's."""
-    offered = {"grid-of": candidates.data[:1], "posteriors-of": ("beta",)}.get(candidates.op)
-    if offered != prior.data[:1]:
+    family, size = prior.data[:1], len(prior.args)
+    offered, many = candidates.data[:1], size
+    if candidates.op == "posteriors-of":
+        before = candidates.args[0]
+        offered = before.data[:1] if before.op == "prior" else ("beta",)
+        many = len(before.args) if before.op == "prior" else size
+    if offered != family or many != size:
         raise Rejected(
             "type",
             "The candidates are of another family than the posterior.",
             candidates,
-            f"grid_of({prior.data[0]}, ...) or, for a beta prior, posteriors_of(prior, n=...).",
+            f"grid_of({prior.data[0]}, ...) or, for a beta or dirichlet prior, "
+            "posteriors_of(prior, n=...) of as many labels.",
         )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from math import inf, log, pi
 from typing import Any
 
@@ -160,8 +161,14 @@ def listed(expr: Expr, at: Evaluator) -> list[Any]:
             return [Fraction(number) for number in range(int(a), int(b), int(c))]
         return [a + (b - a) * i / (c - 1) for i in range(int(c))]
     if expr.op == "posteriors-of":
-        (a, b), n = prior_of(expr.args[0], at), int(at.numbers(expr.args[1], ())[0])
-        return [("dirichlet", (a + k, b + n - k)) for k in range(n + 1)]
+        before, n = prior_of(expr.args[0], at), int(at.numbers(expr.args[1], ())[0])
+        shared = (
+            counts for counts in product(range(n + 1), repeat=len(before)) if sum(counts) == n
+        )
+        return [
+            ("dirichlet", tuple(a + k for a, k in zip(before, counts, strict=True)))
+            for counts in shared
+        ]
     axes = [listed(axis, at) for axis in expr.args]
     family = str(expr.data[0])
     return [_distribution(family, a, b) for a in axes[0] for b in axes[1]]

@@ -9,7 +9,8 @@
 * Inference: `observed` into `posteriors`, `latent`, `private_totals`, `regression`, `quadrature`
   and `interpolated`; `generalized` (logistic and Poisson regressions, by an `ensemble` of
   walkers), `times`, `spreads` (of normal records), `shares` (with exposures), `pooled` (groups),
-  `mixtures` and `finite` (hypotheses); `diagnostics`; `laws` of released numbers, and draws.
+  `mixtures`, `finite` (hypotheses) and `perturbed` (answers of records, whose law is from
+  `channels`); `diagnostics`; `laws` of released numbers, and draws.
 * Results: `result`, `distributions` (each with a `law`), `spread`, `divergences`, `figures`.
 * The way through the ledger: `session`. A sign at the terminal meanwhile: `waiting`.
 """

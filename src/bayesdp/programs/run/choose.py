@@ -7,16 +7,17 @@ exp(2 D / scale).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor, inf, prod
+from math import ceil, comb, floor, inf, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.programs.check.candidates import MOST_CANDIDATES, fixed_size, sizes_of
+from bayesdp.kernel.programs.rows import labels_of
+from bayesdp.programs.check.candidates import MOST_CANDIDATES, fixed_size, labels_in, sizes_of
 from bayesdp.programs.ir import Expr, Release
 from bayesdp.programs.run import distributions as d
 from bayesdp.programs.run.distances import ERROR, STEP, hellinger_scores
@@ -33,14 +34,15 @@ from bayesdp.programs.run.private import (
 )
 
 if TYPE_CHECKING:
-    from bayesdp.arrays import Floats
+    from bayesdp.arrays import Floats, Ints
+    from bayesdp.programs.run.rows import RowValues
 
 
 @dataclass(frozen=True, repr=False)
 class Selection:
     """A softmax over candidates: their scores in steps (private), and the scale."""
 
-    candidates: tuple[Any, ...]
+    candidates: Sequence[Any]
     scores: tuple[int, ...]
     scale: float
 
@@ -110,27 +112,37 @@ def numbers_in(candidates: Expr, values: PrivateValues, known: Known = always) -
     together = prod(sizes)
     if candidates.op == "grid-of":
         together *= prod(fixed_size(axis) for axis in candidates.args)
+    if candidates.op == "posteriors-of" and sizes and labels_in(candidates) > 2:
+        together = comb(sizes[0] + labels_in(candidates) - 1, labels_in(candidates) - 1)
     if together > MOST_CANDIDATES:
         raise InputError(
             "candidates",
             together,
             expected=f"at most {MOST_CANDIDATES} of them together",
-            remedy="Try fewer values of each argument.",
+            remedy="Try fewer values of each argument."
+            if candidates.op == "grid-of"
+            else "Merge labels, or release noise_aware(laplace(statistics(model), epsilon=...)).",
         )
     return sizes
 
 
-def laws_of(candidates: Expr, values: PrivateValues) -> tuple[str, list[tuple[Fraction, Fraction]]]:
+def laws_of(candidates: Expr, values: PrivateValues) -> tuple[str, list[tuple[Fraction, ...]]]:
     """The family and exact parameters of candidate distributions; impossible ones are left out.
 
     Raises `InputError` where none is left.
     """
     if candidates.op == "posteriors-of":
-        (a, b), (n,) = exact_prior(candidates.args[0], values), numbers_in(candidates, values)
-        return "beta", [(a + k, b + n - k) for k in range(n + 1)]
+        before, (n,) = exact_prior(candidates.args[0], values), numbers_in(candidates, values)
+        family = "dirichlet" if candidates.args[0].data[:1] == ("dirichlet",) else "beta"
+        return family, [
+            tuple(a + k for a, k in zip(before, shared, strict=True))
+            for shared in ways_to_share(n, len(before))
+        ]
     family = str(candidates.data[0])
     first, second = (numbers_of(axis, values) for axis in candidates.args)
-    pairs = [(x, y) for x in first for y in second if y > 0 and (x > 0 or family == "normal")]
+    pairs: list[tuple[Fraction, ...]] = [
+        (x, y) for x in first for y in second if y > 0 and (x > 0 or family == "normal")
+    ]
     if not pairs:
         raise InputError(
             "candidates",
@@ -139,6 +151,16 @@ def laws_of(candidates: Expr, values: PrivateValues) -> tuple[str, list[tuple[Fr
             shown=False,
         )
     return family, pairs
+
+
+def ways_to_share(n: int, labels: int) -> Iterator[tuple[int, ...]]:
+    """Every table of counts of n records: of two labels by the first one's count."""
+    if labels == 1:
+        yield (n,)
+        return
+    for first in range(n + 1):
+        for rest in ways_to_share(n - first, labels - 1):
+            yield (first, *rest)
 
 
 def exact_prior(prior: Expr, values: PrivateValues) -> tuple[Fraction, ...]:
@@ -187,14 +209,31 @@ def _hellinger(
     shown: Sequence[tuple[Fraction, ...]] = laws
     if family == "normal":
         shown = [(mean, sd * sd) for mean, sd in laws]
-    scores = hellinger_scores(family, shown, posterior, candidates.op == "posteriors-of")
+    ordered = candidates.op == "posteriors-of" and family == "beta"
+    scores = hellinger_scores(family, shown, posterior, ordered)
+    if family == "dirichlet":
+        labels = labels_of(score.args[0].args[0].args[0].args[1], values.public.kinds)
+        return Selection(_Dirichlets(laws, labels), tuple(scores), scale)
     results = tuple(d.single(family, float(a), float(b)) for a, b in laws)
     return Selection(results, tuple(scores), scale)
 
 
+class _Dirichlets(Sequence[Any]):
+    """Dirichlet laws by their parameters: there may be very many, of which one is looked at."""
+
+    def __init__(self, laws: Sequence[tuple[Fraction, ...]], labels: tuple[str, ...]) -> None:
+        self.laws, self.labels = laws, labels
+
+    def __len__(self) -> int:
+        return len(self.laws)
+
+    def __getitem__(self, at: Any) -> Any:
+        return d.dirichlet(np.asarray([float(a) for a in self.laws[at]]), self.labels)
+
+
 def hellinger_law(
     score: Expr, candidates: Expr, values: PrivateValues, calibration: NoiseCalibration
-) -> tuple[str, list[tuple[Fraction, Fraction]], tuple[Fraction, ...], float]:
+) -> tuple[str, list[tuple[Fraction, ...]], tuple[Fraction, ...], float]:
     """The candidates' family and parameters, the posterior's parameters, and the scale."""
     family, laws = laws_of(candidates, values)
     posterior, extra = exact_posterior(score.args[0].args[0], values)
@@ -211,12 +250,12 @@ def exact_posterior(model: Expr, values: PrivateValues) -> tuple[tuple[Fraction,
     family = str(likelihood.data[0])
     data = values.public.filled(data)
     before = exact_prior(prior, values)
-    total = values.amount(Expr("sum", (data,)))
     if family == "categorical":
         size = Fraction(len(before))
         cells = Expr("data", (data.args[0], Expr("onehot", (data.args[1],), (size,))), data.data)
         counts = values.amount(Expr("sum", (cells,))).totals
         return tuple(a + c for a, c in zip(before, counts, strict=True)), Fraction(0)
+    total = values.amount(Expr("sum", (data,)))
     if family == "poisson":
         exposure = values.public.number(likelihood.args[0])
         return (before[0] + total.totals[0], before[1] + exposure), Fraction(0)
@@ -249,11 +288,26 @@ def per_record(
 
     Raises `InputError` for a score that doesn't depend on the record.
     """
-    data, score, candidates = release.args
-    data = values.public.filled(data)
+    kept = values.rows.mask(values.public.filled(release.args[0]))
+    floats, scores, scale = answer_scores(release, values, calibration)
+    table = scores(values.rows)
+    table = table if kept is None else table[kept]
+    if not len(table):
+        return np.zeros(0)
+    return np.asarray(floats[list(samplers.choose_each(table, scale))])
+
+
+def answer_scores(
+    release: Release, values: PrivateValues, calibration: NoiseCalibration
+) -> tuple[Floats, Callable[[RowValues], Ints], float]:
+    """What each record chooses among, its scores in steps below the best, and the scale.
+
+    The scores are a function of rows, of which each has a row of the table. Raises `InputError` for
+    a score that doesn't depend on the record.
+    """
+    _, score, candidates = release.args
     variable = str(score.data[0])
     numbers = numbers_of(candidates, values)
-    kept = values.rows.mask(data)
     bodies = [values.public.filled(score.args[0], {variable: number}) for number in numbers]
     limits = [values.context.range(body) for body in bodies]
     width = calibration.sensitivity
@@ -266,17 +320,17 @@ def per_record(
         )
     ends = [end for each in limits for end in (each.low, each.high)]
     unit = _unit(width, [end for end in ends if isinstance(end, Fraction)])
-    columns = []
-    for body, each in zip(bodies, limits, strict=True):
-        steps, _ = steps_of(values.rows.numbers(body), each, unit)
-        columns.append(steps if kept is None else steps[kept])
-    table = np.stack(columns, axis=1)
-    table -= table.max(axis=1, keepdims=True)
-    scale = calibration.choice(unit, Fraction(0))
+
+    def scores(rows: RowValues) -> Ints:
+        columns = [
+            steps_of(rows.numbers(body), each, unit)[0]
+            for body, each in zip(bodies, limits, strict=True)
+        ]
+        table = np.stack(columns, axis=1)
+        return np.asarray(table - table.max(axis=1, keepdims=True))
+
     floats = np.asarray([float(number) for number in numbers])
-    if not len(table):
-        return np.zeros(0)
-    return np.asarray(floats[list(samplers.choose_each(table, scale))])
+    return floats, scores, calibration.choice(unit, Fraction(0))
 
 
 # -- posterior samples -----------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 BITS = 30
@@ -85,11 +86,22 @@ def _beta(a: LawParameters, b: LawParameters, ball: Any) -> Any:
     return _dirichlet(a, b, ball)
 
 
+@lru_cache(maxsize=2**16)
+def _lgamma(value: Fraction, bits: int) -> Any:
+    """The logarithm of the gamma function with the precision that is set: `bits`.
+
+    Candidates share the numbers of their parameters.
+    """
+    return _ball(value).lgamma()
+
+
 def _dirichlet(a: LawParameters, b: LawParameters, ball: Any) -> Any:
+    import flint
+
     def log_norm(parts: Sequence[Fraction]) -> Any:
-        total = -ball(sum(parts, Fraction(0))).lgamma()
+        total = -_lgamma(sum(parts, Fraction(0)), flint.ctx.prec)
         for part in parts:
-            total += ball(part).lgamma()
+            total += _lgamma(part, flint.ctx.prec)
         return total
 
     middle = [(x + y) / 2 for x, y in zip(a, b, strict=True)]

@@ -27,6 +27,7 @@ from bayesdp.programs.ir import (
     expression,
 )
 from bayesdp.programs.run import choose, posteriors
+from bayesdp.programs.run.channels import channel_of
 from bayesdp.programs.run.diagnostics import exact_samples
 from bayesdp.programs.run.distributions import Joint, Samples
 from bayesdp.programs.run.gaussian import noisy_steps
@@ -121,10 +122,10 @@ class Machine:
         if release.op == "randomized-response":
             return self._respond(release)
         if release.op == "per-record-exponential":
-            numbers = choose.per_record(
-                release, self.private, self.calibration(release, node), self.samplers
-            )
-            self.noisy[release.name] = answers = Answers(numbers)
+            calibration = self.calibration(release, node)
+            numbers = choose.per_record(release, self.private, calibration, self.samplers)
+            channel = channel_of(release, self.private, calibration)
+            self.noisy[release.name] = answers = Answers(numbers, channel=channel)
             return answers
         if release.op == "above-threshold":
             calibration = self.calibration(release, node)
@@ -257,6 +258,9 @@ class Machine:
         model = expr.args[-1]
         name = str(expr.args[0].data[0]) if len(expr.args) > 1 else str(model.args[0].data[0])
         source, likelihood = self.noisy[name], model.args[1]
+        if len(expr.args) > 1 and model.args[0].op == "public":
+            feature, response = source, self.noisy[str(model.args[0].data[0])]
+            return posteriors.through_answers(feature, response, model, self.values)
         prior = posteriors.prior_of(model.args[2], self.values)
         if expr.op != "nuts":
             return posteriors.derived(expr.op, source, likelihood, prior, self.values)

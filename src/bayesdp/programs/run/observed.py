@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,21 @@ class Noisy:
 
 
 @dataclass(frozen=True, eq=False)
+class AnswerChannel:
+    """The law of a record's answer given its value, which lies in a column from `low` to `high`.
+
+    `law` gives a row for each of some values: the probabilities of the `answers`. A `whole` column
+    has whole numbers.
+    """
+
+    answers: Floats
+    low: float
+    high: float
+    whole: bool
+    law: Callable[[Floats], Floats] = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
 class Answers:
     """A noisy answer for each record: codes of `labels`, or numbers.
 
@@ -42,6 +58,8 @@ class Answers:
     labels: tuple[str, ...] = ()
     kept: float = 1.0
     other: float = 0.0
+    channel: AnswerChannel | None = None
+    """The law of an answer, where it depends on one column alone."""
 
     def __post_init__(self) -> None:
         self.values.setflags(write=False)

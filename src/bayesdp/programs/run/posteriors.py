@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesdp.errors import UnsupportedError
 from bayesdp.programs.ir import Expr
 from bayesdp.programs.run import distributions as d
-from bayesdp.programs.run import finite, generalized, mixtures, pooled, spreads
+from bayesdp.programs.run import finite, generalized, mixtures, perturbed, pooled, spreads
 from bayesdp.programs.run.latent import cells, require_pairs, window
 from bayesdp.programs.run.observed import Answers, Noisy, Source
 from bayesdp.programs.run.private_totals import log_likelihood, require_scale
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 
 FLAT_SIZE = "The number of records is private; its prior is flat."
 CLIP = "The clip of the records is not part of the model."
+TRUE_ANSWERS = "Answers are taken as true, though they lean to the middle of the candidates."
 MOST_PARTS = 256
 """The most parts of a prior that are taken one by one where the number of records is private."""
 MATCHED = "The prior is a mixture: it was replaced by the single law with its means and spread."
@@ -437,16 +437,17 @@ def _from_answers(
 ) -> d.Distribution:
     values = source.values
     if not source.labels:
-        if op != "plug-in":
-            raise UnsupportedError(
-                "noise_aware", "answers of per_record_exponential", expected="plug_in(model)"
-            )
-        total, n = float(values.sum()), float(len(values))
         if family == "poisson" and not about[0]:
             return prior
+        if op != "plug-in":
+            law = _univariate(prior)
+            return perturbed.posterior(source, family, about, law, _space(law))
+        total, n = float(values.sum()), float(len(values))
         if family == "poisson":
-            return _updated("gamma", _univariate(prior), max(total, 0.0), about[0])
-        return _updated("normal", _univariate(prior), total, n, about[0])
+            plugged = _updated("gamma", _univariate(prior), max(total, 0.0), about[0])
+        else:
+            plugged = _updated("normal", _univariate(prior), total, n, about[0])
+        return replace(plugged, notes=(*plugged.notes, TRUE_ANSWERS))  # type: ignore[type-var]
     counts = source.counts
     if family == "categorical":
         if op == "plug-in":
@@ -462,6 +463,16 @@ def _from_answers(
         return np.asarray(good * np.log(true) + bad * np.log1p(-true) + base.log_density(x))
 
     return by_quadrature("beta", logs, *_space(base))
+
+
+def through_answers(
+    feature: Source, response: Source, model: Expr, values: PublicValues
+) -> d.Distribution:
+    """A line through answers of the same records. `model` is that of the response."""
+    assert isinstance(feature, Answers)
+    assert isinstance(response, Answers)
+    about = [float(values.number(parameter)) for parameter in model.args[1].args]
+    return perturbed.line(feature, response, about, _univariate(prior_of(model.args[2], values)))
 
 
 AUGMENTED = (4, 500, 2500)

@@ -152,11 +152,11 @@ def _check_derived(value: Expr, program: Program) -> None:
     if answers is None or answers.op in ("laplace", "gaussian"):
         return
     numeric = answers.op == "per-record-exponential"
-    if numeric and (value.op != "plug-in" or family not in ("normal", "poisson")):
+    if numeric and (value.op == "nuts" or family not in ("normal", "poisson", "answered_line")):
         raise UnsupportedError(
             value.op.replace("-", "_"),
             "a model of per_record_exponential answers",
-            expected="plug_in of a normal or poisson model",
+            expected="plug_in or noise_aware of a normal or poisson model or of a line",
         )
     if not numeric and family not in ("bernoulli", "categorical", "chances"):
         raise UnsupportedError(

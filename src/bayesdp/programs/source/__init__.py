@@ -9,8 +9,8 @@
 * Functions: `rows`, `aggregates`, `clipping`, `functions`, `categories`; `releases`, `choices` (of
   `labels`), `candidates` and `thresholds`; `models` (of `noisy` sums too; `dependence`) with
   `likelihoods`, `families` (rows and statistics), `regressions`, `pooling`, `hypotheses` and
-  `finite` (models of them) and `bounded`; `after`, `laws` and `summaries` (posteriors);
-  `results`. How large values grow: `sizes`. Dictionaries: `tables`.
+  `finite` (models of them), `perturbed` (answers) and `bounded`; `after`, `laws` and `summaries`
+  (posteriors); `results`. How large values grow: `sizes`. Dictionaries: `tables`.
 
 Every function here raises `ProgramError` for what the language refuses, with the place and, where
 there is a remedy, what would be accepted. Their docstrings don't repeat that.

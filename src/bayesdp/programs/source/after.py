@@ -13,6 +13,7 @@ from bayesdp.programs.source.families import SEVERAL
 from bayesdp.programs.source.finite import check_after
 from bayesdp.programs.source.hypotheses import HYPOTHESES
 from bayesdp.programs.source.models import parts_of
+from bayesdp.programs.source.perturbed import parts_after
 from bayesdp.programs.source.values import LoweredValue, ModelObject, Scalar
 
 
@@ -54,16 +55,8 @@ def _after(
             "epsilon=...)).",
         )
     if isinstance(noisy, ModelObject) and noisy.kind == "noisy-model":
-        answers = noisy.about[0]
-        if op != "plug-in" and isinstance(answers, ModelObject) and answers.family == "number":
-            raise refuse(
-                "type",
-                node,
-                "What per_record_exponential answered is taken as it is.",
-                "plug_in(observe(answers, normal(sd=...), prior=...)).",
-            )
         _, prior = parts_of(noisy)
-        return _derived(op, bound.node, (noisy.expr,), prior, data, context)
+        return _derived(op, bound.node, parts_after(op, noisy, node), prior, data, context)
     model = None
     if isinstance(noisy, Scalar) and noisy.level == "public" and noisy.expr.op == "public":
         model = context.draft.models.get(str(noisy.expr.data[0]))

@@ -27,8 +27,8 @@ from bayesdp.programs.source.values import (
 )
 
 BY_STATISTICS = (
-    "A Dirichlet posterior is released through its statistics: "
-    "noise_aware(laplace(statistics(model), epsilon=...))."
+    "A Dirichlet posterior is chosen among posteriors_of(dirichlet(...), n=people.size), or "
+    "released through its statistics: noise_aware(laplace(statistics(model), epsilon=...))."
 )
 
 
@@ -91,13 +91,19 @@ def call_posteriors_of(node: ast.Call, context: Context) -> LoweredValue:
     """`posteriors_of(prior, n=)`: every posterior that n public records can give."""
     bound = bind(node, ["prior", "n"], needed=2)
     prior = model_object(bound.given["prior"], context, "prior")
-    if prior.family != "beta":
-        grid = f"grid_of({prior.family}, ...)"
+    if prior.family not in ("beta", "dirichlet"):
         raise refuse(
             "type",
             node,
-            "posteriors_of is for beta priors.",
-            BY_STATISTICS if prior.family == "dirichlet" else f"Use {grid}.",
+            "posteriors_of is for beta and dirichlet priors.",
+            f"Use grid_of({prior.family}, ...).",
+        )
+    if prior.family == "dirichlet" and prior.expr.op != "prior":
+        raise refuse(
+            "prior",
+            node,
+            "Candidates of several numbers are the posteriors of a prior that is written out.",
+            "posteriors_of(dirichlet(1, 1, 1), n=people.size)",
         )
     size = _public_size(bound.given["n"], context)
     expr = Expr("posteriors-of", (prior.expr, size), (), place(node))

@@ -21,6 +21,7 @@ from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.labels import choice_among, chosen_label
 from bayesdp.programs.source.models import POSTERIOR, model_of
+from bayesdp.programs.source.perturbed import answered_column
 from bayesdp.programs.source.rows import ONE, check_all_rows, data_expr, private_data
 from bayesdp.programs.source.scope import FunctionScope
 from bayesdp.programs.source.values import (
@@ -159,7 +160,8 @@ def call_per_record_exponential(node: ast.Call, context: Context) -> LoweredValu
     name = context.draft.emit(
         "per-record-exponential", node, [rows, scored, candidates.expr], options
     )
-    return ModelObject("noisy-data", name, "number", (), True)
+    about = answered_column(data, body.expr, context)
+    return ModelObject("noisy-data", name, "number", about, True)
 
 
 def call_posterior_sample(node: ast.Call, context: Context) -> LoweredValue:

@@ -38,7 +38,11 @@ BARE = ("bernoulli", "categorical", "normal", "geometric", "exponential_time", *
 """Likelihoods without a parameter of their own: `geometric` and `geometric()` are the same."""
 OWN = ("negative_binomial", "exponential_time", "normal_unknown", "mixture", *GENERALIZED)
 """Likelihoods whose rows and statistics are this file's."""
-SEVERAL = ("linear_model", "normal_unknown", "mixture", *GENERALIZED, *POOLED.values())
+SEVERAL = (
+    *("linear_model", "answered_line", "normal_unknown", "mixture"),
+    *GENERALIZED,
+    *POOLED.values(),
+)
 """Likelihoods whose posterior is of several numbers, though no Dirichlet one."""
 NAMES = {
     "negative_binomial": "negative_binomial(r=)",

@@ -35,6 +35,7 @@ from bayesdp.programs.source.hypotheses import (
     with_table,
 )
 from bayesdp.programs.source.noisy import observed_sum
+from bayesdp.programs.source.perturbed import is_line, line_through
 from bayesdp.programs.source.pooling import POOLED, pooled, sums_of_groups
 from bayesdp.programs.source.rows import ONE, data_expr, is_public_data, row_value, summed
 from bayesdp.programs.source.scope import LIKELIHOODS, PRIORS
@@ -229,6 +230,8 @@ def call_observe(node: ast.Call, context: Context) -> LoweredValue:
         likelihood = with_answers(likelihood, prior, data, bound.given["data"])
         expr = Expr("observe", (data.expr, likelihood.expr, prior.expr), (), place(node))
         return ModelObject("noisy-model", expr, likelihood.family, (data, likelihood, prior), True)
+    if isinstance(data, Items) and is_line(data):
+        return line_through(data, likelihood, prior, node)
     if isinstance(data, Scalar) and data.released:
         return observed_sum(data, likelihood, prior, node, context)
     if not isinstance(data, Data):

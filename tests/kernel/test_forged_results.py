@@ -376,6 +376,25 @@ def place_shown(place: Any) -> Callable[[Document], None]:
     return change
 
 
+def other_form(place: int, number: int = 0, **keys: Any) -> Callable[[Document], None]:
+    """An output with other keys beside its type and name."""
+
+    def change(document: Document) -> None:
+        outputs = document["results"][place]["outputs"]
+        kept = {key: part for key, part in outputs[number].items() if key in ("type", "name")}
+        outputs[number] = kept | keys
+
+    return change
+
+
+A_BETA = {"family": "beta", "mean": 0.5, "sd": 0.1, "interval95": [0.3, 0.7]}
+TWO_SHARES: dict[str, Any] = {
+    "family": "beta",
+    "mean": [0.5, 0.5],
+    "sd": [0.1, 0.1],
+    "interval95": [[0.3, 0.7], [0.3, 0.7]],
+    "names": ["a", "b"],
+}
 PROGRAMS: dict[str, Callable[[Document], None]] = {
     "place-beyond": place_shown(4),
     "place-between": place_shown(0.5),
@@ -406,6 +425,13 @@ PROGRAMS: dict[str, Callable[[Document], None]] = {
     "distribution-interval-outside": output(0, interval95=[0.1, 1.5]),
     "distribution-note": output(0, notes=["the level is 0"]),
     "distribution-family": output(0, family="proof"),
+    "distribution-of-another-family": output(0, family="normal"),
+    "distribution-pooled": output(0, family="pooled"),
+    "distribution-of-several": other_form(0, **TWO_SHARES),
+    "distribution-is-a-number": other_form(4, 0, value=0.5),
+    "distribution-is-answers": other_form(4, 0, answers=[1.0], labels=[]),
+    "draws-are-a-number": other_form(4, 1, value=0.5),
+    "a-number-is-a-distribution": other_form(3, 0, **A_BETA),
     "distribution-sd": output(0, sd=-0.1),
     "distribution-true": output(0, mean=True),
     "distribution-names": output(0, names=["a"]),

@@ -98,6 +98,7 @@ def _check_answer(
     )
     for output, (kind, node) in zip(outputs, returned, strict=True):
         agree(output["type"], kind, "type", where)
+        require(_is_of(output, kind), f"the output is not a {kind}, as the program says", where)
         if node.op == "public" and node.data[0] in releases:
             due = releases[str(node.data[0])]
             require(
@@ -105,6 +106,38 @@ def _check_answer(
             )
         if "cells" in output:
             agree(tuple(output["cells"]), _cells(node, made, program), "cells", where)
+
+
+_FAMILIES = {
+    "Beta": ("beta",),
+    "Gamma": ("gamma",),
+    "Dirichlet": ("dirichlet",),
+    "Normal": ("normal", "regression", "mixture"),
+    "Samples": ("beta", "gamma", "dirichlet", "normal", "regression", "mixture", "pooled"),
+}
+"""The families of the distributions that are announced so; a posterior of several numbers, such as
+coefficients, is a Normal one."""
+_OF_ONE_NUMBER = ("Beta", "Gamma")
+_VALUES: Mapping[str, type | tuple[type, ...]] = {
+    "Bool": (bool, int),
+    "Int": int,
+    "Real": (int, float),
+    "Category": str,
+    "Vector": list,
+    "Matrix": list,
+}
+
+
+def _is_of(output: Mapping[str, Any], kind: str) -> bool:
+    """Whether an output has the form of the announced type, and is of a family that it has."""
+    if "family" in output:
+        several = isinstance(output["mean"], list)
+        return output["family"] in _FAMILIES.get(kind, ()) and not (
+            several and kind in _OF_ONE_NUMBER
+        )
+    if "answers" in output:
+        return kind in ("Vector", "Samples")
+    return kind in _VALUES and isinstance(output["value"], _VALUES[kind])
 
 
 def _names(

@@ -2,7 +2,8 @@
 
 `run` is the whole way: check, debit, run once, store.
 
-* Before the debit: `readiness`, `table` (columns as the program's record declares them).
+* Before the debit: `readiness`, `table` (columns as the program's record declares them), `persons`
+  (records of several rows).
 * The interpreter: `machine`, with `public` and `private` values, `rows`, `folds` and `sizes`.
 * Noise: `noise`, `gaussian`, `choose` (exponential mechanism, answers of records), `thresholds`,
   `distances`; `spends` is what the ledger keeps.

@@ -134,8 +134,10 @@ class _Folding:
             rows = np.lexsort((rows, key if fold.op == "first" else -key, self.units))
         starts = np.searchsorted(self.units[rows], np.arange(self.size))
         value = self.values.value(fold.value)
-        held: Any = value.codes if isinstance(value, Labels) else self.values.numbers(fold.value)
-        return np.asarray(held[rows[starts]])
+        chosen = rows[starts]
+        if isinstance(value, Labels):
+            return np.asarray(value.codes[chosen], dtype=np.int64)
+        return np.asarray(self.values.numbers(fold.value)[chosen], dtype=np.float64)
 
     def _held(self, values: Any, kind: Type) -> CellValues:
         if kind.kind == "bool":

@@ -176,7 +176,8 @@ def _everybody(document: Document) -> None:
     everywhere(document, lambda population: population.pop("size"))
     everywhere(document, lambda population: population.update(model="unknown", records=4))
     for step in document["derivation"]["premises"]:
-        level = 4 * step["evidence"]["cost"]["any"]
+        cost = step["evidence"]["cost"]
+        level = 4 * (cost["any"] + cost["lipschitz"])
         step["conclusion"]["epsilon"] = level * (1 + 1e-12)
         step["rule"], step["evidence"]["details"] = "cluster-size", {}
     first, last = document["derivation"]["premises"]

@@ -288,3 +288,21 @@ def test_no_study_releases_from_a_data_set_with_deltas(tmp_path: Path) -> None:
     with pytest.raises(UnreadDeltaError, match="3e-07"):
         study.register()
     assert len(book.spends("d")) == 1
+
+
+def test_a_preview_says_that_a_delta_is_used_up(tmp_path: Path) -> None:
+    """It is an answer, not an error; and the debit is refused."""
+    reading = Reading("dp", 3.0, delta=1e-6, mechanism_delta=5e-7)
+    book = ledger(tmp_path / "ledger.db", level=level)
+    book.ensure("d", "row", reading)
+    asked = [Spend("d", "row", "q", "any", 0.5, dp_delta=3e-7)]
+    assert book.preview("d", "row", reading, asked).refusal is None
+    book.debit("d", "row", asked, study="s", request={})
+    preview = book.preview("d", "row", reading, asked)
+    assert preview.refusal is not None
+    assert "sets aside 5e-07" in preview.refusal
+    assert (preview.fits, preview.reason) == (0.0, "budget")
+    (line,) = preview.readings
+    assert (line["level"], line["level_after"], line["holds"]) == (0.5, None, False)
+    with pytest.raises(UnreadDeltaError):
+        book.debit("d", "row", asked, study="s", request={})

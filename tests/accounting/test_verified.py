@@ -238,3 +238,33 @@ def test_sums_that_doubles_do_not_hold(parts: list[float]) -> None:
 def test_a_sum_beyond_the_doubles() -> None:
     with pytest.raises(OverflowError):
         sum_of_many([1.7e308] * 2)
+
+
+def test_a_file_with_two_names_is_one_ledger_and_is_named(
+    book: Ledger, path: Path, tmp_path: Path
+) -> None:
+    os.link(path, tmp_path / "other.db")
+    other = ledger(tmp_path / "other.db")
+    debit(other, 0.25)
+    with pytest.raises(BudgetExceededError):
+        debit(book, 0.25)
+    (fault,) = book.faults()
+    assert "it has 2 names" in fault.problem
+    (tmp_path / "other.db").unlink()
+    assert book.faults() == []
+    (tmp_path / "link.db").symlink_to(path)
+    assert ledger(tmp_path / "link.db").faults() == []
+
+
+def test_copies_are_two_ledgers_that_certificates_tell_apart(
+    book: Ledger, path: Path, tmp_path: Path
+) -> None:
+    shutil.copy(path, tmp_path / "copy.db")
+    copy = ledger(tmp_path / "copy.db")
+    release = debit(book, 0.25)
+    debit(copy, 0.25)
+    head = book.debited(release)
+    certificate = {"release": release, "ledger": {"sequence": head.sequence, "head": head.hash}}
+    assert copy.faults() == []
+    (fault,) = copy.faults({"c": certificate})
+    assert "with another hash" in fault.problem

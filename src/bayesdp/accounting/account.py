@@ -80,8 +80,9 @@ class Preview:
     """What a debit would do.
 
     `readings` are as in `Ledger.show`, each with its `level_after`, what is `left_after` and
-    whether it `holds`; `refusal` is the message with which `debit` would refuse, or None, and
-    `fits` the largest multiple of the costs that all readings allow, rounded down: 1 or less.
+    whether it `holds` (`None` and `None` where it has no room for a mechanism's own delta, and so
+    no level); `refusal` is the message with which `debit` would refuse, or None, and `fits` the
+    largest multiple of the costs that all readings allow, rounded down: 1 or less.
     `counted` says in words which releases the readings are about, `reason` why it is refused.
     """
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayesdp.accounting.account import Account
+from bayesdp.accounting.deltas import UnreadDeltaError
 from bayesdp.accounting.rounded import STEPS, keeps, left, left_words, scaled, spent, up_words
 from bayesdp.accounting.spend import LevelFunction, Reading, Spend, total_cost
 from bayesdp.statements.base import exact_text
@@ -88,8 +89,15 @@ class Limits:
     def previewed(
         self, reading: Reading, before: Sequence[Spend], new: Sequence[Spend]
     ) -> dict[str, Any]:
-        """A reading as a preview has it: over the spends `before`, and over the `new` ones too."""
-        after = self.level(reading, [*before, *new])
+        """A reading as a preview has it: over the spends `before`, and over the `new` ones too.
+
+        Where it has no room for deltas of the new ones, there is no level afterwards: `None`.
+        """
+        try:
+            after = self.level(reading, [*before, *new])
+        except UnreadDeltaError:
+            nothing = {"level_after": None, "left_after": None, "holds": False}
+            return {**self.read(reading, before), **nothing}
         return {
             **self.read(reading, before),
             "level_after": after,

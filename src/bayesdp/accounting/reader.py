@@ -18,7 +18,7 @@ from bayesdp.accounting.against import certificate_faults, missing_words
 from bayesdp.accounting.analysts import checked_analyst
 from bayesdp.accounting.chosen import EntryFilter, chosen
 from bayesdp.accounting.contents import Book, DatasetRecord, DebitRecord, decoded
-from bayesdp.accounting.deltas import within_deltas
+from bayesdp.accounting.deltas import UnreadDeltaError, within_deltas
 from bayesdp.accounting.entries import Head, LedgerFault, UndecodedError
 from bayesdp.accounting.limits import Limits
 from bayesdp.accounting.listing import dataset_listed, release_in_full
@@ -246,19 +246,21 @@ class LedgerReader:
             account, known, _ = admitted(
                 book, dataset, unit, reading, columns, people, only_if_first=True
             )
-            who = self._who(analyst)
-            stop = stopped(book, dataset, account, self._limits, who, spends)
-        if not known:
-            account = account.with_reading(dataset, reading)
-        check_spoken(account, spends)
-        readings = [
-            self._limits.previewed(registered, account.spends, spends)
-            for registered in account.readings
-        ]
-        counted = account.counted_words()
+            if not known:
+                account = account.with_reading(dataset, reading)
+            check_spoken(account, spends)
+            readings = [
+                self._limits.previewed(registered, account.spends, spends)
+                for registered in account.readings
+            ]
+            counted = account.counted_words()
+            try:
+                stop = stopped(book, dataset, account, self._limits, self._who(analyst), spends)
+                broken = [] if stop is not None else self._limits.broken(account, spends)
+            except UnreadDeltaError as error:  # smaller costs may have the same deltas
+                return Preview(readings, str(error), 0.0, counted)
         if stop is not None:
             return Preview(readings, stop.words, 0.0, counted, stop.reason)
-        broken = self._limits.broken(account, spends)
         if not broken:
             return Preview(readings, None, counted=counted)
         fits = self._limits.fits(account, spends)

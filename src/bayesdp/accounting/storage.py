@@ -204,7 +204,17 @@ class LedgerFile:
                 return wrong  # the entries may be anywhere
             rows = schema.rows_of(connection)
             wrong += chain_faults(rows)
-            return wrong or verified.faults(self.place, rows)
+            return wrong or [*verified.faults(self.place, rows), *self._other_names()]
+
+    def _other_names(self) -> Iterator[LedgerFault]:
+        """That the file has several names: what a killed process left half done is beside one."""
+        number = self.path.stat().st_nlink
+        if number > 1:
+            words = (
+                f"it has {number} names (hard links). What a killed process left half done stands "
+                "beside the name that it used, and nobody finds it under another: remove the others"
+            )
+            yield LedgerFault("file", words)
 
     def _check_there(self) -> None:
         if not self.exists():

@@ -271,10 +271,12 @@ def show_readings(
     """
     whose = f"the data set '{dataset}'" if people is None else f"the people '{people}'"
     for reading in readings:
+        later = reading["level_after"]
+        after = "none" if later is None else level_words(later)
         say(
             console,
             f"Budget of {whose} ({counted}): {reading['notion'].upper()} level "
-            f"{level_words(reading['level'])} now, {level_words(reading['level_after'])} after a "
+            f"{level_words(reading['level'])} now, {after} after a "
             f"release, of {budget_words(reading['total'])}{at_delta(reading.get('delta', 0.0))}; "
             f"{left_words(reading['total'], reading['left'])} is left now.",
         )

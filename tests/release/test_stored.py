@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ from typer.testing import CliRunner
 import bayesdp as bdp
 from bayesdp.accounting.ledger import Ledger
 from bayesdp.accounting.schema import result_content
+from bayesdp.accounting.transaction import Transaction
 from bayesdp.cli import app
+from bayesdp.release.derived_spec import DerivedSpec
+from bayesdp.release.drawing import StudyDrawing
 from bayesdp.release.stored import StoredRelease
 from tests.accounting.chains import chain_anew, change
 from tests.golden.cases import PEOPLE, PEOPLE_CSV
@@ -111,6 +115,135 @@ def test_what_was_debited_without_a_result_is_spent(
     assert releases(study(tmp_path))[1:] == [paid.id]
     assert study(tmp_path).release_once("june").id == paid.id
     assert study(tmp_path).ledger().show()[0]["spent"] >= 1.99
+
+
+# -- two calls at the same time --------------------------------------------------------------------
+
+
+def meanwhile(
+    patch: pytest.MonkeyPatch, owner: type, step: str, other: Callable[[], object]
+) -> None:
+    """Let another call happen right before this one's `step`."""
+    original, calls = getattr(owner, step), list[int]()
+
+    def wrapped(*arguments: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 1:
+            other()
+        return original(*arguments)
+
+    patch.setattr(owner, step, wrapped)
+
+
+@pytest.mark.parametrize("epsilon", [4.0, 1.0], ids=["room for both", "room for one"])
+@pytest.mark.parametrize("step", [(bdp.Study, "_exact"), (Transaction, "debit")])
+def test_who_comes_second_pays_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: tuple[type, str], epsilon: float
+) -> None:
+    """Another call was debited and stored while this one read the table."""
+    first: list[Any] = []
+    made = study(tmp_path, epsilon=epsilon)
+    meanwhile(
+        monkeypatch,
+        *step,
+        lambda: first.append(study(tmp_path, epsilon=epsilon).release_once("june")),
+    )
+    answer = made.release_once("june")
+    assert isinstance(answer, StoredRelease)
+    assert answer.to_dict() == first[0].to_dict()
+    assert not answer.paid
+    assert "Nothing was spent now." in str(answer)
+    assert releases(made) == [first[0].id]
+
+
+def test_where_both_have_paid_both_have_one_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other call debits later and stores earlier: it was seen first."""
+    first: list[Any] = []
+    made = study(tmp_path)
+    meanwhile(
+        monkeypatch,
+        StudyDrawing,
+        "draw",
+        lambda: first.append(study(tmp_path).release_once("june")),
+    )
+    answer = made.release_once("june")
+    assert isinstance(answer, StoredRelease)
+    assert answer.to_dict() == first[0].to_dict()
+    assert "both have paid" in str(answer)
+    debits = releases(made)
+    assert len(debits) == 2
+    assert debits[1] == first[0].id
+    for _ in range(2):
+        again = study(tmp_path).release_once("june")
+        assert again.to_dict() == first[0].to_dict()
+        assert "Nothing was spent now." in str(again)
+    assert releases(made) == debits
+
+
+def test_a_key_that_another_study_takes_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = study(tmp_path, SUM)
+    meanwhile(monkeypatch, Transaction, "debit", lambda: study(tmp_path, MEAN).release_once("june"))
+    with pytest.raises(bdp.InputError, match="declares something else"):
+        made.release_once("june")
+    assert len(releases(made)) == 1
+
+
+def test_a_failed_debit_of_the_same_key_does_not_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(StudyDrawing, "draw", lambda *_: 1 / 0)
+        with pytest.raises(bdp.errors.FailedError):
+            study(tmp_path).release_once("june")
+    paid = study(tmp_path).release_once("june")
+    assert not isinstance(paid, StoredRelease)
+    assert len(releases(study(tmp_path))) == 2
+
+
+# -- another study, another source -----------------------------------------------------------------
+
+
+def test_a_key_belongs_to_one_source(tmp_path: Path) -> None:
+    for month in ("june", "july"):
+        (tmp_path / f"{month}.csv").write_text(PEOPLE_CSV)
+        text = PEOPLE.replace("people.csv", f"{month}.csv")
+        assert text != PEOPLE
+        (tmp_path / f"{month}.toml").write_text(text)
+    june, july = (bdp.Study.load(tmp_path / f"{month}.toml") for month in ("june", "july"))
+    first = june.release_once("report")
+    with pytest.raises(bdp.InputError, match=r"with another data\.source"):
+        july.release_once("report")
+    assert june.release_once("report").to_dict() == first.to_dict()
+    request = june.ledger().release(first.id)["request"]
+    assert "june.csv" not in json.dumps(request)
+
+
+def test_a_key_belongs_to_what_is_derived(tmp_path: Path) -> None:
+    ratio = {"name": "r", "kind": "ratio", "numerator": "mean", "denominator": "sum"}
+    made = derived_study(tmp_path, ratio)
+    first = made.release_once("june")
+    with pytest.raises(bdp.InputError, match="declares something else"):
+        study(tmp_path, MEAN, SUM).release_once("june")
+    with pytest.raises(bdp.InputError, match="declares something else"):
+        derived_study(tmp_path, ratio | {"name": "other"}).release_once("june")
+    assert derived_study(tmp_path, ratio).release_once("june").to_dict() == first.to_dict()
+
+
+def derived_study(folder: Path, derived: dict[str, Any]) -> bdp.Study:
+    made = study(folder, MEAN, SUM)
+    made.spec = made.spec.model_copy(update={"derived": (DerivedSpec(**derived),)})
+    return made
+
+
+@pytest.mark.parametrize("key", ["a\x1b[31m", "a\u202e", "a\nb", "a\0"])
+def test_a_key_is_one_visible_line(tmp_path: Path, key: str) -> None:
+    with pytest.raises(bdp.InputError, match=r"^key is"):
+        study(tmp_path).release_once(key)
+    assert not (tmp_path / "ledger.db").exists()
 
 
 def test_an_edited_result_is_not_handed_out(tmp_path: Path) -> None:

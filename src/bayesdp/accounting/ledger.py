@@ -11,7 +11,7 @@ before a result is shown. A crash in between loses budget, never privacy.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NewType
 
@@ -43,6 +43,7 @@ from bayesdp.accounting.contents import (
 from bayesdp.accounting.entries import Head
 from bayesdp.accounting.exchange import entries_of, lines_of, not_an_export
 from bayesdp.accounting.field_checks import check_text
+from bayesdp.accounting.listing import release_in_full
 from bayesdp.accounting.lookalikes import require_known_analyst
 from bayesdp.accounting.people import (
     admitted,
@@ -258,10 +259,13 @@ class Ledger(LedgerReader):
         study: str,
         request: dict[str, Any],
         analyst: str | None = None,
+        unless: Callable[[list[dict[str, Any]]], None] | None = None,
     ) -> ReleaseId:
         """Write the spends of one release, durably, or refuse and write only whose attempt it was.
 
-        One transaction checks every reading over all spends, old and new, and inserts. Raises
+        One transaction checks every reading over all spends, old and new, and inserts. `unless` is
+        called in it with all releases of the data set, as `releases` has them; what it raises is
+        raised, with nothing written. Raises
         `BudgetExceededError` (which reading breaks, what is left, what would fit, or that an
         analyst's share is used up), `Refusal` for a data set that is frozen, `LedgerError`
         (no reading registered, another data set, protected unit or people, or columns of which a
@@ -279,6 +283,9 @@ class Ledger(LedgerReader):
             check_unit(dataset, account.unit, unit)
             check_named(dataset, account.people, spends[0].people)
             check_spoken(account, spends)
+            if unless is not None:
+                record = book.datasets[dataset]
+                unless([release_in_full(log, record, debit) for debit in record.debits])
             stop = stopped(book, dataset, account, self._limits, analyst, spends)
             broken = [] if stop is not None else self._limits.broken(account, spends)
             if stop is not None:

@@ -70,8 +70,10 @@ def release_listed(log: Log, record: DatasetRecord, debit: DebitRecord) -> dict[
 def release_in_full(log: Log, record: DatasetRecord, debit: DebitRecord) -> dict[str, Any]:
     """One release as `Ledger.release` has it: with `dataset`, `unit` and `request` too.
 
-    `log`, `record` and `debit` as in `release_listed`.
+    `stored` is the number of its result's entry, `None` without one. `log`, `record` and `debit` as
+    in `release_listed`.
     """
     listed = release_listed(log, record, debit)
     named = {"dataset": record.name, "unit": record.unit}
-    return {**named, **listed, "request": decoded(lambda: debit.said["request"])}
+    stored = None if debit.result is None else debit.result.sequence
+    return {**named, **listed, "request": decoded(lambda: debit.said["request"]), "stored": stored}

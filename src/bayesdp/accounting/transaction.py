@@ -7,7 +7,7 @@ not stored. A crash in between loses budget, never privacy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
@@ -32,7 +32,8 @@ class LedgerEntry:
 
     `private` and `public` are the columns that the release declares so; `study` is what asked for
     the release, `request` the query or program it asked for, and `analyst` the person: the login
-    name if it is `None`. `people` are those whom the data set shares with others.
+    name if it is `None`. `people` are those whom the data set shares with others, `unless` is as of
+    `Ledger.debit`.
     """
 
     dataset: str
@@ -45,6 +46,7 @@ class LedgerEntry:
     public: Sequence[str] = ()
     analyst: str | None = None
     people: str | None = None
+    unless: Callable[[list[dict[str, Any]]], None] | None = None
 
     def preview(self, ledger: Ledger) -> Preview:
         """What the debit would do, without writing. Raises as `Ledger.preview` does."""
@@ -79,6 +81,7 @@ class LedgerEntry:
             study=self.study,
             request=dict(self.request),
             analyst=self.analyst,
+            unless=self.unless,
         )
 
 

@@ -255,7 +255,7 @@ def ledger_entry(
 
     `reading` is the study's, `spends` what is debited, and `request` what was asked for.
     """
-    data = study.data
+    data, columns = study.data, declared_columns(study)
     return LedgerEntry(
         data.dataset,
         data.protected_unit,
@@ -264,8 +264,9 @@ def ledger_entry(
         study=name,
         request=request,
         analyst=study.budget.analyst,
+        private=columns["private"],
+        public=columns["public"],
         people=data.people,
-        **declared_columns(study),
     )
 
 

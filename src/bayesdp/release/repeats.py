@@ -212,8 +212,11 @@ def require_new(study: str, ledger: Ledger) -> None:
             raise Refusal(_words(kept))
 
 
-def digest(study: StudySpec, reading: Reading) -> str:
-    """A digest that is the same for identical studies. `reading` is that of the study."""
+def digest(study: StudySpec, reading: Reading, *, derived: bool = False) -> str:
+    """A digest that is the same for identical studies. `reading` is that of the study.
+
+    Numbers that are computed from released ones cost nothing, and count with `derived` only.
+    """
     plain = {
         "data": study.data.model_dump(mode="json", exclude={"source", "csv", "people"}),
         "columns": {name: describe_column(column) for name, column in study.columns.items()},
@@ -222,6 +225,8 @@ def digest(study: StudySpec, reading: Reading) -> str:
         "queries": [query.model_dump(mode="json") for query in study.queries],
         "programs": {name: file.text for name, file in study.programs.items()},
     }
+    if derived and study.derived:  # digests of other studies stay what they were
+        plain["derived"] = [spec.model_dump(mode="json") for spec in study.derived]
     return hashlib.sha256(canonical_json(plain).encode()).hexdigest()
 
 

@@ -55,7 +55,7 @@ from bayesdp.release.repeats import digest, released_before, require_new, uncoun
 from bayesdp.release.spec import FROM_DATA, StressSpec, StudySpec
 from bayesdp.release.spec_parts import NO_NOISE, BudgetSpec, QuerySpec
 from bayesdp.release.spend_instead import smaller_spend
-from bayesdp.release.stored import IDENTITY, StoredRelease, checked_key, stored_release
+from bayesdp.release.stored import Asked, StoredRelease
 from bayesdp.release.stress import Stress, stress
 from bayesdp.release.study_table import StudyTable
 from bayesdp.release.sweep import Sweep, priced_alone, sweep
@@ -385,7 +385,7 @@ class Study:
         """
         if not again:
             require_new(digest(self.spec, self._reading), self.ledger())
-        return self._release({}, clock, warn)
+        return self._release(None, clock, warn)
 
     def release_once(
         self,
@@ -398,26 +398,27 @@ class Study:
 
         That result is then the answer: the same numbers, at no cost, whatever the table has become.
         So a call that was cut short may simply be made again. What was debited without a result is
-        spent, and another call pays again. Two calls at the same time may both pay.
+        spent, and another call pays again. Two calls at the same time may both pay; then both
+        answer with the result that was stored first.
 
         `key` is a text of the caller's, such as the month of a report; `clock` and `warn` as of
         `release`. Raises as `release` does, and `InputError` for a key that another study of the
-        data set has used.
+        data set has used, or this one with another source.
         """
-        identity = digest(self.spec, self._reading)
-        dataset = self.spec.data.dataset
-        stored = stored_release(self.ledger(), dataset, checked_key(key), identity)
-        if stored is not None:
-            return stored
-        return self._release({"key": key, IDENTITY: identity}, clock, warn)
+        source = self.spec.data.source
+        declared = source if isinstance(source, str) else None
+        asked = Asked(key, digest(self.spec, self._reading, derived=True), declared)
+        return asked.once(
+            self.ledger(), self.spec.data.dataset, lambda: self._release(asked, clock, warn)
+        )
 
     def _release(
         self,
-        asked_with: Mapping[str, str],
+        asked: Asked | None,
         clock: Callable[[], datetime] | None,
         warn: Callable[[str], None] | None,
     ) -> Release:
-        """Debit, draw, store and show; `asked_with` stands in the ledger beside the queries."""
+        """Debit, draw, store and show; what it was `asked` with stands in the ledger too."""
         ledger, identity = self.ledger(), digest(self.spec, self._reading)
         who = self.spec.data.dataset, self.name
         analyst = self.spec.budget.analyst
@@ -438,7 +439,8 @@ class Study:
             for warning in warnings:
                 warn(warning)
         drawing = StudyDrawing(ledger, plan, exact, identity, warnings, clock)
-        release = Transaction(ledger, self._entry(plan, asked_with), drawing).run()
+        entry = self._entry(plan, asked)
+        release = Transaction(ledger, entry, drawing).run()
         self._priced = release.id, plan
         return release
 
@@ -524,10 +526,12 @@ class Study:
             return self._priced[1]
         return self._plan(release.certificate.body["n"])
 
-    def _entry(self, plan: Plan, asked_with: Mapping[str, str] | None = None) -> LedgerEntry:
-        queries = [query.name for query in self.spec.queries]
-        request = {"queries": queries, **(asked_with or {})}
-        return ledger_entry(self.spec, plan.reading, plan.spends, name=self.name, request=request)
+    def _entry(self, plan: Plan, asked: Asked | None = None) -> LedgerEntry:
+        request: dict[str, Any] = {"queries": [query.name for query in self.spec.queries]}
+        if asked is not None:
+            request |= asked.request()
+        entry = ledger_entry(self.spec, plan.reading, plan.spends, name=self.name, request=request)
+        return entry if asked is None else replace(entry, unless=asked.require_unanswered)
 
     def _exact(self, ledger: Ledger, asked: list[Spend]) -> tuple[Plan, ExactValues]:
         """Before the debit: the price, a look at the budget, and what noise will be added to.

@@ -15,11 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesdp.accounting import Ledger, Reading, entries, verified
+from bayesdp.accounting.contents import release_content
 from bayesdp.accounting.entries import Entry, following
 from bayesdp.errors import BudgetExceededError, LedgerError
 from bayesdp.numbers import float_above, sum_of_many
 from tests.accounting.chains import chain_anew
-from tests.accounting.helpers import debit, ledger
+from tests.accounting.helpers import debit, ledger, spend
 
 CHEAPER = "UPDATE entries SET content = replace(content, '0.125', '0.0625') WHERE kind = 'release'"
 
@@ -180,6 +181,30 @@ def test_what_was_undone_is_not_remembered(book: Ledger) -> None:
     debit(book, 0.375)
     with pytest.raises(BudgetExceededError):
         debit(book, 0.125)
+    assert book.faults() == []
+
+
+def test_a_book_that_was_told_of_what_was_undone_is_not_remembered(book: Ledger) -> None:
+    def told() -> None:
+        with book._writing(create=False) as (log, said):
+            content = '{"by":"Bo","frozen":true,"reason":""}'
+            time = "2026-11-30T12:00:00.000000+00:00"
+            said.take(log.append("frozen", time, content, dataset="d"))
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        told()
+    debit(book, 0.375)  # it isn't frozen
+    assert book.faults() == []
+
+
+def test_a_book_that_was_told_of_what_is_written_takes_it_once(book: Ledger) -> None:
+    with book._writing(create=False) as (log, said):
+        content = release_content(analyst="a", study="s", request={}, spends=[spend(0.25)])
+        time = "2026-11-30T12:00:00.000000+00:00"
+        said.take(log.append("release", time, content, dataset="d", release="7" * 32))
+    assert book.show()[0]["spent"] == 0.875
+    debit(book, 0.125)
     assert book.faults() == []
 
 

@@ -194,20 +194,20 @@ class Book:
         self.debits: dict[str, DebitRecord] = {}
         self.refused: list[Entry] = []
         self.number = 0
-        self.take(entries)
+        self.take_all(entries)
 
-    def take(self, entries: Iterable[Entry]) -> None:
+    def take_all(self, entries: Iterable[Entry]) -> None:
         """Add the entries that follow. Raises `UndecodedError`, and is of no use any more then."""
         for entry in entries:
             try:
-                _require((entry.kind == "ledger") == (self.number == 0), "no ledger begins here")
-                self._take(entry)
+                self.take(entry)
             except NOT_WRITTEN as error:
                 raise UndecodedError(f"entry {entry.sequence}: {error}") from error
-            self.number += 1
 
-    def _take(self, entry: Entry) -> None:
+    def take(self, entry: Entry) -> None:
         """Put the next entry where it belongs. Raises `ValueError` where no ledger wrote it."""
+        _require((entry.kind == "ledger") == (self.number == 0), "no ledger begins here")
+        self.number += 1
         if entry.kind != "ledger":  # which has no time where an empty one of version 2 became it
             aware = datetime.fromisoformat(entry.time).tzinfo is not None
             _require(aware, "its time has no offset from UTC")

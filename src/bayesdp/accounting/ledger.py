@@ -169,7 +169,7 @@ class Ledger(LedgerReader):
                     check_reading(reading)
                 content = people_content(people, by)
                 entry = log.append("people", self._now(), content, dataset=name)
-                book.take([entry])
+                book.take(entry)
             account = book.account(datasets[0])
             check_spoken(account)
             self._require_kept(account, datasets[0], "Nothing was written.")

@@ -100,8 +100,11 @@ def keep(place: str, log: Log, state: object = None) -> None:
 
 def let_go(place: str, log: Log) -> None:
     """Remember what a transaction has read; what it has written was undone, or may have been."""
-    if log.known is not None:
-        _put(place, log.known)
+    known = log.known
+    if known is not None:
+        if known.book is not None and known.book.number > len(known.entries):
+            known.book = None  # it was told of entries that are not there
+        _put(place, known)
 
 
 def book_of(log: Log) -> Book:
@@ -111,7 +114,7 @@ def book_of(log: Log) -> Book:
         return Book(log.entries)
     # Without it, should an entry be one that can't be read.
     book, known.book = known.book or Book(()), None
-    book.take(log.entries[book.number :])
+    book.take_all(log.entries[book.number :])
     known.book = book
     return book
 

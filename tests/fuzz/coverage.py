@@ -15,11 +15,19 @@ from typing import Any
 
 from tests.fuzz import seeds
 
+
+def _export() -> tuple[str, ...]:
+    from tests.fuzz.ledgers import ledger  # after bayesdp was imported to be observed
+
+    return (ledger()[1],)
+
+
 STARTS: dict[str, Callable[[], tuple[str, ...]]] = {
     "program.py": seeds.programs,
     "population.json": lambda: tuple(map(json.dumps, seeds.POPULATIONS)),
     "net.bif": lambda: (seeds.bif(),),
     "certificate.json": seeds.certificates,
+    "all.jsonl": _export,
 }
 
 
@@ -27,16 +35,26 @@ def main(name: str, options: list[str]) -> None:
     import atheris
 
     with atheris.instrument_imports(include=["bayesdp"]):
+        from bayesdp.accounting import Ledger
+        from bayesdp.accounting.composition import level
         from bayesdp.cli.programs import verdicts
         from bayesdp.errors import BayesdpError
         from bayesdp.populations import load
         from bayesdp.verification import verify
+        from tests.fuzz.ledgers import chained_anew
+
+    def restored(path: Path) -> None:
+        """Import the lines, whose hashes are made to fit."""
+        new = path.with_name("new.db")
+        new.unlink(missing_ok=True)
+        Ledger(new, level=level).restore(chained_anew(path.read_bytes()))
 
     readers: dict[str, Callable[[Path], Any]] = {
         "program.py": lambda path: verdicts(path, None, None, {}),
         "population.json": lambda path: load(str(path)),
         "net.bif": lambda path: load(json.dumps({"model": "network", "bif": str(path)})),
         "certificate.json": verify,
+        "all.jsonl": restored,
     }
     with TemporaryDirectory(prefix="bayesdp-fuzz-") as folder:
         path, corpus = Path(folder, name), Path(folder, "corpus")

@@ -156,6 +156,15 @@ def chained(entries: list[Any]) -> list[str]:
     return lines
 
 
+def chained_anew(content: bytes) -> list[str]:
+    """The lines of a damaged export whose hashes are made to fit, as far as they can be read."""
+    entries = []
+    for line in content.decode("utf-8", "replace").splitlines():
+        with contextlib.suppress(ValueError, RecursionError):
+            entries.append(json.loads(line))
+    return chained(entries)
+
+
 # -- files -----------------------------------------------------------------------------------------
 
 

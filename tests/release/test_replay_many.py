@@ -19,6 +19,7 @@ from bayesdp import Study
 from bayesdp.release.plan import Plan, structure_of
 from bayesdp.statements.queries import column_names
 from bayesdp.tables.columns import Column
+from bayesdp.tables.record_rows import RowOrder
 from bayesdp.tables.sums import Total, Totals, run
 from tests.effort import complete, in_full, runs
 from tests.release.test_replay import (
@@ -209,3 +210,24 @@ def test_of_many_neighbours_none_moves_more_than_is_paid_for(record: str, due: l
         triples += many * (many - 1) // 2
     if complete():
         assert triples * len(RECORDS) >= 100_000
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_cap_that_is_not_applied_is_seen(due: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    frames = tables(rng, "any rows", 9)
+
+    def capped(asked: list[Spec]) -> list[Spec]:
+        count = {"name": "q0", "kind": "count", "where": "ill == 1", "max_rows": 1}
+        return [count, *(query for query in asked if query["name"] == "shops")]
+
+    made = study(rng, "any rows", 0, frames[0], capped)
+    plan = paid(made, due)
+    assert furthest(plan.queries[0], together(made, plan, frames)[0], squared=False) == due[0] == 1
+
+    def with_mark(self: RowOrder, staged: Any, name: str, where: Any, *_: Any) -> Any:
+        matched = staged.counts_ if where is None else (staged.counts_ & where).fill_null(False)
+        return staged.mutate(**{name: matched, f"{name}here_": matched})
+
+    monkeypatch.setattr(RowOrder, "with_mark", with_mark)
+    assert furthest(plan.queries[0], together(made, plan, frames)[0], squared=False) == 2

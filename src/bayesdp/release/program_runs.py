@@ -123,8 +123,10 @@ class ProgramRun:
 
         machine = self.machine
         done = machine.run()
+        outputs = [self._remarked(value) for value in done.outputs]
+        releases = {name: self._remarked(value) for name, value in done.releases.items()}
         return replace(
-            self._answer([self._remarked(value) for value in done.outputs], done.releases),
+            self._answer(outputs, releases),
             labels=output_labels(machine.program),
             cells=output_cells(machine.program),
             units=self.program.units,

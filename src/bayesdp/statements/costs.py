@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
 
 from bayesdp.statements.base import (
+    Line,
     Name,
     Number,
     Positive,
@@ -291,10 +292,13 @@ class CollectedStep(Statement):
 
 
 class ProgramCost(Statement):
-    """A program as a query: the columns of its fields, its spends, the cost of its Gaussians."""
+    """A program as a query: the columns of its fields, its spends, the cost of its Gaussians.
+
+    The field of a record that is one value has no name.
+    """
 
     query: ProgramQuery
-    fields: dict[Name, Name]
+    fields: dict[Line, Name]
     spends: Annotated[tuple[Spend, ...], Sequence, Field(min_length=1, max_length=2)]
     gaussian: dict[Name, ExactNumber] = Field(default_factory=dict)
 

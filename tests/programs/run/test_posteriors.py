@@ -373,6 +373,45 @@ def test_counts_with_a_private_total_that_noise_drowns_are_refused_before(noise:
     ready(core, verdict, load(core, TABLE))
 
 
+SELECTED = """
+@record
+class R:
+    x: Real[0, 10]
+    q: Public[Real[0, 10]]
+    c: Category["u", "v", "w"]
+
+@program{options}
+def f(db: Database[R]) -> Private[Dirichlet]:
+    t = laplace(count(r for r in db if r.x > 5), epsilon=1)
+    if t > 100:
+        t = 0
+    model = observe((r.c for r in db if r.{column} > t), categorical, prior=dirichlet(1, 1, 1))
+    return noise_aware({noise})
+"""
+DROWNED = {
+    "laplace": "laplace(statistics(model), epsilon=1 / 1000)",
+    "gaussian": "gaussian(statistics(model), epsilon=1 / 1000, delta=1e-9)",
+}
+
+
+@pytest.mark.parametrize("noise", DROWNED)
+@pytest.mark.parametrize("options", ["", '(adjacency="add-remove")'], ids=["replaced", "entering"])
+def test_so_are_counts_of_records_that_a_released_number_selects(noise: str, options: str) -> None:
+    """Their noise doesn't depend on that number, so nothing has to be paid to know it."""
+    row = {"x": [1.0, 6.0], "q": [1.0, 6.0], "c": ["u", "v"]}
+    text = SELECTED.format(options=options, column="x", noise=DROWNED[noise])
+    core, verdict = accepted(text)
+    with pytest.raises(InputError, match="noise_aware of counts with a private total"):
+        ready(core, verdict, load(core, row))
+    core, verdict = accepted(text.replace("1 / 1000", "1"))
+    ready(core, verdict, load(core, row))
+    assert done(core, verdict, row, Noted(shift=7)).value.mean[0] > 0
+    # A public column selects: how many records there are is known, and any noise will do.
+    core, verdict = accepted(SELECTED.format(options="", column="q", noise=DROWNED[noise]))
+    ready(core, verdict, load(core, row))
+    assert done(core, verdict, row, Noted(shift=7)).value.mean[0] > 0
+
+
 def test_what_draws_noise_is_loaded_before_the_debit(monkeypatch: pytest.MonkeyPatch) -> None:
     core, verdict = accepted("""
 @program

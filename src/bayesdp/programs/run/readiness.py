@@ -7,6 +7,7 @@ noise, so that a scale that no sampler takes is met with nothing spent.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +28,8 @@ from bayesdp.programs.ir import (
     names_of,
 )
 from bayesdp.programs.run import choose
-from bayesdp.programs.run.latent import require_pairs
+from bayesdp.programs.run.gaussian import sigma_of
+from bayesdp.programs.run.latent import AddedNoise, require_pairs
 from bayesdp.programs.run.machine import Machine
 from bayesdp.programs.run.observed import Noisy
 from bayesdp.programs.run.private import MOST_ROWS, PrivateValues
@@ -35,6 +37,7 @@ from bayesdp.programs.run.private_totals import require_scale
 from bayesdp.programs.run.public import PublicValues
 from bayesdp.programs.run.table import CellValues, Rows, check_types, inside
 from bayesdp.programs.verdict import ProgramVerdict
+from bayesdp.programs.whole import is_whole
 
 if TYPE_CHECKING:
     from bayesdp.arrays import Ints
@@ -199,6 +202,8 @@ class Rehearsal(Machine):
                 choose.numbers_in(argument, self.private, self._known)
             if self._known(*command.args, *options, expression(sensitivity)):
                 self.release(command, node)
+            elif self._known(*options, expression(sensitivity)):
+                self._noise_of_counts(command, node)
         elif isinstance(command, Derive):
             if command.value.op in AFTER or not self._known(command.value):
                 self.later.add(command.name)
@@ -217,6 +222,29 @@ class Rehearsal(Machine):
             self.later.update(inner.name for inner in flat((command,)) if isinstance(inner, Derive))
         else:
             super().command(command, node)
+
+    def _noise_of_counts(self, release: Release, node: Mapping[str, Any]) -> None:
+        """Note the noise of counts that a released value selects: its scale doesn't depend on it.
+
+        How many records there are together is known where no private column has a say in it.
+        """
+        counts = release.args[0]
+        if release.op not in ("laplace", "gaussian") or not is_whole(
+            counts, self.values.kinds, self.values.whole
+        ):
+            return
+        scale = (
+            self.calibration(release, node).laplace(Fraction(1), Fraction(0))
+            if release.op == "laplace"
+            else float(sigma_of(release, node, self.values))
+        )
+        total = counts
+        if counts.op == "sum":
+            rows = counts.args[0]
+            total = Expr("count", (Expr("data", (rows.args[0], ONE), rows.data),))
+        zeros = (Fraction(0),) * len(self.values.context.ranges(counts))
+        size = None if self.values.context.moved(total) else 0
+        self.noisy[release.name] = Noisy(zeros, AddedNoise(release.op, scale), size)
 
     def _countable(self, expr: Expr) -> None:
         """Refuse the posterior of counts whose noise is known to be too large to sum over."""

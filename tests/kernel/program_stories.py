@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from bayesdp.kernel.program_queries import gaussian_assumptions
+from bayesdp.kernel.program_queries import gaussian_assumptions, remaining
 from tests.kernel.all_kinds import certificate
 from tests.kernel.test_forgeries import composed, renewed
 from tests.kernel.test_keys import plain
@@ -162,6 +163,75 @@ def alone(name: str) -> Document:
     return document
 
 
+GROUPED = """@record
+class Visit:
+    height: Real[100, 230]
+    smokes: Bool
+    region: Public[Category["north", "south"]]
+
+
+@program
+def often(visits: Database[Visit]) -> Private[Int]:
+    people = group_by(visits, by="person", most=2)
+    return laplace(count(p for p in people if p.region == "north" and
+        any(v.smokes for v in p)), epsilon=1 / 4)
+"""
+
+
+@cache
+def _grouped() -> str:
+    study = program_studies.study(
+        Path(mkdtemp(prefix="bayesdp-programs-")),
+        asks("often"),
+        text=GROUPED,
+        table=program_studies.TABLE
+        | {"person": [1, 2, 1, 2, 3, 4, 3, 4], "region": ["north", "south"] * 4},
+        columns=program_studies.changed(home=None, person={"public": True}),
+        population={"model": "independent", "covers": ["height", "smokes"], "source": "made up"},
+        n=4,
+        unit="person",
+        rows_per_unit=2,
+    )
+    return json.dumps(plain(study.release().certificate))
+
+
+def grouped() -> Document:
+    """The honest certificate of a program about persons with several rows."""
+    document: Document = json.loads(_grouped())
+    return document
+
+
+def _other_persons(change: Change) -> Change:
+    """Another program, and what its cost rests on then."""
+
+    def changed(document: Document) -> None:
+        (own,) = _asked(document)["premises"]
+        change(own["evidence"]["program"])
+        with suppress(Exception):
+            document["programs"][0]["assuming"] = remaining(own)
+
+    return changed
+
+
+FORGED_GROUPED: tuple[Change, ...] = (
+    _other_persons(lambda program: program.pop("persons")),
+    _other_persons(lambda program: program["persons"].update(by="region")),
+    _other_persons(lambda program: dict(program["persons"]["rows"])["smokes"].update(public=True)),
+    _other_persons(lambda program: program["persons"]["folds"].pop()),
+    _other_persons(
+        lambda program: dict(program["persons"]["rows"])["smokes"].update(
+            kind="category", labels=["yes", "no"]
+        )
+    ),
+    lambda document: document.update(unit="region"),
+    lambda document: _asked(document)["evidence"]["fields"].pop("smokes"),
+    lambda document: _asked(document)["evidence"]["fields"].update(height="height"),
+    lambda document: _spend(document).update(reads=["height"]),
+    lambda document: _spend(document).update(unit="row"),
+)
+"""What is said of another record than a person with several rows."""
+
+
 def _asked(document: Document) -> Document:
     """The step of the first program."""
     step: Document = composed(document)["premises"][0]
@@ -296,6 +366,7 @@ def valid() -> Iterator[Document]:
     yield honest()
     for name in ("northern", "visits", "answers", "steady", "quieter", "added", "pieces"):
         yield alone(name)
+    yield grouped()
 
 
 def forged() -> Iterator[Document]:
@@ -308,6 +379,11 @@ def forged() -> Iterator[Document]:
         document = alone(name)
         change(document)
         assert document != alone(name), name
+        yield renewed(document)
+    for change in FORGED_GROUPED:
+        document = grouped()
+        change(document)
+        assert document != grouped()
         yield renewed(document)
     words = certificate("program release")
     _words(words)

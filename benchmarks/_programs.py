@@ -5,6 +5,7 @@ from bayesdp.programs import (
     Bool,
     Category,
     Database,
+    Int,
     Normal,
     Private,
     Public,
@@ -13,6 +14,7 @@ from bayesdp.programs import (
     bernoulli,
     beta,
     clip,
+    dirichlet,
     exponential,
     gaussian,
     hellinger,
@@ -20,6 +22,7 @@ from bayesdp.programs import (
     laplace,
     linear_model,
     logistic,
+    markov_chain,
     noise_aware,
     normal,
     nuts,
@@ -31,6 +34,7 @@ from bayesdp.programs import (
     randomized_response,
     record,
     statistics,
+    transition_counts,
 )
 
 
@@ -38,6 +42,12 @@ from bayesdp.programs import (
 class Pair:
     x: Real[-1, 1]
     y: Real[-3, 3]
+
+
+@record
+class Step:
+    t: Public[Int[1, 100000]]
+    on: Bool
 
 
 @record
@@ -113,6 +123,30 @@ def clusters_plain(
 ) -> Private[Normal]:
     held = (clip(v, -6, 6) for v in values)
     model = observe(held, normal(sd=1), prior=normal(0, sd=1 / 2), dependence="declared")
+    return plug_in(laplace(statistics(model), epsilon=level))
+
+
+@program
+def chain_aware(steps: Database[Step], *, level: Public[Real[0.01, 100]] = 1) -> Private[Samples]:
+    n = laplace(transition_counts(steps.on, order="t"), epsilon=level)
+    return noise_aware(observe(n, markov_chain, prior=dirichlet(1, 1)))
+
+
+@program
+def chain_plain(steps: Database[Step], *, level: Public[Real[0.01, 100]] = 1) -> Private[Samples]:
+    n = laplace(transition_counts(steps.on, order="t"), epsilon=level)
+    return plug_in(observe(n, markov_chain, prior=dirichlet(1, 1)))
+
+
+@program
+def share_aware(steps: Database[Step], *, level: Public[Real[0.01, 100]] = 1) -> Private[Beta]:
+    model = observe(steps.on, bernoulli, prior=beta(1, 1))
+    return noise_aware(laplace(statistics(model), epsilon=level))
+
+
+@program
+def share_plain(steps: Database[Step], *, level: Public[Real[0.01, 100]] = 1) -> Private[Beta]:
+    model = observe(steps.on, bernoulli, prior=beta(1, 1))
     return plug_in(laplace(statistics(model), epsilon=level))
 
 

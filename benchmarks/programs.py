@@ -4,7 +4,7 @@
     python benchmarks/programs.py --quick             a few cells, some seconds
     python benchmarks/programs.py answers mean        only these (others: candidates, count, held,
                                                       line, odds, sites, clusters, ignored,
-                                                      sisters)
+                                                      sisters, chain, persistent, forgotten)
     python benchmarks/programs.py line --nuts-runs 40
 
 In every run the truth is drawn from the prior and the data from the model; then the interpreter
@@ -140,7 +140,39 @@ def sisters(rng: np.random.Generator, n: int) -> Data:
     return (truth,), {"": np.clip(truth + drawn, -7.0, 7.0)}
 
 
+PERSISTENCE = 0.9
+
+
+def series(chances: Any, rng: np.random.Generator, n: int) -> Data:
+    """A series of n truth values that begins with either, in runs of geometric lengths."""
+    state, runs, total = int(rng.integers(2)), [], 0
+    while total < n:
+        many = min(int(rng.geometric(chances[state, 1 - state])), n)
+        runs.append((state, many))
+        total += many
+        state = 1 - state
+    states = np.repeat([held for held, _ in runs], [many for _, many in runs])[:n] == 1
+    share = chances[0, 1] / (chances[0, 1] + chances[1, 0])
+    truth = (*chances.ravel().tolist(), 1 - share, share)
+    return truth, {"t": np.arange(1.0, n + 1), "on": states}
+
+
+def chains(rng: np.random.Generator, n: int) -> Data:
+    return series(rng.dirichlet(np.ones(2), size=2), rng, n)
+
+
+def persistent(rng: np.random.Generator, n: int) -> Data:
+    leaves = 1 - PERSISTENCE
+    return series(np.array([[PERSISTENCE, leaves], [leaves, PERSISTENCE]]), rng, n)
+
+
+def persistent_share(rng: np.random.Generator, n: int) -> Data:
+    truth, columns = persistent(rng, n)
+    return truth[-1:], columns
+
+
 COIN, MEAN, LINE = ("bias",), ("mean",), ("intercept", "slope")
+STATES = ("0 -> 0", "0 -> 1", "1 -> 0", "1 -> 1", "share of 0", "share of 1")
 SITES = ("large site", "middle site", "small site", "centre", "spread")
 METHODS = {
     "candidates": Method(
@@ -175,6 +207,23 @@ METHODS = {
         MEAN,
         False,
         Gaussian(size=2, max_correlation=0.5),
+    ),
+    "chain": Method("chain: noisy transitions", "chain_aware", "chain_plain", chains, STATES),
+    "persistent": Method(
+        "chain of persistence 0.9: noisy transitions",
+        "chain_aware",
+        "chain_plain",
+        persistent,
+        STATES,
+        False,
+    ),
+    "forgotten": Method(
+        "chain of persistence 0.9: noisy count",
+        "share_aware",
+        "share_plain",
+        persistent_share,
+        ("share of 1",),
+        False,
     ),
     "held": Method(
         "regression: noisy moments, X'X held", "line_held", "line_plain", pairs, LINE, False
@@ -405,7 +454,8 @@ class Test:
 def tests_of(cell: Cell) -> Iterator[Test]:
     """Every posterior without noise is exact; of the private ones those that claim it."""
     about = METHODS[cell.method]
-    kinds = [("without privacy", cell.plain)] if about.draw is not sisters else []
+    drawn = about.draw not in (sisters, persistent, persistent_share)
+    kinds = [("without privacy", cell.plain)] if drawn else []
     if about.claims:
         kinds.append(("private", cell.private))
     for kind, measured in kinds:
@@ -464,7 +514,10 @@ def jobs(given: argparse.Namespace) -> Iterator[tuple[str, int, Fraction, str, i
     for n in reversed(sizes):
         if "candidates" in wanted:
             yield "candidates", n, Fraction(1), "", given.runs
-        for method in ("answers", "count", "mean", "clusters", "ignored", "sisters"):
+        for method in (
+            *("answers", "count", "mean", "clusters", "ignored", "sisters"),
+            *("chain", "persistent", "forgotten"),
+        ):
             if method in wanted and (method != "sisters" or two_sisters() is not None):
                 for epsilon in EPSILONS[1:2] if given.quick else EPSILONS:
                     yield method, n, epsilon, "", given.runs

@@ -323,11 +323,11 @@ def test_programs_quickly(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     for method in (
         "exponential mechanism", "randomized response", "noisy count", "noisy sum", "clusters",
-        "logistic regression", "hierarchy",
+        "logistic regression", "hierarchy", "noisy transitions",
     ):  # fmt: skip
         assert method in done.stdout
     # Methods that answer for their intervals or not, and what they would say without noise.
-    assert "60 coverages held against their bands, 0 failures" in done.stdout
+    assert "84 coverages held against their bands, 0 failures" in done.stdout
 
 
 def test_a_posterior_that_forgets_the_noise_fails(programs: ModuleType) -> None:

@@ -223,6 +223,62 @@ LIES: dict[str, tuple[str, Any]] = {
         lambda d: node_at(d, "posterior_sample").update(entering="2"),
     ),
     "fold": ("folded", lambda d: stated(d, "laplace", "3")),
+    # transitions
+    "all transitions": ("followed", lambda d: stated(d, "laplace_1", "39/10")),
+    "squared transitions": ("followed", lambda d: stated(d, "gaussian", "59/10")),
+    "those who stay": ("followed", lambda d: stated(d, "laplace_3", "1")),
+    "those who leave": ("followed", lambda d: stated(d, "laplace_4", "1/2")),
+    "those who stay, for those who leave": (
+        "followed",
+        lambda d: first_arg(d, 3)[2].__setitem__(0, {"number": "8"}),
+    ),
+    "a private order": ("followed", lambda d: column(d, "month").update(public=False)),
+    "a private unit": ("followed", lambda d: column(d, "site").update(public=False)),
+    "a private state in the place of the unit": (
+        "followed",
+        lambda d: all_text(first_arg(d, 0)[1][2], "site", "ill"),
+    ),
+    "another private order": ("followed", lambda d: all_text(first_arg(d, 0), "month", "count")),
+    "an order between whole numbers": (
+        "followed",
+        lambda d: all_text(first_arg(d, 0), "month", "share"),
+    ),
+    "an order by labels": ("followed", lambda d: all_text(first_arg(d, 0), "month", "site")),
+    "a private filter of transitions": (
+        "followed",
+        lambda d: first_arg(d, 1)[1][0][1].__setitem__(0, ["field", [], ["ill"]]),
+    ),
+    "a private piece of transitions": (
+        "followed",
+        lambda d: first_arg(d, 0)[1][0][2].__setitem__(0, [["state", "u"]]),
+    ),
+    "transitions without an order": ("followed", lambda d: first_arg(d, 0)[1].__delitem__(1)),
+    "transitions of numbers": (
+        "followed",
+        lambda d: first_arg(d, 0)[1][0][1].__setitem__(1, ["field", [], ["count"]]),
+    ),
+    "transitions of other states": (
+        "followed",
+        lambda d: all_numbers(first_arg(d, 0)[1][0][1][1], "3", "2"),
+    ),
+    "transitions of too many states": (
+        "followed",
+        lambda d: first_arg(d, 0)[1][0][1].__setitem__(
+            1, ["onehot", [["field", [], ["count"]]], [{"number": "65"}]]
+        ),
+    ),
+    "transitions of no data": (
+        "followed",
+        lambda d: first_arg(d, 0)[1].__setitem__(0, ["field", [], ["count"]]),
+    ),
+    "transitions by three columns": (
+        "followed",
+        lambda d: first_arg(d, 0)[1].append(["field", [], ["share"]]),
+    ),
+    "transitions as what is entered": (
+        "followed",
+        lambda d: node_at(d, "laplace_1").update(entering="1"),
+    ),
     "entering": ("parts", lambda d: node_at(d, "laplace_1").update(entering="1/2")),
     "entering nothing": ("parts", lambda d: node_at(d, "laplace_1").update(entering="0")),
     "negative entering": ("parts", lambda d: node_at(d, "laplace_1").update(entering="-1")),

@@ -37,6 +37,18 @@ def chosen(
 @program
 def regions(people: Database[Person]) -> Private[Vector]:
     return laplace(sum(onehot(p.region) for p in people if p.smokes), epsilon=1 / 4)
+
+
+@record
+class Placed:
+    smokes: Bool
+    region: Public[Category["north", "south"]]
+    home: Public[Int[1, 9]]
+
+
+@program
+def moved(people: Database[Placed]) -> Private[Vector]:
+    return laplace(transition_counts(people.smokes, order="home", by="region"), epsilon=1 / 4)
 """
 
 
@@ -47,6 +59,7 @@ def _text() -> str:
         Path(mkdtemp(prefix="bayesdp-programs-")),
         asks("chosen", parameters=given),
         asks("regions"),
+        asks("moved"),
         text=program_studies.PEOPLE + TEXT,
     )
     return json.dumps(plain(study.release().certificate))
@@ -65,12 +78,20 @@ def _argument(name: str, value: object) -> Change:
     return change
 
 
-def _cells(*labels: str) -> Change:
+def _cells(*labels: str, result: int = 1) -> Change:
     def change(document: Document) -> None:
-        (output,) = document["results"][1]["outputs"]
+        (output,) = document["results"][result]["outputs"]
         output["cells"] = list(labels)
 
     return change
+
+
+def _half_a_transition(document: Document) -> None:
+    result = document["results"][2]
+    (output,) = result["outputs"]
+    output["value"][0] += 0.5
+    (name,) = result["releases"]
+    result["releases"][name][0] += 0.5
 
 
 FORGED: dict[str, Change] = {
@@ -83,6 +104,11 @@ FORGED: dict[str, Change] = {
     "cells that are exchanged": _cells("south", "north"),
     "cells of other labels": _cells("east", "west"),
     "a cell too few": _cells("north"),
+    "transitions the other way round": _cells(
+        "False -> False", "True -> False", "False -> True", "True -> True", result=2
+    ),
+    "transitions of states alone": _cells("False", "True", result=2),
+    "half a transition": _half_a_transition,
 }
 """What a certificate says of a program that was run otherwise."""
 

@@ -7,7 +7,7 @@ NAMES = (
     "Vector bernoulli beta categorical clip count cross dirichlet exponential fold gamma "
     "gaussian grid_of hellinger helper infer laplace linspace observe partition "
     "per_record_exponential poisson posterior_sample posteriors_of program "
-    "randomized_response record require statistics"
+    "randomized_response record require statistics transition_counts"
 )
 HEAD = f"from bayesdp.programs import {', '.join(NAMES.split())}\n\n"
 SUMS = """
@@ -175,8 +175,26 @@ def visits(rows: Database[Visit]) -> Private[tuple[Real, Int]]:
     last = laplace(sum(p.last(by="day").cost for p in people), epsilon=1)
     return last, ever
 """
+FOLLOWED = """
+@record
+class Month:
+    site: Public[Category["n", "s"]]
+    month: Public[Int[1, 12]]
+    share: Public[Real[0, 1]]
+    state: Category["u", "v", "w"]
+    ill: Bool
+    count: Int[1, 12]
+
+@program(epsilon=4, delta=0.0001)
+def followed(months: Database[Month]) -> Private[tuple[Vector, Vector, Int, Int]]:
+    counts = transition_counts((m.state for m in months if m.site == "n"), order="month")
+    all = laplace(transition_counts(months.state, order="month", by="site"), epsilon=1)
+    some = gaussian(counts, epsilon=1, delta=0.0001)
+    return all, some, laplace(counts[4], epsilon=1), laplace(counts[5], epsilon=1)
+"""
 TEXTS = {
     "sums": SUMS, "posteriors": POSTERIORS, "parts": PARTS, "folded": FOLDED, "answers": ANSWERS,
     "enters": ENTERS, "filtered": FILTERED, "halves": HALVES, "queries": QUERIES,
     "visits": VISITS,
+    "followed": FOLLOWED,
 }  # fmt: skip

@@ -31,7 +31,9 @@ class Rows(list):
         """A column, where the rows have it."""
         if name == "labels" or name not in self.labels:
             raise AttributeError(name)
-        return self.like(getattr(row, name) for row in self)
+        rows = self.like(getattr(row, name) for row in self)
+        rows.over = self  # type: ignore[attr-defined]
+        return rows
 
     def __getitem__(self, at: Any) -> Any:
         return getattr(self, at) if isinstance(at, str) else super().__getitem__(at)
@@ -175,6 +177,21 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
             start = step(start, row)
         return start
 
+    def transition_counts(rows: Rows, *, order: str, by: str | None = None) -> Vec:
+        records = list(rows.over)  # type: ignore[attr-defined]
+        places = [(by and getattr(row, by), getattr(row, order)) for row in records]
+        size, counts = _place(rows[0])[0], {}
+        held = {
+            place: _place(row)[1]
+            for place, row in zip(places, rows, strict=True)
+            if places.count(place) == 1
+        }
+        for (unit, step), state in held.items():
+            if (unit, step + 1) in held:
+                pair = state, held[unit, step + 1]
+                counts[pair] = counts.get(pair, 0) + 1
+        return Vec(counts.get((a, b), 0) for a in range(size) for b in range(size))
+
     def statistics(model: Model) -> Any:
         kind = model.likelihood[0]
         if model.prior[0] == "partial_pooling":
@@ -269,6 +286,7 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
         "gaussian": lambda value, **_: log.answer(_vector(value)),
         **{"exponential": exponential, "per_record_exponential": per_record},
         "above_threshold": above_threshold,
+        "transition_counts": transition_counts,
         **{"randomized_response": answers, "posterior_sample": sampled},
         "hellinger": lambda model: _Score(model),
         "posteriors_of": lambda *_, **__: [("released",)],
@@ -286,6 +304,7 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
 LATER = (
     *("logistic", "poisson_regression", "geometric", "negative_binomial", "exponential_time"),
     *("mixture", "normal_inverse_gamma", "partial_pooling", "chances", "hypotheses"),
+    "markov_chain",
 )
 """Likelihoods and priors of which the programs of the corpus have the bounds that follow."""
 

@@ -56,6 +56,29 @@ def released(body: str) -> Program:
     return built(f"shown = laplace(sum(r.y for r in db), epsilon=1)\n{body}")
 
 
+TRANSITIONS = 'transition_counts(db.c, order="z")'
+
+
+HOT = Expr("onehot", (Expr("field", (), ("c",)),), (Fraction(3),))
+
+
+def transitions(
+    row: Expr = HOT,
+    keys: tuple[Expr, ...] = (Expr("field", (), ("z",)),),
+    kept: Expr | None = None,
+    pieces: tuple[tuple[str, str], ...] = (),
+) -> Expr:
+    return Expr("transitions", (Expr("data", (kept or number(True), row), (pieces,)), *keys))
+
+
+def of_transitions(value: Expr, options: str = "") -> Program:
+    """A program that releases these transitions."""
+    made = noisy("sum(onehot(r.c) for r in db)", "Vector", options)
+    (release,) = made.body
+    assert isinstance(release, Release)
+    return replace(made, body=(replace(release, args=(value,)),))
+
+
 def left(value: str) -> Program:
     """A logarithm of what is left of a size."""
     return released(f"log({value})")
@@ -286,6 +309,27 @@ PROBES: dict[str, Callable[[], Probe]] = {
         noisy("sum(onehot(r.c) for r in db) + clip(sum(r.y for r in db), 0, 5)", "Vector")),
     "count, entering": lambda: Probe(noisy("count(db)", options=ENTERING)),
     "fold": lambda: Probe(noisy("fold(db, 0, grown)")),
+    "transitions": lambda: Probe(of_transitions(transitions())),
+    "transitions with Gaussian noise": lambda: Probe(gaussian(TRANSITIONS, "Vector")),
+    "who stays": lambda: Probe(noisy(f"{TRANSITIONS}[4]", "Int")),
+    "who stays, with Gaussian noise": lambda: Probe(gaussian(f"{TRANSITIONS}[4]", "Int")),
+    "who leaves": lambda: Probe(noisy(f"{TRANSITIONS}[5]", "Int")),
+    "transitions in a private order": lambda: Probe(
+        of_transitions(transitions(keys=(field("y"),))), "REJECTED"),
+    "transitions in an order of numbers": lambda: Probe(
+        of_transitions(transitions(keys=(field("q"),))), "REJECTED"),
+    "transitions, entering": lambda: Probe(
+        of_transitions(transitions(keys=(field("z"),)), ENTERING), "UNKNOWN"),
+    "transitions behind a private filter": lambda: Probe(
+        of_transitions(transitions(kept=field("b"))), "REJECTED"),
+    "transitions in a private piece": lambda: Probe(
+        of_transitions(transitions(pieces=(("c", "u"),))), "REJECTED"),
+    "transitions by three": lambda: Probe(
+        of_transitions(transitions(keys=(field("z"), field("p"), field("p")))), "REJECTED"),
+    "transitions of numbers": lambda: Probe(
+        of_transitions(transitions(row=Expr("item", (HOT,), (Fraction(1),)))), "REJECTED"),
+    "transitions that are returned": lambda: Probe(
+        replace(of_transitions(transitions()), returns=(transitions(),)), "REJECTED"),
     "sum of sums": lambda: Probe(noisy("sum(r.x for r in db) + sum(r.y for r in db)")),
     "over a half": lambda: Probe(noisy("sum(r.x for r in db) / (1 / 2)"), kind=LIPSCHITZ),
     "two sums": lambda: Probe(noisy("(sum(r.x for r in db), sum(r.y for r in db))", "Vector")),

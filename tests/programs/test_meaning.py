@@ -130,6 +130,8 @@ class Meaning:
             for item in self.kept(e.args[0]):
                 start = self.value(e.args[1], item, start)
             return start
+        if op == "transitions":
+            return self.transitions(*e.args)
         if op == "if":
             return self.value(e.args[1 if self.value(e.args[0], row, acc) else 2], row, acc)
         if op == "onehot":
@@ -146,6 +148,19 @@ class Meaning:
             total = self.value(data.args[1], row) + total
         if not rows and data.args[1].op in ("tuple", "onehot", "moments"):
             raise LookupError("an empty sum of vectors")
+        return total
+
+    def transitions(self, data: Expr, *keys: Expr) -> Vec:
+        rows = [
+            ([self.value(key, row) for key in keys], self.value(data.args[1], row))
+            for row in self.kept(data)
+        ]
+        total: Any = Vec((0,) * len(rows[0][1]) ** 2)
+        for (step, *unit), hot in rows:
+            alone = sum(key == [step, *unit] for key, _ in rows) == 1
+            behind = [other for key, other in rows if key == [step + 1, *unit]]
+            if alone and len(behind) == 1:
+                total = total + Vec(a * b for a in hot for b in behind[0])
         return total
 
     def place(self, e: Expr, row: Any) -> int:

@@ -22,6 +22,7 @@ from bayesdp.kernel.programs.reading import (
     flat,
     program_of,
 )
+from bayesdp.kernel.programs.transitions import transition_names
 from bayesdp.kernel.stated import same
 from bayesdp.statements.base import StatementError
 from bayesdp.statements.columns import Columns
@@ -172,6 +173,8 @@ def _paths(commands: Sequence[Command], above: tuple[str, ...] = ()) -> Iterator
 def _cells(node: Node, made: Mapping[str, Release], program: Program) -> tuple[str, ...]:
     """The labels of the entries of a released table of counts."""
     release = made.get(str(node.data[0])) if node.op == "public" else None
+    if release is not None and release.args[0].op == "transitions":
+        return transition_names(release.args[0], program.columns)
     if release is None or release.args[0].op != "sum":
         return ()
     row = release.args[0].args[0].args[1]
@@ -252,7 +255,7 @@ def _check_released(release: Release, value: Any, program: Program, where: str) 
 def _counted(node: Node, program: Program) -> bool:
     """A plain count, or a sum of a Bool or Int column: noise on it comes in steps of 1."""
     if node.op != "sum":
-        return node.op == "count"
+        return node.op in ("count", "transitions")
     value = node.args[0].args[1]
     return value.op == "field" and program.columns[str(value.data[0])].kind in ("bool", "int")
 

@@ -36,6 +36,7 @@ from bayesdp.numbers import float_above
 
 if TYPE_CHECKING:
     from bayesdp.populations import Population
+    from bayesdp.programs.ir import Expr
 
 DIGITS = 9
 """The decimals to which a factor is rounded up."""
@@ -48,6 +49,32 @@ IGNORED = (
     "The posterior takes records for independent, and the declared population says that they are "
     "not: its intervals may be too narrow."
 )
+
+CHAIN = "The declared population is a chain, as the posterior takes it for."
+OTHER = (
+    "The posterior takes records for a chain, and the declared population is another one: its "
+    "intervals may be too narrow."
+)
+
+
+def of_a_chain(population: Population | None) -> str:
+    """The note on a chain's posterior in a study with this population; none if it has no say."""
+    if not is_dependent(population):
+        return ""
+    return CHAIN if is_chain(population) else OTHER
+
+
+def is_of_chain(derived: Expr) -> bool:
+    """Whether what is derived is a chain's posterior."""
+    models = (part for part in derived.args if part.op == "observe")
+    return any(model.args[1].data == ("markov_chain",) for model in models)
+
+
+def is_chain(population: Population | None) -> bool:
+    """Whether a population is a Markov chain of order 1."""
+    from bayesdp.populations import MarkovChain
+
+    return isinstance(population, MarkovChain) and population.order == 1
 
 
 def inflation(population: Population | None) -> Fraction:

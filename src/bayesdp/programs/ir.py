@@ -38,7 +38,7 @@ from bayesdp.statements.program import (
 from bayesdp.statements.program import columns_of as columns
 
 Adjacency = Literal["replace-one", "add-remove"]
-Dependence = Literal["ignored", "missing", "partly", "declared"]
+Dependence = Literal["ignored", "missing", "partly", "declared", "chain"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,9 @@ PRIVATE = {
     "sum": (1, (), "of a data expression; a vector where its rows are"),
     "count": (1, (), "of a data expression; also its private size"),
     "fold": (2, ("start",), "args = (data, step over 'acc' and the row)"),
+    # rows of one unit whose steps are one apart follow each other: how often which value follows
+    # which, the value before running slowest; rows that share a place with others are left out
+    "transitions": (None, (), "args = (data of one-hot rows, field: step[, field: unit])"),
     # and ROW's arithmetic, clip, tuple and item over private and public values
 }
 MODEL = {
@@ -176,8 +179,9 @@ class Program:
     source_hash: str
     dependence: Dependence = "ignored"
     """Whether models count on what a study's population declares: with its factor written out
-    ("declared", "partly"), or without a study ("missing", which isn't run). It is no part of the
-    plain data: a factor is a constant there."""
+    ("declared", "partly"), or without a study ("missing", which isn't run), or that it is a chain
+    ("chain", run in such a study only). It is no part of the plain data: a factor is a constant
+    there."""
     persons: Persons | None = None
     """How a record is made of several rows; None where it is one."""
 

@@ -12,6 +12,10 @@ WITHOUT_STUDY = (
     'dependence="declared" counts on the population of a study: the program runs in one that '
     "declares how records depend on each other, and is checked here as if they didn't."
 )
+OF_A_CHAIN = (
+    'dependence="declared" counts on the population of a study: the program runs in one that '
+    "declares a chain of order 1."
+)
 
 PERSONS = (
     "A record is all rows with the same '{by}', of which at most {most} count. What is protected "
@@ -21,7 +25,8 @@ PERSONS = (
 
 def notes_on(program: Program) -> tuple[str, ...]:
     """The notes on a program in its order, each note once."""
-    waits = (WITHOUT_STUDY,) if program.dependence == "missing" else ()
+    said = {"missing": (WITHOUT_STUDY,), "chain": (OF_A_CHAIN,)}
+    waits = said.get(program.dependence, ())
     persons = program.persons
     grouped = () if persons is None else (PERSONS.format(by=persons.by, most=persons.most),)
     return (*grouped, *dict.fromkeys(_exposures(program)), *waits)

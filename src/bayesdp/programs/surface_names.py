@@ -8,12 +8,15 @@ TYPES = (
 )
 DECORATORS = ("program", "helper", "record")
 FUNCTIONS = ("sqrt", "log", "exp", "lgamma", "floor")
-DATA = ("count", "clip", "onehot", "cross", "field", "fold", "partition", "group_by")
+DATA = (
+    *("count", "clip", "onehot", "cross", "field", "fold", "partition", "group_by"),
+    "transition_counts",
+)
 MODEL = (
     *("observe", "infer", "statistics", "parameters"),
     *("bernoulli", "categorical", "normal", "poisson", "linear_model"),
     *("logistic", "poisson_regression", "geometric", "negative_binomial", "exponential_time"),
-    *("mixture", "chances", "hypotheses"),
+    *("mixture", "chances", "hypotheses", "markov_chain"),
     *("beta", "dirichlet", "gamma", "normal_inverse_gamma", "partial_pooling"),
 )
 RELEASES = (

@@ -16,6 +16,7 @@ _ALWAYS = (
     "count",
     "floor",
     "onehot",
+    "transitions",
     "lt",
     "le",
     "gt",

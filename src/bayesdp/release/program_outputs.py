@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from bayesdp.kernel.programs.rows import labels_of
+from bayesdp.kernel.programs.transitions import transition_names
 from bayesdp.programs.ir import AFTER, Branch, Command, Derive, Expr, Parts, Program, Release, nodes
 
 OutputUnit = str | None
@@ -79,6 +80,8 @@ def _label(expr: Expr, made: Mapping[str, tuple[str, ...]]) -> str:
 
 def _cells(expr: Expr, made: Mapping[str, Release], program: Program) -> tuple[str, ...]:
     release = made.get(str(expr.data[0])) if expr.op == "public" else None
+    if release is not None and release.args[0].op == "transitions":
+        return transition_names(release.args[0], dict(program.record))
     if release is None or release.args[0].op != "sum":
         return ()
     row = release.args[0].args[0].args[1]
@@ -115,7 +118,7 @@ def _of_derived(
 
 def _unit(expr: Expr, units: Mapping[str, str], known: Mapping[str, OutputUnit]) -> OutputUnit:
     op = expr.op
-    if op in ("const", "count"):
+    if op in ("const", "count", "transitions"):
         return None
     if op == "field":
         return units.get(str(expr.data[0]), "")

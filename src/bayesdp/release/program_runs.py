@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bayesdp.programs.ir import Program
     from bayesdp.programs.run.table import Rows
 
+CHAIN_FAMILY = "chain"
 _WANTED: dict[str, Wanted] = {"bool": "truth", "int": "number", "real": "number"}
 
 
@@ -135,9 +136,11 @@ class ProgramRun:
 
     def _remarked(self, value: Any) -> Any:
         """A posterior with the note on what it makes of dependent records."""
-        if not self.program.remark or not is_distribution(value):
+        if not is_distribution(value):
             return value
-        return replace(value, notes=(*value.notes, *self.program.remark))
+        of_chain = value.family == CHAIN_FAMILY
+        remark = self.program.chain_remark if of_chain else self.program.remark
+        return replace(value, notes=(*value.notes, *remark)) if remark else value
 
     def _answer(self, outputs: Sequence[Any], releases: Mapping[str, Any]) -> ProgramAnswer:
         program = self.program

@@ -66,6 +66,8 @@ class PlannedProgram:
     """The unit of each output, from those of the table's columns; "" where none is known."""
     remark: tuple[str, ...] = ()
     """What the posteriors make of records that depend on each other: a note, or none."""
+    chain_remark: tuple[str, ...] = ()
+    """The same of posteriors of chains."""
 
     def __str__(self) -> str:
         return f"{self.spec.name}: {self.shown}, {self.cost_words()}, kind {self.kind}"
@@ -125,6 +127,8 @@ def planned(study: StudySpec, position: int, n: int | None) -> PlannedProgram:
         judged = _judged(*asked, _inflation(study, f"{key}.program"))
     core, verdict = judged.core, judged.verdict
     require_record(core, study, key)
+    if core.dependence == "chain":
+        _check_chain(study, f"{key}.program")
     if core.adjacency != "replace-one":
         raise UnsupportedError(
             f"{key}.program",
@@ -151,6 +155,7 @@ def planned(study: StudySpec, position: int, n: int | None) -> PlannedProgram:
         rhos,
         output_units(core, units_of(core, {f: study.columns[c].unit for f, c in fields.items()})),
         _remark(study, core),
+        _chain_remark(study),
     )
 
 
@@ -169,13 +174,38 @@ def _inflation(study: StudySpec, key: str) -> Fraction:
         ) from None
 
 
+def _check_chain(study: StudySpec, key: str) -> None:
+    """Refuse a program at `key` that counts on a chain, where the population is none."""
+    from bayesdp.programs.dependence import is_chain
+
+    if not is_chain(study.population):
+        described = "none" if study.population is None else study.population.describe()
+        raise UnsupportedError(
+            key,
+            described,
+            expected='for markov_chain with dependence="declared" a markov population of order 1',
+            remedy='Leave dependence="declared" out of the program: its posterior takes records '
+            "for a chain anyway, and says so.",
+        )
+
+
+def _chain_remark(study: StudySpec) -> tuple[str, ...]:
+    """What a chain's posterior is told of the population."""
+    from bayesdp.programs.dependence import of_a_chain
+
+    note = of_a_chain(study.population)
+    return (note,) if note else ()
+
+
 def _remark(study: StudySpec, core: Program) -> tuple[str, ...]:
     """What its posteriors make of the population's dependence; nothing where there is none."""
-    from bayesdp.programs.dependence import COUNTED, IGNORED, is_dependent
+    from bayesdp.programs.dependence import COUNTED, IGNORED, is_dependent, is_of_chain
     from bayesdp.programs.ir import AFTER, Derive, flat
 
-    infers = any(isinstance(c, Derive) and c.value.op in AFTER for c in flat(core.body))
-    if not is_dependent(study.population) or not (infers or POSTERIORS & set(core.return_types)):
+    derived = [c.value for c in flat(core.body) if isinstance(c, Derive) and c.value.op in AFTER]
+    chains = [value for value in derived if is_of_chain(value)]
+    infers = len(derived) > len(chains) or (POSTERIORS & set(core.return_types) and not chains)
+    if not is_dependent(study.population) or not infers:
         return ()
     return (COUNTED if core.dependence == "declared" else IGNORED,)
 

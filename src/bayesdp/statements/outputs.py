@@ -35,6 +35,12 @@ NOTES = frozenset(
         "of correlations makes it.",
         "The posterior takes records for independent, and the declared population says that they "
         "are not: its intervals may be too narrow.",
+        "The declared population is a chain, as the posterior takes it for.",
+        "The posterior takes records for a chain, and the declared population is another one: its "
+        "intervals may be too narrow.",
+        "The model is a chain: a record depends on the one before it alone.",
+        "That a state is left as often as it is entered is not counted on: each row of transitions "
+        "is taken for itself.",
         "X'X is held at the nearest positive definite matrix to the released one.",
         "The total time has a flat prior, and events are Poisson given it.",
         "The counts of the histogram are taken as independent, given their means.",
@@ -116,7 +122,9 @@ class Chains(Statement):
 class Posterior(Statement):
     """A distribution: of one number, or of as many as its mean has."""
 
-    family: Literal["beta", "gamma", "normal", "dirichlet", "regression", "pooled", "mixture"]
+    family: Literal[
+        "beta", "gamma", "normal", "dirichlet", "regression", "pooled", "mixture", "chain"
+    ]
     mean: OneOrMore
     sd: SizeOrSizes
     interval95: Annotated[

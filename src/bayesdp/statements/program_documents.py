@@ -62,6 +62,7 @@ _SHAPES: dict[str, tuple[int | None, int]] = {
     "ge": (2, 0), "eq": (2, 0), "ne": (2, 0), "and": (None, 0), "or": (None, 0), "not": (1, 0),
     "if": (3, 0), "onehot": (1, 1), "cross": (None, 0), "tuple": (None, 0), "item": (1, 1),
     "moments": (1, 0), "data": (2, 1), "sum": (1, 0), "count": (1, 0), "fold": (2, 1),
+    "transitions": (None, 0),
     "observe": (3, 0), "nothing": (0, 0), "likelihood": (None, 1), "prior": (None, 1),
     "posterior": (1, 0), "hellinger": (1, 0), "score": (1, 1), "row-score": (1, 1),
     "posteriors-of": (2, 0), "grid-of": (2, 1), "linspace": (3, 0), "range": (3, 0),

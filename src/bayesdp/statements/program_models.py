@@ -48,6 +48,7 @@ LIKELIHOODS: dict[str, tuple[str, ParameterPlaces]] = {
     "answered_line": ("normal", ParameterPlaces((ABOVE, AT_LEAST))),
     # How many hypotheses there are, where each lies, and its chances of all values in turn.
     "chances": ("hypotheses", ParameterPlaces((ABOVE,), ANYWHERE, 4)),
+    "markov_chain": ("dirichlet", ParameterPlaces()),  # of every row of its transitions
     # How many records each group has, after the exposure of all or the records' spread.
     "pooled_bernoulli": ("partial_pooling", ParameterPlaces((), AT_LEAST, 2)),
     "pooled_poisson": ("partial_pooling", ParameterPlaces((AT_LEAST,), AT_LEAST, 2)),

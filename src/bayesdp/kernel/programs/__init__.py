@@ -7,9 +7,9 @@ row adds), `sensitivities` (the table of their rules), `distances` (posteriors),
 (comparisons for every number of records), `obligations` (what solvers were asked), `releases` (the
 table of releases, over `setting`, which is what their rules need), `costs` (how they add up),
 `functions` (square roots and the like), `cancelled` (sums whose terms cancel),
-`cases` (conditions that decide what counts), `effort` (what may be computed), `persons` (records
-of several rows),
-`document` (the certificate), `refusals` (their codes).
+`cases` (conditions that decide what counts), `transitions` (rows that follow each other), `persons`
+(records of several rows), `effort` (what may be computed), `document` (the certificate), `refusals`
+(their codes).
 """
 
 from __future__ import annotations

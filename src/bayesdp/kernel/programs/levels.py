@@ -21,6 +21,7 @@ from bayesdp.kernel.programs.reading import (
     pieces,
 )
 from bayesdp.kernel.programs.refusals import allow
+from bayesdp.kernel.programs.transitions import check_transitions
 from bayesdp.statements.program_models import (
     ANYWHERE,
     AT_LEAST,
@@ -170,6 +171,9 @@ class Scope:
             require(inner.row(node.args[1]).name in ("number", "truth"), "a step is a number")
             inner.exact_divisors(node.args[1])
             return NUMBER
+        if node.op == "transitions":
+            check_transitions(node, self.context)
+            return ValueKind("vector", self.data(node.args[0]).size ** 2)
         if not self.context.moved(node):
             return self.public(node)
         require(

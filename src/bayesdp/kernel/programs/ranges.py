@@ -84,7 +84,7 @@ class AdjacencyContext:
     def moved(self, node: Node) -> bool:
         """Whether neighbours may differ in this value."""
         return any(
-            part.op == "fold"
+            part.op in ("fold", "transitions")
             or (
                 part.op in ("sum", "count")
                 and (self.adjacency == "add-remove" or not columns_of(part) <= self.public)
@@ -122,6 +122,8 @@ class AdjacencyContext:
             )
         if op in ("sum", "count"):
             return self._summed(node)
+        if op == "transitions":
+            return (Range(ZERO, self.size.high),) * many_transitions(node)
         return (ANY,) if op in ("fold", "summary") else self._computed(node)
 
     def _leaf(self, node: Node) -> tuple[Range, ...]:
@@ -167,6 +169,14 @@ class AdjacencyContext:
 
 
 _LEAVES = ("const", "field", "public", "acc")
+
+
+def many_transitions(node: Node) -> int:
+    """How many entries counts of transitions have: one for each pair of values."""
+    data = node.args[0]
+    counted = data.op == "data" and data.args[1].op == "onehot"
+    allow(counted, "transitions", "transitions are of one-hot rows", node)
+    return _whole(data.args[1]) ** 2
 
 
 def _whole(node: Node) -> int:

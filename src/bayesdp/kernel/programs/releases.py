@@ -25,7 +25,9 @@ from bayesdp.kernel.programs.sensitivities import (
 from bayesdp.kernel.programs.setting import NONE, ReleaseCost, Setting
 from bayesdp.statements.program_steps import ReleaseNode
 
-SENSITIVITY_RULES = frozenset({*JOINT, "public", "fold", "hellinger", "one record", "clipped"})
+SENSITIVITY_RULES = frozenset(
+    {*JOINT, "public", "fold", "transitions", "hellinger", "one record", "clipped"}
+)
 """The rules that a derivation may name. By one of `JOINT` the stated number must be enough too."""
 
 _DECLARED = {

@@ -20,6 +20,7 @@ from bayesdp.kernel.programs.ranges import AdjacencyContext, Range, folded
 from bayesdp.kernel.programs.reading import SIZE, Node, columns_of, const
 from bayesdp.kernel.programs.refusals import RefusedError, UnprovedError, allow
 from bayesdp.kernel.programs.rows import Entry, NotExactError, Term, added, linear, rows
+from bayesdp.kernel.programs.transitions import transition_moves, transitions_move
 
 Norm = Literal["l1", "l2"]
 Folds = Callable[[Node], Fraction]
@@ -261,6 +262,10 @@ def _by_structure(
                 "fold-enters", "a fold where a record enters or leaves", node, "fold"
             )
         return SensitivityBound(const(_power(means.folds(node), norm)), "fold")
+    if op == "transitions":
+        return SensitivityBound(const(transitions_move(node, norm, context)), "transitions")
+    if op == "item" and node.args[0].op == "transitions":
+        return SensitivityBound(const(transition_moves(node, norm, context)), "transitions")
     if op in ("mul", "div"):
         return _scaled(node, norm, context, means)
     if op == "clip":

@@ -66,6 +66,6 @@ def has_rows(expr: Expr) -> bool:
     """Whether an expression holds private rows other than in a sum that is public."""
     if expr.op in ("sum", "count"):
         return False
-    if expr.op in ("data", "field", "acc", "fold"):
+    if expr.op in ("data", "field", "acc", "fold", "transitions"):
         return True
     return any(has_rows(part) for part in expr.args)

@@ -77,6 +77,27 @@ MESSAGES: dict[str, Message] = {
         "How far a fold moves when a record enters or leaves is not known.",
         "sum(...) of a clipped value.",
     ),
+    "transitions": (
+        "arguments",
+        "These are no transitions: rows of states, a step, and at most a unit.",
+        'transition_counts(people.state, order="month", by="person")',
+    ),
+    "transitions-order": (
+        "private-parameter",
+        "A record would change which records follow which.",
+        "Steps and units are public columns: Public[Int[low, high]].",
+    ),
+    "transitions-step": ("type", "Steps are whole numbers.", "Public[Int[low, high]]"),
+    "transitions-filter": (
+        "private-parameter",
+        "A private value decides which records are here, and so which follow which.",
+        "Count all transitions, and take the entries that matter; or filter by public columns.",
+    ),
+    "transitions-enter": (
+        "unproved",
+        "How far transitions move when a record enters or leaves is not known.",
+        "transition_counts over all records, outside of pieces of a private column.",
+    ),
     "prior-unknown": (
         "unproved",
         "How far the posterior moves is known for a prior that is written out only.",

@@ -157,6 +157,8 @@ def _length(expr: Expr, names: Mapping[str, ExpressionValue]) -> int | None:
         return d * (d + 1) // 2
     if expr.op == "sum":
         return _length(expr.args[0].args[1], names)
+    if expr.op == "transitions":
+        return (_length(expr.args[0].args[1], names) or 0) ** 2
     if expr.op in ("add", "sub", "mul", "div", "neg"):
         known = [length for length in (_length(arg, names) for arg in expr.args) if length]
         return max(known) if known else None

@@ -134,6 +134,8 @@ class Evaluator:
                 if self.kept(expr.args[0], self.rows[place]):
                     running = _fraction(self.of_row(expr.args[1], self.rows[place], running))
             return running
+        if op == "transitions":
+            return self.transitions(expr, database)
         if op == "if":
             taken = expr.args[1] if self.value(expr.args[0], database) else expr.args[2]
             return self.value(taken, database)
@@ -153,6 +155,23 @@ class Evaluator:
             if added is not None:
                 total = tuple(a + b for a, b in zip(total, added, strict=True))
         return total
+
+    def transitions(self, expr: Expr, database: Sequence[int]) -> tuple[Fraction, ...]:
+        """How often which value follows which: looked up place by place."""
+        data, *keys = expr.args
+        held: dict[tuple[Constant, ...], list[tuple[Fraction, ...]]] = {}
+        for row in (self.rows[place] for place in database):
+            if self.kept(data, row):
+                value = self.of_row(data.args[1], row)
+                assert isinstance(value, tuple)
+                held.setdefault(tuple(row[str(key.data[0])] for key in keys), []).append(value)
+        values = self._length(data.args[1])
+        total = [Fraction(0)] * values**2
+        for (step, *unit), here in held.items():
+            following = held.get((as_fraction(step) + 1, *unit), [])
+            if len(here) == len(following) == 1:
+                total[here[0].index(1) * values + following[0].index(1)] += 1
+        return tuple(total)
 
     def _adds(self, expr: Expr, place: int) -> tuple[Fraction, ...] | None:
         key = (id(expr), place)

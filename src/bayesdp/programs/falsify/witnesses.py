@@ -117,7 +117,16 @@ def turning_points(program: Program) -> dict[str, set[Fraction]]:
                 pairs = [(part.args[0], None)]
             for left, right in pairs:
                 _meet(left, right, turns)
+            if part.op == "transitions":
+                _follow(str(part.args[1].data[0]), dict(program.record), turns)
     return turns
+
+
+def _follow(column: str, kinds: Mapping[str, Type], turns: dict[str, set[Fraction]]) -> None:
+    """Steps that follow each other: the first few, and where they end."""
+    low = kinds[column].low
+    assert low is not None
+    turns.setdefault(column, set()).add(low + 1)
 
 
 def _meet(left: Expr, right: Expr | None, turns: dict[str, set[Fraction]]) -> None:

@@ -4,13 +4,14 @@
 
 * Before the debit: `readiness`, `table` (columns as the program's record declares them), `persons`
   (records of several rows).
-* The interpreter: `machine`, with `public` and `private` values, `rows`, `folds` and `sizes`.
+* The interpreter: `machine`, with `public` and `private` values, `rows`, `folds`, `transitions`
+  and `sizes`.
 * Noise: `noise`, `gaussian`, `choose` (exponential mechanism, answers of records), `thresholds`,
   `distances`; `spends` is what the ledger keeps.
 * Inference: `observed` into `posteriors`, `latent`, `private_totals`, `regression`, `quadrature`
   and `interpolated`; `generalized` (logistic and Poisson regressions, by an `ensemble` of
   walkers), `times`, `spreads` (of normal records), `shares` (with exposures), `pooled` (groups),
-  `mixtures`, `finite` (hypotheses) and `perturbed` (answers of records, whose law is from
+  `chains`, `mixtures`, `finite` (hypotheses) and `perturbed` (answers of records, whose law is from
   `channels`); `diagnostics`; `laws` of released numbers, and draws.
 * Results: `result`, `distributions` (each with a `law`), `spread`, `divergences`, `figures`.
 * The way through the ledger: `session`. A sign at the terminal meanwhile: `waiting`.

@@ -16,6 +16,7 @@ from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.programs.ranges import folded
 from bayesdp.kernel.programs.rows import labels_of
 from bayesdp.kernel.programs.sensitivities import Norm, RulesAllowed, sensitivity_of
+from bayesdp.kernel.programs.transitions import states_of
 from bayesdp.programs.ir import (
     AFTER,
     Branch,
@@ -47,6 +48,7 @@ from bayesdp.programs.run.result import ProgramResult, shown
 from bayesdp.programs.run.spread import EXACT, Spread
 from bayesdp.programs.run.table import Rows
 from bayesdp.programs.run.thresholds import first_above
+from bayesdp.programs.run.transitions import consecutive
 from bayesdp.programs.run.waiting import waiting
 from bayesdp.programs.verdict import ProgramVerdict
 from bayesdp.programs.whole import is_whole
@@ -224,8 +226,14 @@ class Machine:
                 labels = labels_of(group.args[0].args[0], self.values.kinds)
             if group.op == "moments" and group.args[0].op == "tuple":
                 known = tuple(folded(entry) for entry in group.args[0].args)
+        runs = 0
+        if expr.op == "transitions":
+            filled = self.values.filled(expr)
+            pairs = consecutive(filled, self.values.row_values)
+            size, runs = len(pairs.before), pairs.runs
+            labels = states_of(filled, self.values.kinds)
         self.noisy[release.name] = Noisy(
-            values, AddedNoise(kind, max(scale, 1e-12)), size, labels, known
+            values, AddedNoise(kind, max(scale, 1e-12)), size, labels, known, runs
         )
         return values[0] if width_of(self.values.filled(expr)) is None else values
 

@@ -25,6 +25,8 @@ class Noisy:
     labels: tuple[str, ...] = ()
     known: tuple[Fraction | None, ...] = ()
     """Entries of a regression's rows that are constants."""
+    runs: int = 0
+    """Of counts of transitions: how many unbroken series these are of. Their number is `size`."""
 
     @property
     def floats(self) -> tuple[float, ...]:

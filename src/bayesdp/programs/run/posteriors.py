@@ -18,8 +18,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesdp.programs.ir import Expr
+from bayesdp.programs.run import (
+    chains,
+    finite,
+    generalized,
+    mixtures,
+    perturbed,
+    pooled,
+    spreads,
+)
 from bayesdp.programs.run import distributions as d
-from bayesdp.programs.run import finite, generalized, mixtures, perturbed, pooled, spreads
 from bayesdp.programs.run.latent import cells, require_pairs, window
 from bayesdp.programs.run.observed import Answers, Noisy, Source
 from bayesdp.programs.run.private_totals import log_likelihood, require_scale
@@ -79,6 +87,8 @@ def derived(
         return spreads.posterior(source, about, prior, aware)
     if family == "mixture":
         return mixtures.posterior(source, about, _univariate(prior), aware)
+    if family == "markov_chain":
+        return chains.posterior(source, alpha_of(prior)[0], aware)
     if family.startswith("pooled_"):
         assert isinstance(prior, d.Joint)
         assert prior.parameters is not None

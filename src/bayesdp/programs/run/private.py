@@ -20,6 +20,7 @@ on bounds and on the public size only, never on cells.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -38,6 +39,7 @@ from bayesdp.programs.run.folds import FOLD_STEP, folded
 from bayesdp.programs.run.public import PublicValues
 from bayesdp.programs.run.rows import RowValues
 from bayesdp.programs.run.table import Rows
+from bayesdp.programs.run.transitions import counted
 
 RESOLUTION = 32
 """A grid has about 2^32 steps up to the largest value that one record may add."""
@@ -95,6 +97,8 @@ class PrivateValues:
             if expr not in self._sums:
                 self._sums[expr] = self._summed(expr)
             return self._sums[expr]
+        if op == "transitions":
+            return _counts(counted(expr, self.rows), self.most)
         if op == "fold":
             value, exact = folded(expr, self.rows)
             step = Fraction(1) if exact else FOLD_STEP
@@ -218,10 +222,7 @@ class PrivateValues:
         assert isinstance(size, int | Fraction)
         codes = self.rows.codes(group.args[0])
         inside = np.clip(codes if kept is None else codes[kept], 0, int(size) - 1)
-        counts = np.bincount(inside, minlength=int(size)).tolist()
-        zeros = (Fraction(0),) * int(size)
-        cells = tuple(Fraction(count) for count in counts)
-        return PrivateValue(cells, zeros, Fraction(1), largest=Fraction(self.most))
+        return _counts(np.bincount(inside, minlength=int(size)).tolist(), self.most)
 
     def _moments(self, group: Expr, kept: Any) -> PrivateValue:
         base = self.context.ranges(group.args[0])
@@ -300,9 +301,17 @@ def width_of(expr: Expr) -> int | None:
         return entries * (entries + 1) // 2
     if expr.op == "sum":
         return width_of(expr.args[0].args[1])
+    if expr.op == "transitions":
+        return (width_of(expr.args[0].args[1]) or 0) ** 2
     if expr.op not in ("add", "sub", "mul", "div", "neg"):
         return None
     return next((width for arg in expr.args if (width := width_of(arg)) is not None), None)
+
+
+def _counts(numbers: Sequence[int], most: int) -> PrivateValue:
+    """Counts of at most so many rows each."""
+    counts = tuple(map(Fraction, numbers))
+    return PrivateValue(counts, (Fraction(0),) * len(counts), Fraction(1), largest=Fraction(most))
 
 
 def _from_zero(step: Expr) -> Expr:

@@ -36,6 +36,7 @@ from bayesdp.programs.run.private import MOST_ROWS, PrivateValues
 from bayesdp.programs.run.private_totals import require_scale
 from bayesdp.programs.run.public import PublicValues
 from bayesdp.programs.run.table import CellValues, Rows, check_types, inside
+from bayesdp.programs.run.transitions import check_places
 from bayesdp.programs.verdict import ProgramVerdict
 from bayesdp.programs.whole import is_whole
 
@@ -67,6 +68,7 @@ def ready(program: Program, verdict: ProgramVerdict, rows: Rows) -> None:
     _import_all()
     if program.adjacency == "replace-one":
         _check_size(program, verdict, rows)
+        _check_places(program, rows)
     Rehearsal(program, verdict, rows).run()
 
 
@@ -105,6 +107,16 @@ def _check_size(program: Program, verdict: ProgramVerdict, rows: Rows) -> None:
                 expected=f"a number of rows that the preconditions of {program.name} admit",
                 remedy="Its require(...) lines state them.",
             )
+
+
+def _check_places(program: Program, rows: Rows) -> None:
+    """Refuse rows that share a step, where transitions are counted and it is known which."""
+    values = PublicValues(program, rows)
+    for release in flat(program.body):
+        for argument in release.args if isinstance(release, Release) else ():
+            for part in argument.walk():
+                if part.op == "transitions" and names_of(part) <= set(values.names):
+                    check_places(values.filled(part), values.row_values)
 
 
 def _check_commands(program: Program, commands: Sequence[Command]) -> None:

@@ -55,7 +55,7 @@ def run(
     known after the debit only, such as noise whose scale depends on a value that the program
     released before. What was released until then is kept in the ledger.
     """
-    if program.dependence == "missing":
+    if program.dependence in ("missing", "chain"):
         raise InputError(
             "dependence",
             "declared",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from fractions import Fraction
 
 from bayesdp.programs.ir import Branch, Command, Derive, Expr, names_of
@@ -56,6 +57,8 @@ def _after(
         )
     if isinstance(noisy, ModelObject) and noisy.kind == "noisy-model":
         _, prior = parts_of(noisy)
+        if noisy.family == "markov_chain":
+            prior = replace(prior, family=noisy.family)
         return _derived(op, bound.node, parts_after(op, noisy, node), prior, data, context)
     model = None
     if isinstance(noisy, Scalar) and noisy.level == "public" and noisy.expr.op == "public":

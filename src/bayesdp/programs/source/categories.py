@@ -23,6 +23,15 @@ def call_onehot(node: ast.Call, context: Context) -> LoweredValue:
     size = static_of(context.value(bound.given["k"])) if "k" in bound.given else None
     if value.level != "row":
         raise refuse("type", node, "onehot is of a value of one record.")
+    hot = indicated(value, size, node)
+    labels = len(hot.type.items)
+    if "k" in bound.given and size != Fraction(labels):
+        raise refuse("type", node, f"There are {labels} values.", f"Write k={labels}, or no k.")
+    return hot
+
+
+def indicated(value: Scalar, size: Literal | None, node: ast.AST) -> Scalar:
+    """The one-hot vector of a row's `value`, of `size` cells for whole numbers, at `node`."""
     labels = len(value.type.labels) if value.type.kind == "category" else None
     if value.type.kind == "bool":
         labels = 2
@@ -37,8 +46,6 @@ def call_onehot(node: ast.Call, context: Context) -> LoweredValue:
             "onehot takes a Category, a Bool or whole numbers from 0 to k - 1.",
             "Merge values by conditions: onehot(0 if x < 18 else 1, 2).",
         )
-    if "k" in bound.given and size != Fraction(labels):
-        raise refuse("type", node, f"There are {labels} values.", f"Write k={labels}, or no k.")
     expr = Expr("onehot", (value.expr,), (Fraction(labels),), place(node))
     return Scalar("row", expr, indicators(labels))
 

@@ -38,6 +38,8 @@ class Handlers:
 class ReleasedSum:
     """A noisy sum: of `labels` (how many: of one-hot vectors), truth, whole or real values.
 
+    `transitions` are those of so many labels.
+
     `known_size`: the number of rows is public.
     """
 
@@ -71,6 +73,8 @@ class Draft:
         """The factor of a record's standard deviation where the population's dependence counts."""
         self.dependent = False
         """Whether a model counts on the population's dependence."""
+        self.chained = False
+        """Whether a model counts on the population being a chain."""
         self.apart_from_dependence = False
         """Whether a model takes records for independent."""
         self.grouping: RowGrouping | None = None

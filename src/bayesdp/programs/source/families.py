@@ -34,12 +34,15 @@ from bayesdp.programs.source.values import (
     static_of,
 )
 
-BARE = ("bernoulli", "categorical", "normal", "geometric", "exponential_time", *GENERALIZED)
+BARE = (
+    *("bernoulli", "categorical", "normal", "geometric", "exponential_time", "markov_chain"),
+    *GENERALIZED,
+)
 """Likelihoods without a parameter of their own: `geometric` and `geometric()` are the same."""
 OWN = ("negative_binomial", "exponential_time", "normal_unknown", "mixture", *GENERALIZED)
 """Likelihoods whose rows and statistics are this file's."""
 SEVERAL = (
-    *("linear_model", "answered_line", "normal_unknown", "mixture"),
+    *("linear_model", "answered_line", "normal_unknown", "mixture", "markov_chain"),
     *GENERALIZED,
     *POOLED.values(),
 )

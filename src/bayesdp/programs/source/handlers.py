@@ -34,6 +34,7 @@ from bayesdp.programs.source import (
     stops,
     tables,
     thresholds,
+    transitions,
 )
 from bayesdp.programs.source.context import Handlers
 
@@ -78,6 +79,7 @@ HANDLERS = Handlers(
         "partition": aggregates.call_partition,
         "field": aggregates.call_field,
         "fold": aggregates.call_fold,
+        "transition_counts": transitions.call_transition_counts,
         # numbers, categories, sequences
         "clip": clipping.call_clip,
         "abs": clipping.call_abs,
@@ -110,6 +112,7 @@ HANDLERS = Handlers(
         "mixture": likelihoods.call_mixture,
         "chances": hypotheses.call_chances,
         "hypotheses": hypotheses.call_hypotheses,
+        "markov_chain": likelihoods.call_markov_chain,
         "partial_pooling": pooling.call_partial_pooling,
         "normal": models.call_normal,
         "beta": models.call_beta,

@@ -47,6 +47,12 @@ def call_exponential_time(node: ast.Call, context: Context) -> LoweredValue:
     return likelihood_of("exponential_time", node, ())
 
 
+def call_markov_chain(node: ast.Call, context: Context) -> LoweredValue:
+    """`markov_chain`: a likelihood of noisy counts of transitions, with unknown chances."""
+    bind(node, [], needed=0)
+    return likelihood_of("markov_chain", node, ())
+
+
 def call_normal_inverse_gamma(node: ast.Call, context: Context) -> LoweredValue:
     """`normal_inverse_gamma(mean, strength, shape, scale)`: a prior of a mean and a variance."""
     names = ["mean", "strength", "shape", "scale"]

@@ -135,6 +135,8 @@ def _read(draft: Draft, returned: tuple[Expr, ...]) -> frozenset[str]:
 
 def _dependence(draft: Draft, inflation: Fraction | None) -> Dependence:
     """Whether models count on a population's dependence, and whether one gave its factor."""
+    if draft.chained:
+        return "chain"
     if not draft.dependent:
         return "ignored"
     if inflation is None:

@@ -67,6 +67,7 @@ POSTERIOR = {
     "normal_inverse_gamma": "Normal",
     "gamma": "Gamma",
     "partial_pooling": "Samples",
+    "markov_chain": "Samples",
 }
 
 
@@ -240,6 +241,14 @@ def call_observe(node: ast.Call, context: Context) -> LoweredValue:
             bound.given["data"],
             f"observe takes data, and here stands {described(data)}.",
             "Give it the database, a generator over it, or what randomized_response returns.",
+        )
+    if likelihood.family == "markov_chain":
+        raise refuse(
+            "type",
+            bound.given["data"],
+            "A chain is observed through noisy counts of its transitions.",
+            "noisy = laplace(transition_counts(rows, order=...), epsilon=...), then "
+            "noise_aware(observe(noisy, markov_chain, prior=...)).",
         )
     likelihood = about_rows(likelihood, data, bound.given["data"], context)
     if likelihood.family == CHANCES:

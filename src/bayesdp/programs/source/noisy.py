@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from fractions import Fraction
+from math import isqrt
 
 from bayesdp.kernel.programs.rows import labels_of
 from bayesdp.programs.ir import Expr, Type, columns
@@ -24,12 +25,15 @@ NEEDS = {
     "normal": "laplace(sum(p.height for p in people), epsilon=...)",
     "poisson": "laplace(sum(p.visits for p in people), epsilon=...), of whole numbers",
     CHANCES: "laplace(sum(onehot(p.group) for p in people), epsilon=...)",
+    "markov_chain": 'laplace(transition_counts(people.state, order="month"), epsilon=...)',
     "linear_model": "laplace(statistics(observe(rows, linear_model(noise_sd=...), ...)), ...)",
 }
 
 
 def released_sum(value: Scalar, context: Context) -> ReleasedSum | None:
     """What is known of a private value that gets noise, if it is a sum over rows."""
+    if value.expr.op == "transitions":
+        return ReleasedSum("transitions", isqrt(len(value.type.items)), True)
     if value.expr.op != "sum":
         return None
     data = value.expr.args[0]
@@ -70,6 +74,7 @@ def observed_sum(
         "normal": held.kind in ("truth", "whole", "real") and held.known_size,
         "poisson": held.kind in ("truth", "whole"),
         CHANCES: held.kind in ("truth", "labels") and held.known_size,
+        "markov_chain": held.kind == "transitions",
     }.get(likelihood.family, False)
     if not fits or held is None:
         raise _not_the_statistic(likelihood, node)
@@ -83,6 +88,14 @@ def observed_sum(
     if likelihood.family == CHANCES:
         values: list[Literal] = [False, True] if held.kind == "truth" else list(held.names)
         likelihood = with_table(likelihood, prior, values, node)
+    if likelihood.family == "markov_chain" and len(prior.about) != held.labels:
+        raise refuse(
+            "prior",
+            node,
+            f"There are {held.labels} states, and every row of their transitions has this prior.",
+            f"Write it out: dirichlet({', '.join(['1'] * min(held.labels, 4))}"
+            + (", ...)." if held.labels > 4 else ")."),
+        )
     expr = Expr("observe", (data.expr, likelihood.expr, prior.expr), (), place(node))
     return ModelObject("noisy-model", expr, likelihood.family, (data, likelihood, prior), True)
 

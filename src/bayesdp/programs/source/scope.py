@@ -30,7 +30,8 @@ WAYS_OUT = frozenset(
 LIKELIHOODS = (
     "Likelihoods are bernoulli, categorical, normal(sd=), poisson(exposure=), "
     "linear_model(noise_sd=), logistic, poisson_regression, geometric, negative_binomial(r=), "
-    "exponential_time, mixture(normal(sd=), ...) and chances(table)."
+    "exponential_time, mixture(normal(sd=), ...), chances(table) and markov_chain (of noisy "
+    "transitions)."
 )
 PRIORS = (
     "Priors are beta(a, b), dirichlet(a, ...), normal(mean, sd=), gamma(shape, rate=), "
@@ -49,6 +50,11 @@ INSTEAD = {
     "set": "Declare the values: Category[...], and count each with onehot.",
     "frozenset": "Declare the values: Category[...], and count each with onehot.",
     "dict": 'Write it out: {"north": 1.2, "south": 0.9}.',
+    **dict.fromkeys(
+        ("transitions", "lag", "shift", "previous", "pairwise", "diff"),
+        "How often which state follows which: transition_counts(people.state, order=...), where "
+        "order= names a public column of whole numbers.",
+    ),
     "any": "Whether any record has a property can be seen from a noisy count(...).",
     "all": "Whether all records have a property can be seen from a noisy count(...).",
     "map": "Write a generator: (f(row) for row in people).",

@@ -94,6 +94,26 @@ def test_narrowing_leaves_nothing_out(kind: str, scale: float) -> None:
             assert mean == pytest.approx(true, abs=0.02 * min(scale, 10) + 1e-9)
 
 
+@pytest.mark.parametrize("noise", [LAPLACE, GAUSSIAN])
+def test_what_is_narrowed_has_the_law_of_all(noise: AddedNoise) -> None:
+    """More counts than are looked at at once, against all of them: mean and spread."""
+    series = SeriesCounts(noisy((700, 101, 93, 106), noise, 1000), np.ones(2), 1000)
+    left, stayed, logs = series.grid()
+    assert len(left) < 300
+    assert len(stayed) < 600
+    every = series.weights(np.arange(501), np.arange(1001))
+    for axis, values, all_values in ((1, left, np.arange(501)), (2, stayed, np.arange(1001))):
+        others = tuple(i for i in (0, 1, 2) if i != axis)
+        for power in (1, 2):
+            mean, true = (
+                np.exp(part - part.max()).sum(axis=others)
+                @ held.astype(float) ** power
+                / np.exp(part - part.max()).sum()
+                for part, held in ((logs, values), (every, all_values))
+            )
+            assert mean == pytest.approx(true, rel=1e-9)
+
+
 def test_large_series_are_narrowed_to_the_noise() -> None:
     for kind in ("laplace", "gaussian"):
         seen = (7_000_000, 1_000_003, 999_998, 1_000_010)

@@ -185,7 +185,7 @@ def test_what_was_undone_is_not_remembered(book: Ledger) -> None:
 
 
 def test_a_book_that_was_told_of_what_was_undone_is_not_remembered(book: Ledger) -> None:
-    def told() -> None:
+    def undone() -> None:
         with book._writing(create=False) as (log, said):
             content = '{"by":"Bo","frozen":true,"reason":""}'
             time = "2026-11-30T12:00:00.000000+00:00"
@@ -193,7 +193,7 @@ def test_a_book_that_was_told_of_what_was_undone_is_not_remembered(book: Ledger)
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        told()
+        undone()
     debit(book, 0.375)  # it isn't frozen
     assert book.faults() == []
 

@@ -344,3 +344,47 @@ def refused_with(body: str, kind: str, due: str) -> None:
         verdict = refused(error, None)
     assert verdict.verdict == "REJECTED", verdict
     assert due in f"{verdict.reason} {verdict.accepted}"
+
+
+PARTS = {
+    # what may stand in a row, and how many values it has
+    "p.b": 2,
+    "p.k": 3,
+    "p.x > 4": 2,
+    "min(p.k, 3)": 2,
+    "floor(p.x / 3)": 4,
+    "p.k - 2": 3,
+}
+LABELS_OF = {"p.g": 3, "p.h": 2, "p.b": 2, "p.x > 4": 2}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_models_move_no_further_than_the_sampler_is_told(seed: int) -> None:
+    """Rows of random parts, with random chances: every pair of values of one record."""
+    r = rng(seed)
+    pool = LABELS_OF if seed % 2 else PARTS
+    names = list(r.choice(list(pool), size=int(r.integers(1, 4)), replace=False))
+    many = int(np.prod([pool[name] for name in names]))
+    chances = [r.integers(0, 9, many) + 1 for _ in range(2)]
+    tuples = [", ".join(f"{int(c)} / {int(row.sum())}" for c in row) for row in chances]
+    rows = f"({', '.join(names)})" if len(names) > 1 else names[0]
+    single = len(names) == 1 and names[0] in ("p.b", "p.x > 4")
+    program, verdict = accepted(f"""{RECORD}
+@program
+def f(people: Database[P]) -> Private[{"Int" if single else "Vector"}]:
+    table = {{"u": ({tuples[0]}), "v": ({tuples[1]})}}
+    m = observe(({rows} for p in people), chances(table), prior={TWO})
+    return laplace(statistics(m), epsilon=1)
+""")
+    assert verdict.dp_epsilon == 1
+    used = [name for name in VALUES if f"p.{name}" in rows]
+    other = {"k": 2, "b": True, "g": "a", "h": "u", "x": 1.0, "z": True}
+    given = []
+    for values in product(*(VALUES[name] for name in used)):
+        row = {**other, **dict(zip(used, values, strict=True))}
+        [(_, numbers, scale)] = seen(program, verdict, table([row, other]))
+        assert len(numbers) == (1 if single else many)
+        assert sum(numbers) == 2 or single
+        given.append((np.asarray(numbers, dtype=float), scale))
+    furthest = max(float(np.abs(a - b).sum()) for (a, _), (b, _) in product(given, given))
+    assert furthest <= min(scale for _, scale in given) * (1 + 1e-12)

@@ -100,7 +100,7 @@ def test_whole_numbers_are_rounded_normal_ones() -> None:
 @pytest.mark.parametrize("case", ["mean", "rate"])
 def test_intervals_hold_the_truth_as_often_as_they_say(case: str) -> None:
     """Truths from the prior; clipped cells; a little noise and much of it."""
-    many, r, inside = runs(300, 20), rng(len(case)), []
+    many, r, inside = runs(300, 16), rng(len(case)), []
     for i in range(many):
         epsilon = (1.0, 8.0)[i % 2]
         if case == "mean":
@@ -133,7 +133,7 @@ def line_of(r: np.random.Generator, shape: str) -> tuple[Floats, Floats, Answers
 @pytest.mark.parametrize("shape", ["even", "lean"])
 def test_a_line_through_answers_holds_its_coefficients(shape: str) -> None:
     """And the line through the answers as they are is flatter by far."""
-    many, r = runs(200, 12), rng(3)
+    many, r = runs(200, 8), rng(3)
     inside, steepness, naive = [], [], []
     for _ in range(many):
         truth, _, feature, response = line_of(r, shape)

@@ -65,7 +65,8 @@ INSTEAD = {
     "complex": "Numbers are real.",
     "pow": "Write x * x, or x ** 2.",
     "divmod": "On data the operations are + - * / and squares.",
-    "mean": "sum(...) / people.size is a mean where the size is public.",
+    "mean": "sum(...) / people.size is a mean where the size is public; else release the sum and "
+    "the count, and divide. Of a person's rows it is sum(...) / len(p).",
     "median": "exponential(score=lambda t: ..., candidates=linspace(...), epsilon=...).",
     "quantile": "exponential(score=lambda t: ..., candidates=linspace(...), epsilon=...).",
     "math": "Import sqrt, log, exp, floor and lgamma from bayesdp.programs.",

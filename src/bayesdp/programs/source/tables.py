@@ -37,6 +37,13 @@ VIEWS = ("keys", "values", "items")
 
 def dictionary(node: ast.Dict, context: Context) -> LoweredValue:
     """`{"north": 1.2, "south": 0.9}`: literal keys, and values that are not private."""
+    if not node.keys:
+        raise refuse(
+            "size",
+            node,
+            "A dictionary has its keys from the beginning.",
+            "Collect values in a tuple: found = found + (value,).",
+        )
     keys: list[Literal] = []
     values: list[LoweredValue] = []
     for at, value in zip(node.keys, node.values, strict=True):

@@ -23,6 +23,7 @@ HALF = "\ud800"
 """Half of a letter, which is printed nowhere and kept by no database."""
 
 ODD: list[tuple[str, tuple[str, ...], Any]] = [
+    ("ledger", ("time",), "yesterday"),
     ("dataset", ("time",), "yesterday"),
     ("dataset", ("time",), "2026-11-30T10:00:00"),
     ("dataset", ("content", "unit"), 5),
@@ -45,6 +46,7 @@ ODD: list[tuple[str, tuple[str, ...], Any]] = [
     ("refusal", ("content", "dp_epsilon"), 10**400),
     ("refusal", ("content", "dp_rho"), None),
     ("result", ("content",), "sha256"),
+    ("result", ("content", "sha256"), 7),
     ("result", ("result",), "[]"),
     ("result", ("result",), "7"),
     ("result", ("result",), '{"certificate":7}'),
@@ -128,6 +130,13 @@ def test_a_file_with_content_that_is_no_document_is_not_exported(book: Ledger) -
     chain_anew(book.path)
     with pytest.raises(LedgerError, match="damaged"):
         book.export()
+
+
+def test_a_file_with_a_result_that_says_nothing_has_no_trail(book: Ledger) -> None:
+    change(book.path, "UPDATE entries SET content = '7' WHERE kind = 'result'")
+    chain_anew(book.path)
+    with pytest.raises(LedgerError, match="damaged"):
+        book.trail()
 
 
 def test_an_empty_ledger_of_version_2_has_a_trail_since_a_day(tmp_path: Path) -> None:

@@ -67,6 +67,7 @@ def test_a_key_belongs_to_one_study_of_its_data_set(tmp_path: Path) -> None:
         ('"query"', '"other"'),
         ('"notion"', '"other"'),
         ('"level"', '"other"'),
+        ('"premises"', '"other"'),
     ],
 )
 def test_a_stored_release_that_no_release_has_stored(tmp_path: Path, part: str, other: str) -> None:
@@ -77,6 +78,7 @@ def test_a_stored_release_that_no_release_has_stored(tmp_path: Path, part: str, 
     rehash(path)
     with pytest.raises(bdp.BayesdpError):
         study(tmp_path, SUM).release_once("june")
+    assert study(tmp_path, SUM).check()
     study(tmp_path, SUM).release(again=True)
     assert len(releases(study(tmp_path))) == 2
 

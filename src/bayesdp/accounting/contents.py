@@ -208,7 +208,7 @@ class Book:
         """Put the next entry where it belongs. Raises `ValueError` where no ledger wrote it."""
         _require((entry.kind == "ledger") == (self.number == 0), "no ledger begins here")
         self.number += 1
-        if entry.kind != "ledger":  # which has no time where an empty one of version 2 became it
+        if entry.kind != "ledger" or entry.time:  # an empty one of version 2 had no time
             aware = datetime.fromisoformat(entry.time).tzinfo is not None
             _require(aware, "its time has no offset from UTC")
         match entry.kind:

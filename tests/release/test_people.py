@@ -210,3 +210,20 @@ def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert intact
     assert certificate.body["people"] == "cohort"
     assert "all data sets of the people 'cohort'" in run("verify", str(path))
+
+
+def test_a_ledger_that_was_deleted_is_noticed_by_certificates_of_the_same_people(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    TABLE.to_csv("table.csv", index=False)
+    for name in ("jan", "feb"):
+        Path(f"{name}.toml").write_text(FILE.replace("NAME", name))
+    run("release", "jan.toml")
+    Path("ledger.db").unlink()
+    words = run("check", "feb.toml")
+    assert "another data set of the people 'cohort'" in words
+    assert "is not counted here" in words
+    alone = FILE.replace("NAME", "feb").replace('"cohort"', '"others"')
+    Path("feb.toml").write_text(alone)
+    assert "is not counted here" not in run("check", "feb.toml")

@@ -87,27 +87,34 @@ MOST_BYTES = 50_000_000
 """So much of a folder's certificates is looked at, the newest first."""
 
 
-def uncounted_words(ledger: Ledger, dataset: str, folder: Path) -> str:
+def uncounted_words(ledger: Ledger, dataset: str, folder: Path, people: str | None = None) -> str:
     """That certificates of a data set in the folder are of releases that the ledger doesn't have.
 
-    Empty if it has all of them. What they spent is not counted then: `ledger` is another one, or an
-    older copy, or was deleted.
+    Or those of other data sets that share the `people` with this `dataset`. Empty if it has all of
+    them. What they spent is not counted then: `ledger` is another one, or an older copy, or was
+    deleted.
     """
-    certificates = _certificates_in(folder, dataset)
+    certificates = _certificates_in(folder, dataset, people)
     missing = ledger.uncounted(certificates) if certificates else []
     if not missing:
         return ""
     more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+    alike = f"whose data set is '{dataset}'"
+    if people is not None:
+        alike = f"which is of '{dataset}' or of another data set of the people '{people}'"
     return (
-        f"The ledger {ledger.place} doesn't have the release of {missing[0]}{more}, whose data set "
-        f"is '{dataset}' too: what was spent on it there is not counted here. If this ledger is an "
+        f"The ledger {ledger.place} doesn't have the release of {missing[0]}{more}, {alike} too: "
+        "what was spent there is not counted here. If this ledger is an "
         "older copy, or was deleted, restore it; if there are two, name one of them in all studies "
         "(`bayesdp ledger verify --against` says more)."
     )
 
 
-def _certificates_in(folder: Path, dataset: str) -> dict[str, dict[str, Any]]:
-    """The certificates of releases of a data set in a folder, by their names, the newest first."""
+def _certificates_in(folder: Path, dataset: str, people: str | None) -> dict[str, dict[str, Any]]:
+    """The certificates of releases of a data set in a folder, by their names, the newest first.
+
+    With those of other data sets of the same `people`.
+    """
     try:
         files = [(file.stat(), file) for file in folder.glob("*.certificate.json")]
     except OSError:
@@ -123,7 +130,9 @@ def _certificates_in(folder: Path, dataset: str) -> dict[str, dict[str, Any]]:
             document = Certificate.load(file)[0].to_dict()
         except InputError:  # something else, or half of one
             continue
-        if document.get("dataset") == dataset and isinstance(document.get("release"), str):
+        same = document.get("dataset") == dataset
+        same = same or (people is not None and document.get("people") == people)
+        if same and isinstance(document.get("release"), str):
             documents[file.name] = document
     return documents
 

@@ -246,7 +246,9 @@ class Study:
 
         Empty if it has all of them. What those releases spent is not counted.
         """
-        return uncounted_words(self.ledger(), self.spec.data.dataset, self.folder)
+        return uncounted_words(
+            self.ledger(), self.spec.data.dataset, self.folder, self.spec.data.people
+        )
 
     @property
     def extract(self) -> str:

@@ -144,7 +144,8 @@ def _about_records(document: Mapping[str, Any]) -> list[str]:
         said.append(f"not protected, because declared public: {', '.join(map(_listed, public))}")
     said += [
         f"column {named(name)} is public, and a record has the same value of it in every release "
-        "of the data set: of releases on disjoint values of it the dearest counts"
+        f"of {'the' if document.get('people') is None else 'a'} data set: of releases on disjoint "
+        "values of it the dearest counts"
         for name in document.get("public_blocks", [])
     ]
     return [*said, LEDGER, _about_budget(document)]

@@ -370,7 +370,7 @@ def test_a_release_is_shown_with_everything(path: Path) -> None:
         "result": {"value": 1},
     }
     assert book.show()[0]["releases"] == [expected]
-    extra = {"dataset": "d", "unit": "row", "request": {"queries": [1]}}
+    extra = {"dataset": "d", "unit": "row", "request": {"queries": [1]}, "stored": 5}
     assert book.release(release) == {**expected, **extra}
 
 

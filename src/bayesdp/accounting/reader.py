@@ -103,6 +103,8 @@ class LedgerReader:
     def release(self, release_id: str) -> dict[str, Any]:
         """One release as in `show`, with its `dataset`, `unit` and `request` too.
 
+        `stored` is the number of its result's entry, `None` without one.
+
         Raises `LedgerError` for a release that isn't in the ledger.
         """
         with self._reading() as (log, book):

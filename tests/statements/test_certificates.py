@@ -23,7 +23,7 @@ from tests.kernel.leaves import at, leaves
 
 Document = dict[str, Any]
 OF = {"relations": RelationsCertificate, "program": ProgramCertificate}
-RELEASED = {*RELEASES, "vector release", "blocks release", "program release"}
+RELEASED = {*RELEASES, "vector release", "blocks release", "people release", "program release"}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -145,7 +145,8 @@ class Ledger(LedgerReader):
         where one doesn't, `UnknownNameError` for a data set that is not in the ledger,
         `LedgerError` for one that shares other people, for one that treats a column as public that
         another protects, and for a population that says nothing of what another data set has
-        spent; `UnsupportedError` for a population that can't be read over several.
+        spent; `UnsupportedError` for a population that can't be read over several, `InputError` for
+        no data set and for a name that can't be shown.
         """
         check_people_name(people)
         by = self._who(by)
@@ -168,8 +169,8 @@ class Ledger(LedgerReader):
                 for reading in there.readings:
                     check_reading(reading)
                 content = people_content(people, by)
-                entry = log.append("people", self._now(), content, dataset=name)
-                book.take(entry)
+                log.append("people", self._now(), content, dataset=name)
+                book = Book(log.entries)
             account = book.account(datasets[0])
             check_spoken(account)
             self._require_kept(account, datasets[0], "Nothing was written.")

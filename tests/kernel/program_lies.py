@@ -90,6 +90,18 @@ def cheaper(document: dict[str, Any], release: str, epsilon: str, total: str) ->
     claimed(document, epsilon=total)
 
 
+ZERO = {"number": "0"}
+
+
+def number_of(text: str) -> list[Any]:
+    return ["const", [], [{"number": text}]]
+
+
+def branch_of(document: dict[str, Any]) -> dict[str, Any]:
+    """The program's first branch."""
+    return next(item for item in program_of(document)["body"] if "if" in item)
+
+
 def persons(document: dict[str, Any]) -> dict[str, Any]:
     part: dict[str, Any] = program_of(document)["persons"]
     return part
@@ -300,6 +312,42 @@ LIES: dict[str, tuple[str, Any]] = {
     "a negative cost of what is public": (
         "filtered",
         lambda d: node_at(d, "laplace_6").update(entering="-1"),
+    ),
+    # likelihoods and functions
+    "moments of a logistic model": ("modelled", lambda d: stated(d, "gaussian_1", "7999/1000")),
+    "censored times as one number": ("modelled", lambda d: stated(d, "laplace_3", "1")),
+    "sum and squares for less": ("modelled", lambda d: stated(d, "laplace_5", "2999/1000")),
+    "failures for one": ("modelled", lambda d: stated(d, "laplace_7", "1")),
+    "groups that share a record": ("modelled", lambda d: stated(d, "laplace_9", "999/1000")),
+    "a quotient and a power for less": ("modelled", lambda d: stated(d, "laplace_11", "71")),
+    "entering a quotient for less": (
+        "modelled",
+        lambda d: node_at(d, "laplace_11").update(entering="1"),
+    ),
+    "a root times a root for less": ("modelled", lambda d: stated(d, "laplace_12", "77/5")),
+    "a step of a loop that stops": ("modelled", lambda d: stated(d, "laplace_14", "1/2")),
+    "a loop that is refunded": ("modelled", lambda d: claimed(d, epsilon="8")),
+    "a divisor that may be 0": ("modelled", lambda d: column(d, "weight").update(low=ZERO)),
+    "a divisor that may be below 0": (
+        "modelled",
+        lambda d: column(d, "weight").update(low={"number": "-1"}),
+    ),
+    "a root of what may be below 0": (
+        "modelled",
+        lambda d: column(d, "days").update(low={"number": "-1"}),
+    ),
+    "a wider column of failures": (
+        "modelled",
+        lambda d: column(d, "visits").update(high={"number": "10"}),
+    ),
+    "groups by a private column": ("modelled", lambda d: column(d, "site").update(public=False)),
+    "a loop that stops on the data": (
+        "modelled",
+        lambda d: branch_of(d).update({"if": ["gt", [first_arg(d, 3), number_of("1")], []]}),
+    ),
+    "a factor of private data": (
+        "modelled",
+        lambda d: first_arg(d, 6)[1].__setitem__(1, first_arg(d, 3)),
     ),
     # records of several rows
     "a fold called public": ("visits", lambda d: column(d, "sum of cost").update(public=True)),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 NAMES = (
-    "above_threshold group_by Beta Bool Category Database Gamma Int Private Public Real "
-    "Vector bernoulli beta categorical clip count cross dirichlet exponential fold gamma "
-    "gaussian grid_of hellinger helper infer laplace linspace observe partition "
-    "per_record_exponential poisson posterior_sample posteriors_of program "
-    "randomized_response record require statistics transition_counts"
+    "above_threshold group_by Beta Bool Category Database Gamma Int Private Public Real Vector "
+    "bernoulli beta categorical "
+    "clip count cross dirichlet exponential fold gamma gaussian grid_of hellinger helper infer "
+    "laplace linspace observe partition per_record_exponential poisson posterior_sample "
+    "Normal Samples exponential_time geometric logistic noise_aware normal normal_inverse_gamma "
+    "partial_pooling sqrt "
+    "posteriors_of program randomized_response record require statistics transition_counts"
 )
 HEAD = f"from bayesdp.programs import {', '.join(NAMES.split())}\n\n"
 SUMS = """
@@ -192,9 +194,41 @@ def followed(months: Database[Month]) -> Private[tuple[Vector, Vector, Int, Int]
     some = gaussian(counts, epsilon=1, delta=0.0001)
     return all, some, laplace(counts[4], epsilon=1), laplace(counts[5], epsilon=1)
 """
+MODELLED = """
+@record
+class Patient:
+    age: Int[20, 80]
+    months: Real[0, 60]
+    cost: Real[1, 4]
+    weight: Real[1, 4]
+    days: Real[0, 60]
+    visits: Int[0, 9]
+    died: Bool
+    site: Public[Category["a", "b"]]
+
+@program(epsilon=12, delta=0.001)
+def modelled(rows: Database[Patient]) -> Private[tuple[Normal, Gamma, Normal, Beta, Samples, Real]]:
+    ages = observe(((1, p.age, p.died) for p in rows), logistic, prior=normal(0, sd=2))
+    risk = noise_aware(gaussian(statistics(ages), epsilon=1, delta=0.0001))
+    times = observe(((p.months, p.died) for p in rows), exponential_time, prior=gamma(1, rate=30))
+    rate = noise_aware(laplace(statistics(times), epsilon=1))
+    spread = observe((p.cost for p in rows), normal, prior=normal_inverse_gamma(2, 1, 2, 2))
+    costs = noise_aware(laplace(statistics(spread), epsilon=1))
+    tries = observe((p.visits for p in rows), geometric, prior=beta(1, 1))
+    chance = noise_aware(laplace(statistics(tries), epsilon=1))
+    pooled = observe((p.died for p in rows), bernoulli,
+        prior=partial_pooling(normal(0, sd=2), spread=1, by="site"))
+    sites = noise_aware(laplace(statistics(pooled), epsilon=1))
+    share = laplace(sum(p.visits / p.weight + p.cost ** 3 for p in rows), epsilon=1)
+    tall = laplace(sum(sqrt(p.days) for p in rows) * sqrt(clip(share, 0, 4)), epsilon=1)
+    for k in range(3):
+        last = laplace(count(p for p in rows if p.age > 30 * k), epsilon=1)
+        if last < 10:
+            break
+    return risk, rate, costs, chance, sites, chance.quantile(0.9)
+"""
 TEXTS = {
     "sums": SUMS, "posteriors": POSTERIORS, "parts": PARTS, "folded": FOLDED, "answers": ANSWERS,
     "enters": ENTERS, "filtered": FILTERED, "halves": HALVES, "queries": QUERIES,
-    "visits": VISITS,
-    "followed": FOLLOWED,
+    "visits": VISITS, "followed": FOLLOWED, "modelled": MODELLED,
 }  # fmt: skip

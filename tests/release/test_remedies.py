@@ -309,6 +309,7 @@ OTHERWISE = {
     "quantiles._candidates": "names what a quantile may be among, by keys of its own",
     "quantiles.choice": "names what a quantile may be among, by keys of its own",
     "queries.shape": "test_a_mean_of_private_rows_is_a_sum_and_a_count",
+    "program_fields.require_record": "tests/release/test_persons_in_programs.py has such a study",
     "consistency._room": "names a role, not a line",
     "found_groups._check_budget": "tests/release/test_found_groups.py has a budget as it says",
     "found_groups._check_query": "tests/release/test_found_groups.py asks for other kinds",

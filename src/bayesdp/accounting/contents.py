@@ -205,7 +205,10 @@ class Book:
                 raise UndecodedError(f"entry {entry.sequence}: {error}") from error
 
     def take(self, entry: Entry) -> None:
-        """Put the next entry where it belongs. Raises `ValueError` where no ledger wrote it."""
+        """Put the next entry where it belongs.
+
+        Raises `ValueError`, of which `InputError` is one, where no ledger wrote it.
+        """
         _require((entry.kind == "ledger") == (self.number == 0), "no ledger begins here")
         self.number += 1
         if entry.kind != "ledger" or entry.time:  # an empty one of version 2 had no time

@@ -46,7 +46,7 @@ def said(book: Ledger) -> dict[str, Any]:
         del release["sequence"], release["head"]  # which version 2 had not
         release.pop("stored", None)
     for shown in answers["show"]:
-        assert (shown.pop("shares"), shown.pop("frozen")) == ({}, None)
+        assert (shown.pop("shares"), shown.pop("frozen"), shown.pop("people")) == ({}, None, None)
     return answers
 
 

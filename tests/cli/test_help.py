@@ -14,6 +14,8 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from bayesdp.accounting import Ledger, Reading
+from bayesdp.accounting.composition import level
 from bayesdp.cli import app
 
 ROOT = Path(__file__).parents[2]
@@ -93,6 +95,9 @@ def test_each_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     ran(shlex.split("bayesdp release heights.toml --certificate heights-e59eb7cd.certificate.json"))
     ran(shlex.split("bayesdp release wheeze.toml --certificate wheeze-4b0e12c9.certificate.json"))
     Path("ledger.db").rename("spent.db")  # the budget of this study is one release
+    book = Ledger("ledger.db", level=level)
+    for month in ("january", "february"):
+        book.register(month, "row", Reading("dp", 1.0))
     paths = [path for path, command in commands() if not hasattr(command, "commands")]
     first = [("key", "new"), ("ledger", "register")]
     last = [("release",), ("ledger", "show"), ("ledger", "share")]  # after which nobody else may

@@ -394,7 +394,8 @@ def said_in(entry: Entry) -> dict[str, Any]:
 def result_of(text: str) -> dict[str, Any]:
     """A result as plain data, with a level and a claim of their types where it has them.
 
-    What else a result says depends on what made it. Raises `ValueError` for other texts.
+    What else a result says depends on what made it. Raises `ValueError` for other texts, and the
+    `InputError` of a level that is none.
     """
     result = json.loads(text)
     for document in (result, certificate_in(result), claim_in(result)):

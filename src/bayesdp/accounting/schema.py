@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from sqlalchemy import Column, Connection, Integer, MetaData, Table, Text, inspect, select
 
@@ -24,9 +24,6 @@ from bayesdp.accounting.entries import (
     following,
 )
 from bayesdp.errors import LedgerError
-
-if TYPE_CHECKING:
-    from bayesdp.accounting.verified import Remembered
 
 FORMAT = "bayesdp-ledger"
 VERSION = "3"
@@ -117,13 +114,13 @@ class Log:
 
     In a transaction that writes, `append` and `append_result` add to them. `texts` are the results
     by the number of their entry, where the entries are in memory only, else `None`. `known` is what
-    this process remembers of the ledger, while the transaction lasts.
+    `verified` remembers of the ledger, while the transaction lasts.
     """
 
     connection: Connection
     entries: list[Entry]
     texts: Mapping[int, str] | None = None
-    known: Remembered | None = None
+    known: Any = None
 
     @property
     def head(self) -> Entry:

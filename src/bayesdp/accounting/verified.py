@@ -91,7 +91,7 @@ def keep(place: str, log: Log, state: object = None) -> None:
 
     `log` is the ledger's at this `place`, and `state` that of its file now.
     """
-    known = log.known
+    known: Remembered | None = log.known
     if known is not None:
         known.entries += log.entries[len(known.entries) :]
         known.state = state
@@ -100,7 +100,7 @@ def keep(place: str, log: Log, state: object = None) -> None:
 
 def let_go(place: str, log: Log) -> None:
     """Remember what a transaction has read; what it has written was undone, or may have been."""
-    known = log.known
+    known: Remembered | None = log.known
     if known is not None:
         if known.book is not None and known.book.number > len(known.entries):
             known.book = None  # it was told of entries that are not there
@@ -109,7 +109,7 @@ def let_go(place: str, log: Log) -> None:
 
 def book_of(log: Log) -> Book:
     """What the entries say, at the beginning of a transaction. Raises `UndecodedError`."""
-    known = log.known
+    known: Remembered | None = log.known
     if known is None:
         return Book(log.entries)
     # Without it, should an entry be one that can't be read.

@@ -36,7 +36,7 @@ from bayesdp.statements.columns import CellKey
 from bayesdp.tables.sums import Total, Totals
 
 if TYPE_CHECKING:
-    from bayesdp.programs.run.table import Rows
+    from bayesdp.programs.run.columns import Rows
 
 
 @dataclass(frozen=True, repr=False)

@@ -20,7 +20,7 @@ from bayesdp.tables.source import Table
 
 if TYPE_CHECKING:
     from bayesdp.programs.ir import Program
-    from bayesdp.programs.run.table import Rows
+    from bayesdp.programs.run.columns import Rows
 
 CHAIN_FAMILY = "chain"
 _WANTED: dict[str, Wanted] = {"bool": "truth", "int": "number", "real": "number"}

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from bayesdp.programs.check.noise import FINE, counts_delta, fine_delta, gaussian_delta
+from bayesdp.programs.run.columns import Rows
 from bayesdp.programs.run.gaussian import (
     counts_scale,
     fine_unit,
@@ -21,7 +22,6 @@ from bayesdp.programs.run.gaussian import (
     sigma_of,
 )
 from bayesdp.programs.run.public import PublicValues
-from bayesdp.programs.run.table import Rows
 from tests.programs.run.helpers import accepted, seen
 
 

@@ -2,8 +2,8 @@
 
 `run` is the whole way: check, debit, run once, store.
 
-* Before the debit: `readiness`, `table` (columns as the program's record declares them), `persons`
-  (records of several rows).
+* Before the debit: `readiness`, `table` (`columns` as the program's record declares them),
+  `persons` (records of several rows).
 * The interpreter: `machine`, with `public` and `private` values, `rows`, `folds`, `transitions`
   and `sizes`.
 * Noise: `noise`, `gaussian`, `choose` (exponential mechanism, answers of records), `thresholds`,
@@ -19,6 +19,7 @@
 
 from __future__ import annotations
 
+from bayesdp.programs.run.columns import Rows
 from bayesdp.programs.run.distributions import Density, Distribution, Joint, Mixture, Samples
 from bayesdp.programs.run.machine import Machine
 from bayesdp.programs.run.noise import OpenDP, Samplers
@@ -26,7 +27,7 @@ from bayesdp.programs.run.readiness import prepared
 from bayesdp.programs.run.result import ProgramResult
 from bayesdp.programs.run.session import run
 from bayesdp.programs.run.spends import spends_of
-from bayesdp.programs.run.table import Rows, inspect_table, load
+from bayesdp.programs.run.table import inspect_table, load
 
 __all__ = [
     "Density",

@@ -8,11 +8,11 @@ import numpy as np
 
 from bayesdp.programs.ir import Release, columns
 from bayesdp.programs.run.choose import answer_scores
+from bayesdp.programs.run.columns import Rows
 from bayesdp.programs.run.noise import NoiseCalibration
 from bayesdp.programs.run.observed import AnswerChannel
 from bayesdp.programs.run.private import PrivateValues
 from bayesdp.programs.run.rows import RowValues
-from bayesdp.programs.run.table import Rows
 
 if TYPE_CHECKING:
     from bayesdp.arrays import Floats

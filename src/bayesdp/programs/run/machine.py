@@ -29,6 +29,7 @@ from bayesdp.programs.ir import (
 )
 from bayesdp.programs.run import choose, posteriors
 from bayesdp.programs.run.channels import channel_of
+from bayesdp.programs.run.columns import Rows
 from bayesdp.programs.run.diagnostics import exact_samples
 from bayesdp.programs.run.distributions import Joint, Samples
 from bayesdp.programs.run.gaussian import noisy_steps
@@ -46,7 +47,6 @@ from bayesdp.programs.run.private import PrivateValues, width_of
 from bayesdp.programs.run.public import PublicValues
 from bayesdp.programs.run.result import ProgramResult, shown
 from bayesdp.programs.run.spread import EXACT, Spread
-from bayesdp.programs.run.table import Rows
 from bayesdp.programs.run.thresholds import first_above
 from bayesdp.programs.run.transitions import consecutive
 from bayesdp.programs.run.waiting import waiting

@@ -13,8 +13,8 @@ import numpy as np
 
 from bayesdp.arrays import Floats, Ints
 from bayesdp.programs.ir import Persons, Program, RowFold, Type
+from bayesdp.programs.run.columns import CellValues, Rows, inside
 from bayesdp.programs.run.rows import Labels, RowValues
-from bayesdp.programs.run.table import CellValues, Rows, inside
 from bayesdp.tables.columns import Column
 from bayesdp.tables.rows import PLACE, UNIT, Wanted, read_columns
 

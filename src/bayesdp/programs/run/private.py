@@ -35,10 +35,10 @@ from bayesdp.kernel.programs.ranges import folded as constant_of
 from bayesdp.kernel.programs.reading import ONE, TRUE
 from bayesdp.kernel.programs.rows import MOST_SETTINGS, evaluate, settings, values_of
 from bayesdp.programs.ir import Expr, Type, columns
+from bayesdp.programs.run.columns import Rows
 from bayesdp.programs.run.folds import FOLD_STEP, folded
 from bayesdp.programs.run.public import PublicValues
 from bayesdp.programs.run.rows import RowValues
-from bayesdp.programs.run.table import Rows
 from bayesdp.programs.run.transitions import counted
 
 RESOLUTION = 32

@@ -19,10 +19,10 @@ from bayesdp.kernel.programs.functions import FUNCTIONS, function_value
 from bayesdp.kernel.programs.ranges import ANY, AdjacencyContext, Range
 from bayesdp.programs.check.reading import read
 from bayesdp.programs.ir import Constant, Expr, Program
+from bayesdp.programs.run.columns import Rows
 from bayesdp.programs.run.distributions import Distribution, Univariate
 from bayesdp.programs.run.observed import Answers
 from bayesdp.programs.run.rows import RowValues
-from bayesdp.programs.run.table import Rows
 from bayesdp.programs.whole import whole_names
 
 if TYPE_CHECKING:

@@ -28,6 +28,7 @@ from bayesdp.programs.ir import (
     names_of,
 )
 from bayesdp.programs.run import choose
+from bayesdp.programs.run.columns import CellValues, Rows, inside
 from bayesdp.programs.run.gaussian import sigma_of
 from bayesdp.programs.run.latent import AddedNoise, require_pairs
 from bayesdp.programs.run.machine import Machine
@@ -35,7 +36,7 @@ from bayesdp.programs.run.observed import Noisy
 from bayesdp.programs.run.private import MOST_ROWS, PrivateValues
 from bayesdp.programs.run.private_totals import require_scale
 from bayesdp.programs.run.public import PublicValues
-from bayesdp.programs.run.table import CellValues, Rows, check_types, inside
+from bayesdp.programs.run.table import check_types
 from bayesdp.programs.run.transitions import check_places
 from bayesdp.programs.verdict import ProgramVerdict
 from bayesdp.programs.whole import is_whole

@@ -17,7 +17,7 @@ import numpy as np
 from bayesdp.arrays import Bools, Floats, Ints
 from bayesdp.kernel.programs.rows import labels_of
 from bayesdp.programs.ir import Expr, Type
-from bayesdp.programs.run.table import CellValues, Rows
+from bayesdp.programs.run.columns import CellValues, Rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

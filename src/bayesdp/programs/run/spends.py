@@ -36,10 +36,10 @@ from bayesdp.programs.ir import (
     flat,
     names_of,
 )
+from bayesdp.programs.run.columns import Rows
 from bayesdp.programs.run.gaussian import sigma_of
 from bayesdp.programs.run.private import RESOLUTION
 from bayesdp.programs.run.public import PublicValues
-from bayesdp.programs.run.table import Rows
 from bayesdp.programs.verdict import ProgramVerdict
 
 

@@ -11,16 +11,17 @@ add-remove its neighbour has a row, and nothing may tell them apart.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesdp.arrays import Bools, Floats, Ints
-from bayesdp.errors import InputError, TableError, TableMismatchError, UnsupportedError
+from bayesdp.errors import TableError, TableMismatchError, UnsupportedError
 from bayesdp.programs.ir import Persons, Program, Type
+from bayesdp.programs.run.columns import CellValues, Rows, inside
+from bayesdp.programs.run.persons import grouped, placed
 from bayesdp.tables.refusals import Finding, UnreadableCellsError, engine
 from bayesdp.tables.rows import UNIT
 
@@ -36,21 +37,6 @@ _WORDS = (
     "by bayesdp.programs.run.inspect_table(program, table)."
 )
 _TRUE, _FALSE = ("true", "1"), ("false", "0")
-
-
-CellValues = Floats | Bools | Ints
-"""A column: numbers as doubles, truth values, or the codes of labels."""
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Rows:
-    """Private rows by column: numbers as doubles, truth values as bool, categories as codes."""
-
-    columns: Mapping[str, CellValues]
-    size: int
-
-    def __repr__(self) -> str:
-        return "<private rows>"
 
 
 class _BadCells(Exception):
@@ -97,7 +83,6 @@ def _load_persons(
     program: Program, persons: Persons, source: object, base_dir: Path | str, dataset: str
 ) -> tuple[Rows | None, list[Finding]]:
     """One row of columns for each person."""
-    from bayesdp.programs.run.persons import grouped, placed
     from bayesdp.tables.rows import PLACE, UNIT
 
     rows, findings, table = _load_rows(replace(program, record=persons.rows), source, base_dir)
@@ -387,28 +372,6 @@ def _number(held: Any, kind: Type, name: str, text: bool) -> Floats:
     low, high = inside(kind)
     # Whole numbers beyond 2^53 round on the way, and are clamped to smaller bounds afterwards.
     return np.clip(values.astype(np.float64), low, high)
-
-
-def inside(kind: Type) -> tuple[float, float]:
-    """The largest interval of doubles inside the declared bounds.
-
-    Raises `InputError` where no double lies between them.
-    """
-    assert kind.low is not None
-    assert kind.high is not None
-    low, high = float(kind.low), float(kind.high)
-    if Fraction(low) < kind.low:
-        low = float(np.nextafter(low, np.inf))
-    if Fraction(high) > kind.high:
-        high = float(np.nextafter(high, -np.inf))
-    if not low <= high:
-        raise InputError(
-            "record",
-            expected="bounds with a double between them",
-            remedy="Use wider bounds.",
-            shown=False,
-        )
-    return low, high
 
 
 def check_types(program: Program) -> None:

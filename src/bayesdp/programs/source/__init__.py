@@ -11,7 +11,7 @@
   `dependence`) with `likelihoods`, `families` (rows and statistics), `regressions`, `pooling`,
   `hypotheses` and `finite` (models of them), `perturbed` (answers) and `bounded`; `after`, `laws`
   and `summaries` (posteriors); `results`. How large values grow: `sizes`. Dictionaries: `tables`.
-  Records of several rows: `persons`.
+  Records of several rows: `persons`, in a `grouping`.
 
 Every function here raises `ProgramError` for what the language refuses, with the place and, where
 there is a remedy, what would be accepted. Their docstrings don't repeat that.

@@ -19,7 +19,7 @@ from bayesdp.programs.source.values import LoweredValue, ModelObject
 from bayesdp.programs.whole import releases_whole
 
 if TYPE_CHECKING:
-    from bayesdp.programs.source.persons import RowGrouping
+    from bayesdp.programs.source.grouping import RowGrouping
 
 MOST_STEPS = 20_000
 MOST_NODES = 20_000

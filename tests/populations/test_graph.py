@@ -296,3 +296,15 @@ def test_words():
     graph = Graph(grid=(3, 4), table=ISING, source="a textbook")
     assert "grid of 3 x 4" in graph.describe()
     assert any("different rows are different records" in text for text in graph.assumptions())
+
+
+def test_names_of_columns_that_are_no_texts(tmp_path):
+    """In a damaged Parquet file."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    path = tmp_path / "edges.parquet"
+    parquet.write_table(pa.table({"first": [0, 1], "second": [1, 2]}), path)
+    path.write_bytes(path.read_bytes().replace(b"first", b"\xff" * 5))
+    with pytest.raises(InputError, match="edges"):
+        Graph(records=3, edges=str(path), table=ISING)

@@ -152,7 +152,7 @@ def totals_of(
 def apart(query: Any, total: Total, copy: int) -> list[Any]:
     """The counts of a table by group; of groups that are found, those of all names."""
     if query.shape.from_data is not None:
-        return counts_of_shops(total, copy)
+        return counts_of_copy(total, copy)
     return [
         values
         for key, values in total.values.items()
@@ -160,7 +160,7 @@ def apart(query: Any, total: Total, copy: int) -> list[Any]:
     ]
 
 
-def counts_of_shops(total: Total, copy: int) -> list[Any]:
+def counts_of_copy(total: Total, copy: int) -> list[Any]:
     """The counts of all shops that a table may have."""
     assert {name[2:] for name in total.values} <= set("klm")
     return [total.values.get(f"{copy:02d}{name}", (0,)) for name in "klm"]

@@ -178,7 +178,7 @@ def _pairs_in(file: NamedFile) -> NDArray[np.int64]:
         return _pairs_in_csv(file)
     try:
         table = parquet.read_table(pa.BufferReader(file.content))
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         raise InputError(_KEY, file.name, expected=f"{_PAIRS} ({error})") from None
     if table.num_columns != 2 or not all(pa.types.is_integer(field.type) for field in table.schema):
         fields = ", ".join(f"{field.name} ({field.type})" for field in table.schema)

@@ -190,7 +190,8 @@ def stated_types(path: str, source: str) -> dict[str, str]:
 
     try:
         schema = pyarrow.parquet.read_schema(path)
-    except (OSError, pyarrow.ArrowException) as error:
+        types = {field.name: str(field.type) for field in schema}
+    except (OSError, UnicodeDecodeError, pyarrow.ArrowException) as error:  # names are texts, too
         kind = type(error).__name__
         raise TableError(
             _KEY,
@@ -199,7 +200,7 @@ def stated_types(path: str, source: str) -> dict[str, str]:
             remedy=f"Reading it failed with {kind}: look for a damaged file.",
         ) from None
     check_header(schema.names, source)
-    return {field.name: str(field.type) for field in schema}
+    return types
 
 
 def of_type(types: Types, start: str) -> frozenset[str]:

@@ -60,7 +60,7 @@ WRONG: dict[str, tuple[dict[str, Any], dict[str, Any], list[str], str]] = {
 }
 
 
-FOUR_ROWS = SimpleNamespace(unit="row", n=4, rows_per_record=1, max_rows=None)
+FOUR_ROWS = SimpleNamespace(unit="row", n=4, rows_per_record=1, max_rows=None, people=None)
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -155,7 +155,7 @@ def test_each_form_of_a_law_has_the_states_of_its_column(form: str) -> None:
     order: dict[str, Any] = {"t": {"role": "order", "step": 1}} | PAIR
     roles = order if form.startswith("a chain") else PAIR
     three, two = (read_columns(roles | {"s": {"states": list(range(n))}}) for n in (3, 2))
-    stated: Any = SimpleNamespace(unit="row", n=1, rows_per_record=1, max_rows=None)
+    stated: Any = SimpleNamespace(unit="row", n=1, rows_per_record=1, max_rows=None, people=None)
     check_together(stated, population, three)
     with pytest.raises(InvalidError, match="states that the model doesn't have"):
         check_together(stated, population, two)

@@ -71,7 +71,7 @@ ROLES = {
 
 def together(population: dict[str, Any], **columns: Any) -> None:
     """A release of two rows that declares this population, and columns beside its roles."""
-    stated = SimpleNamespace(unit="row", rows_per_record=1, max_rows=None, n=2)
+    stated = SimpleNamespace(unit="row", rows_per_record=1, max_rows=None, people=None, n=2)
     check_together(stated, stated_population(population), stated_columns(ROLES | columns))
 
 

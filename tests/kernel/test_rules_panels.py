@@ -163,7 +163,7 @@ def together(population: dict[str, Any], **columns: Any) -> None:
     """A release of nine rows of households that declares this population, and these columns."""
     roles = {"household": {"role": "cluster"}, "person": {"role": "series"}, "day": DAYS}
     declared = {k: v for k, v in (roles | columns).items() if v} | {"x": {"states": [0, 1]}}
-    stated = SimpleNamespace(unit="row", rows_per_record=1, max_rows=None, n=9)
+    stated = SimpleNamespace(unit="row", rows_per_record=1, max_rows=None, people=None, n=9)
     check_together(stated, stated_population(population), stated_columns(declared))
 
 

@@ -7,11 +7,11 @@
 * Statements and expressions: `statements`, `loops`, `stops`, `branches` (with `conditions` and
   `joins`), `access`, `literals`, `arithmetic`, `generators`, `helpers`, `calls` (with `arguments`).
 * Functions: `rows`, `aggregates`, `transitions`, `clipping`, `functions`, `categories`; `releases`,
-  `choices` (of `labels`), `candidates` and `thresholds`; `models` (of `noisy` sums too;
-  `dependence`) with `likelihoods`, `families` (rows and statistics), `regressions`, `pooling`,
-  `hypotheses` and `finite` (models of them), `perturbed` (answers) and `bounded`; `after`, `laws`
-  and `summaries` (posteriors); `results`. How large values grow: `sizes`. Dictionaries: `tables`.
-  Records of several rows: `persons`, in a `grouping`.
+  `choices` (of `labels`), `candidates` and `thresholds`; `models` (with `standard` ones; of `noisy`
+  sums too; `dependence`) with `likelihoods`, `families` (rows and statistics), `regressions`,
+  `pooling`, `hypotheses` and `finite` (models of them), `perturbed` (answers) and `bounded`;
+  `after`, `laws` and `summaries` (posteriors); `results`. How large values grow: `sizes`.
+  Dictionaries: `tables`. Records of several rows: `persons`, in a `grouping`.
 
 Every function here raises `ProgramError` for what the language refuses, with the place and, where
 there is a remedy, what would be accepted. Their docstrings don't repeat that.

@@ -12,7 +12,7 @@ from bayesdp.programs.source.conditions import chosen, truth
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.joins import alike_priors, is_private, is_word, unjoined
-from bayesdp.programs.source.models import prior_of
+from bayesdp.programs.source.standard import prior_of
 from bayesdp.programs.source.values import (
     TEXT,
     Items,

@@ -9,7 +9,7 @@ from bayesdp.programs.ir import Expr
 from bayesdp.programs.source.arguments import bind, positive_number, public_number
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
-from bayesdp.programs.source.models import likelihood_of, prior_of
+from bayesdp.programs.source.standard import likelihood_of, prior_of
 from bayesdp.programs.source.values import LoweredValue, ModelObject, static_number, static_of
 
 MOST_PARTS, BINS, MOST_BINS = 4, 24, 200

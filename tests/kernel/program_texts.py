@@ -190,9 +190,9 @@ class Month:
 @program(epsilon=4, delta=0.0001)
 def followed(months: Database[Month]) -> Private[tuple[Vector, Vector, Int, Int]]:
     counts = transition_counts((m.state for m in months if m.site == "n"), order="month")
-    all = laplace(transition_counts(months.state, order="month", by="site"), epsilon=1)
+    each = laplace(transition_counts(months.state, order="month", by="site"), epsilon=1)
     some = gaussian(counts, epsilon=1, delta=0.0001)
-    return all, some, laplace(counts[4], epsilon=1), laplace(counts[5], epsilon=1)
+    return each, some, laplace(counts[4], epsilon=1), laplace(counts[5], epsilon=1)
 """
 MODELLED = """
 @record

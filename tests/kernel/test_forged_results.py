@@ -25,10 +25,12 @@ from bayesdp.kernel.results import NOISES
 from bayesdp.kernel.row_counts import check_row_counts
 from bayesdp.kernel.stated import stated_columns, stated_population
 from bayesdp.programs import dependence
+from bayesdp.programs.run import chains as of_chains
 from bayesdp.programs.run import (
     diagnostics,
     generalized,
     mixtures,
+    perturbed,
     posteriors,
     regression,
     times,
@@ -471,7 +473,8 @@ def test_a_failure_has_the_words_that_it_has() -> None:
 
 def test_notes_of_posteriors_are_known() -> None:
     said = {posteriors.FLAT_SIZE, posteriors.CLIP, posteriors.MATCHED, regression.FIXED}
-    said |= {dependence.COUNTED, dependence.IGNORED}
+    said |= {dependence.COUNTED, dependence.IGNORED, dependence.CHAIN, dependence.OTHER}
+    said |= {of_chains.ORDER, of_chains.APART, perturbed.HISTOGRAM, posteriors.TRUE_ANSWERS}
     said |= {generalized.LAW, mixtures.INDEPENDENT, times.FLAT_TIME}
     assert said | set(regression.CHOICES) == NOTES
     chains = np.concatenate([np.zeros((1, 50, 1)), np.ones((1, 50, 1))]) + np.linspace(

@@ -328,8 +328,6 @@ PROBES: dict[str, Callable[[], Probe]] = {
         of_transitions(transitions(keys=(field("z"), field("p"), field("p")))), "REJECTED"),
     "transitions of numbers": lambda: Probe(
         of_transitions(transitions(row=Expr("item", (HOT,), (Fraction(1),)))), "REJECTED"),
-    "transitions that are returned": lambda: Probe(
-        replace(of_transitions(transitions()), returns=(transitions(),)), "REJECTED"),
     "sum of sums": lambda: Probe(noisy("sum(r.x for r in db) + sum(r.y for r in db)")),
     "over a half": lambda: Probe(noisy("sum(r.x for r in db) / (1 / 2)"), kind=LIPSCHITZ),
     "two sums": lambda: Probe(noisy("(sum(r.x for r in db), sum(r.y for r in db))", "Vector")),

@@ -114,7 +114,9 @@ _FAMILIES = {
     "Gamma": ("gamma",),
     "Dirichlet": ("dirichlet",),
     "Normal": ("normal", "regression", "mixture"),
-    "Samples": ("beta", "gamma", "dirichlet", "normal", "regression", "mixture", "pooled"),
+    "Samples": (
+        *("beta", "gamma", "dirichlet", "normal", "regression", "mixture", "pooled", "chain"),
+    ),
 }
 """The families of the distributions that are announced so; a posterior of several numbers, such as
 coefficients, is a Normal one."""

@@ -242,8 +242,10 @@ class Rehearsal(Machine):
         How many records there are together is known where no private column has a say in it.
         """
         counts = release.args[0]
-        if release.op not in ("laplace", "gaussian") or not is_whole(
-            counts, self.values.kinds, self.values.whole
+        if (
+            release.op not in ("laplace", "gaussian")
+            or counts.op not in ("sum", "count")  # else it is no model's statistic
+            or not is_whole(counts, self.values.kinds, self.values.whole)
         ):
             return
         scale = (

@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+from scipy.special import log_ndtr, ndtr
+
 from bayesdp.programs.check.verdict import ProgramVerdict
 from bayesdp.programs.ir import Program, Release
 from bayesdp.programs.run import Machine, load
@@ -49,6 +52,12 @@ class Writer:
     def price(self) -> str:
         """A release's epsilon, as an argument."""
         return f"epsilon={self.pick(*PRICES)}"
+
+    def noisy(self, value: str) -> str:
+        """A release of a private value, or values, with noise of either kind."""
+        if self.random.random() < 0.2:
+            return f"gaussian({value}, {self.price()}, delta={self.pick('0.001', '0.0000001')})"
+        return f"laplace({value}, {self.price()})"
 
     def name(self) -> str:
         """A name that is new."""
@@ -149,7 +158,7 @@ def f(people: Database[P]) -> Private[Int]:
         """Noisy statistics of a model of this name."""
         rows, law, prior = self.parts(likelihood)
         lines = [f"m = observe(({rows} for p in people{self.public()}), {law}, prior={prior})"]
-        return [*lines, f"{self.name()} = laplace(statistics(m), {self.price()})"]
+        return [*lines, f"{self.name()} = {self.noisy('statistics(m)')}"]
 
     def parts(self, likelihood: str) -> tuple[str, str, str]:
         """The rows, likelihood and prior of a model."""
@@ -195,7 +204,7 @@ def f(people: Database[P]) -> Private[Int]:
 
     def quotient(self) -> list[str]:
         """A noisy sum, or sums: quotients and powers of private columns are among its numbers."""
-        return [f"{self.name()} = laplace({self.total(single=False)}, {self.price()})"]
+        return [f"{self.name()} = {self.noisy(self.total(single=False))}"]
 
     def search(self) -> list[str]:
         """The first query above a threshold."""
@@ -239,26 +248,31 @@ def f(people: Database[P]) -> Private[Int]:
         """A released sum is observed, and what is learnt of it steers the next release."""
         where = self.pick("", " if p.b", " if p.z")
         noisy, learnt = self.name(), self.name()
-        value, law, prior = self.random.choice(
-            [
-                ("sum(onehot(p.g) for p in people{0})", "categorical", "dirichlet(1, 1, 1)"),
-                ("sum(onehot(p.b) for p in people{0})", "categorical", "dirichlet(1, 2)"),
-                ("sum(p.b for p in people)", "bernoulli", "beta(1, 1)"),
-                ("sum(p.k for p in people{0})", "poisson(exposure=3)", "gamma(1, rate=2)"),
-                ("sum(p.x for p in people)", "normal(sd=2)", "normal(0, sd=1)"),
-            ]
-        )
-        first = f"{learnt}.mean[0]" if law == "categorical" else f"{learnt}.mean"
+        cases = [
+            ("onehot(p.g)", "p.g", "categorical", "dirichlet(1, 1, 1)"),
+            ("onehot(p.b)", "p.b", "categorical", "dirichlet(1, 2)"),
+            ("p.k", "p.k", "poisson(exposure=3)", "gamma(1, rate=2)"),
+            ("p.b", "p.b", "bernoulli", "beta(1, 1)"),
+            ("p.x", "p.x", "normal(sd=2)", "normal(0, sd=1)"),
+        ]  # of the last two without a number of records that is known no sum is the statistic
+        value, row, law, prior = self.random.choice(cases[:3] if self.removes else cases)
+        if law in ("bernoulli", "normal(sd=2)"):
+            where = self.pick("", " if p.z")
+        value = f"sum({value} for p in people{{0}})"
+        rows = f"({row} for p in people{self.pick('', ' if p.b', ' if p.z')})"
+        learns = f"{learnt} = plug_in(observe({noisy}, {law}, prior={prior}))"
+        first = f"{noisy}[0] / 2" if law == "categorical" else f"{learnt}.mean"
         after = self.random.choice(
             [
                 f"laplace({self.total()} if {first} > 0.4 else {self.total()}, {self.price()})",
                 f"laplace(clip({first}, 0, 2) * {self.total()}, {self.price()})",
                 f"above_threshold([{self.total()}], threshold={first}, {self.price()})",
+                f"laplace(statistics(observe({rows}, {law}, prior={learnt})), {self.price()})",
             ]
         )
         return [
             f"{noisy} = laplace({value.format(where)}, {self.price()})",
-            f"{learnt} = plug_in(observe({noisy}, {law}, prior={prior}))",
+            learns,
             f"{self.name()} = {after}",
         ]
 
@@ -323,13 +337,20 @@ class Scripted(Noted):
 
     random: random.Random = field(default_factory=random.Random)
     script: list[list[int]] = field(default_factory=list)
-    ops: list[str] = field(default_factory=list)
-    op: str = ""
+    releases: list[Release] = field(default_factory=list)
+    now: Release | None = None
 
     def laplace(self, values: Sequence[int], scale: float) -> Sequence[int]:
+        return self._come_out("laplace", values, scale)
+
+    def gaussian(self, values: Sequence[int], scale: float) -> Sequence[int]:
+        return self._come_out("gaussian", values, scale)
+
+    def _come_out(self, kind: str, values: Sequence[int], scale: float) -> Sequence[int]:
         at = len(self.seen)
-        self.seen.append(("laplace", tuple(values), scale))
-        self.ops.append(self.op)
+        self.seen.append((kind, tuple(values), scale))
+        assert self.now is not None
+        self.releases.append(self.now)
         if at == len(self.script):
             reach = max(1, int(self.random.choice([0.1, 1.0, 3.0]) * scale))
             self.script.append([value + self.random.randint(-reach, reach) for value in values])
@@ -342,7 +363,7 @@ class Marked(Machine):
     samplers: Scripted
 
     def release(self, release: Release, node: Any) -> Any:
-        self.samplers.op = release.op
+        self.samplers.now = release
         return super().release(release, node)
 
 
@@ -353,7 +374,8 @@ def loss(
 
     `core` is the accepted program, `verdict` what was said of it, `pair` has two tables, and `seed`
     is for the outcomes. A search costs what its queries move over the threshold's scale and twice
-    over their own (theory 8.5). The scales, grids and values that are released are the same.
+    over their own (theory 8.5); Gaussian noise its price, unless its delta is exceeded, which is
+    asserted. The scales, grids and values that are released are the same.
     """
     script: list[list[int]] = []
     runs = []
@@ -365,12 +387,19 @@ def loss(
     (first, here), (second, there) = runs
     assert here.released == there.released
     assert here.added == there.added
-    assert first.ops == second.ops
+    assert first.releases == second.releases
     total, of_threshold = Fraction(0), Fraction(0)
-    for op, (_, a, scale), (_, b, other) in zip(first.ops, first.seen, second.seen, strict=True):
+    calls = zip(first.releases, first.seen, second.seen, strict=True)
+    for release, (kind, a, scale), (_, b, other) in calls:
         assert scale == other
         moves = [abs(x - y) for x, y in zip(a, b, strict=True)]
-        if op != "above-threshold":
+        if kind == "gaussian":
+            dp_epsilon, dp_delta = (
+                here.values.number(dict(release.options)[name]) for name in ("epsilon", "delta")
+            )
+            assert gaussian_delta(moves, scale, float(dp_epsilon)) <= float(dp_delta) * (1 + 1e-6)
+            total += dp_epsilon if any(moves) else 0
+        elif release.op != "above-threshold":
             total += sum(moves) / Fraction(scale)
         elif not of_threshold:
             assert a == b == (0,)
@@ -379,3 +408,21 @@ def loss(
             total += max(moves) / of_threshold + 2 * max(moves) / Fraction(scale)
             of_threshold = Fraction(0)
     return total
+
+
+def gaussian_delta(moves: Sequence[int], scale: float, dp_epsilon: float) -> float:
+    """The least delta at an epsilon: of the discrete law for a number, else of the normal one.
+
+    `moves` are in steps, `scale` is the standard deviation in steps, and `dp_epsilon` the price.
+    """
+    if not any(moves):
+        return 0.0
+    if len(moves) == 1 and scale < 1e4:
+        reach = int(40 * scale) + 2 * moves[0] + 20
+        at = np.arange(-reach, reach + 1, dtype=float)
+        law = np.exp(-(at**2) / (2 * scale**2))
+        moved = np.exp(-((at - moves[0]) ** 2) / (2 * scale**2))
+        return float(np.maximum(law - np.exp(dp_epsilon) * moved, 0).sum() / law.sum())
+    a = float(np.sqrt(sum(float(move) ** 2 for move in moves))) / scale
+    below = np.exp(dp_epsilon + log_ndtr(-a / 2 - dp_epsilon / a))
+    return float(ndtr(a / 2 - dp_epsilon / a) - below)

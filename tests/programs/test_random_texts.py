@@ -19,14 +19,13 @@ from bayesdp.programs.ir import Program
 from bayesdp.programs.run import load
 from bayesdp.programs.run.readiness import ready
 from bayesdp.programs.source import ProgramError, core_of, read_text
-from tests.effort import runs
+from tests.effort import in_full, runs
 from tests.programs.random_texts import BRANCHES, LIKELIHOODS, STEPS, Writer, loss
 from tests.programs.run.helpers import IMPORTS
 
-NEARLY_RIGHT = {
-    # what a random text may be refused for
-    "bounds", "division", "type", "arguments", "nonlinear", "domain", "construct",
-}  # fmt: skip
+NEARLY_RIGHT = {"type", "readiness"}
+"""What a text may be refused for: rows that are the same number everywhere, which tell nothing;
+and scales that no sampler takes."""
 
 
 def judged(text: str) -> tuple[Program, ProgramVerdict] | str:
@@ -50,7 +49,6 @@ def lost(writer: Writer, body: list[str], many: int, refused: Counter[str]) -> l
         refused[verdict] += 1
         return []
     core, accepted = verdict
-    assert accepted.dp_delta == 0
     assert kernel.check(program_certificate(core, accepted).to_dict()).verdict.startswith("VALID")
     shares = []
     for at, pair in enumerate(writer.pairs(many)):
@@ -68,18 +66,23 @@ def lost(writer: Writer, body: list[str], many: int, refused: Counter[str]) -> l
 
 @pytest.mark.parametrize("kind", [*LIKELIHOODS, *STEPS, *BRANCHES])
 def test_no_run_loses_more_than_is_claimed(kind: str) -> None:
-    refused, shares = Counter[str](), []
-    tried = runs(60, least=4)
+    searched(kind, removes=False)
+
+
+@pytest.mark.parametrize("kind", [*STEPS, *BRANCHES])
+def test_nor_where_records_enter_or_leave(kind: str) -> None:
+    searched(kind, removes=True)
+
+
+def searched(kind: str, *, removes: bool) -> None:
+    """Random texts of one kind: nearly all are accepted, and a claim is nearly spent by one.
+
+    `removes` says that records enter and leave.
+    """
+    refused, shares, tried = Counter[str](), [], runs(60, least=3)
     for seed in range(tried):
-        writer = Writer((kind, seed))
-        shares += lost(writer, writer.block(kind), 6, refused)
-    print(kind, len(shares), float(max(shares, default=0)), refused)
-
-
-@pytest.mark.parametrize("kind", [*STEPS, "side"])
-def test_records_that_enter_or_leave(kind: str) -> None:
-    refused, shares = Counter[str](), []
-    for seed in range(runs(60, least=4)):
-        writer = Writer((kind, seed, "removes"), removes=True)
-        shares += lost(writer, writer.block(kind), 6, refused)
-    print(kind, len(shares), float(max(shares, default=0)), refused)
+        writer = Writer((kind, seed, removes), removes=removes)
+        shares += lost(writer, writer.block(kind), 4, refused)
+    assert set(refused) <= NEARLY_RIGHT, refused
+    assert sum(refused.values()) <= tried / 3
+    assert max(shares) > (0.9 if in_full() else 0.3)

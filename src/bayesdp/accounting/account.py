@@ -49,11 +49,16 @@ class Account:
         return self.declared.get(dataset, ()) if self.people is not None else self.readings
 
     def with_reading(self, dataset: str, reading: Reading) -> Account:
-        """The same with a further `reading` of the data set; one like it counts once."""
+        """The same with a further `reading` of the data set; one like it of another counts once."""
+        own = self.own(dataset)
         kind = reading.subject_key(), reading.total
-        others = [other for other in self.readings if (other.subject_key(), other.total) != kind]
-        readings = [*self.readings, reading] if self.people is None else [reading, *others]
-        declared = {**self.declared, dataset: (*self.own(dataset), reading)}
+        others = [
+            other
+            for other in self.readings
+            if other not in own and (other.subject_key(), other.total) != kind
+        ]
+        declared = {**self.declared, dataset: (*own, reading)}
+        readings = [*own, reading, *others]
         return replace(self, readings=tuple(readings), declared=declared)
 
     def whose(self, dataset: str) -> str:

@@ -319,14 +319,18 @@ def _account(record: DatasetRecord, sharing: Sequence[DatasetRecord]) -> Account
         key=lambda made: made[0].entry.sequence,
     )
     declared = {member.name: member.own_readings() for member in sharing}
-    readings: dict[tuple[str, float], Reading] = {}
-    for own in declared.values():
-        for reading in own:  # which columns those of other data sets name makes no other level
-            readings.setdefault((reading.subject_key(), reading.total), reading)
+    readings = list(declared[record.name])  # each is a promise about the columns that it names
+    alike = {(reading.subject_key(), reading.total) for reading in readings}
+    for member in sharing[1:]:
+        for reading in declared[member.name]:  # whose columns make no other level
+            kind = reading.subject_key(), reading.total
+            if kind not in alike:
+                alike.add(kind)
+                readings.append(reading)
     given = sorted((number, who, m) for m in sharing for who, number in m.shared_at.items())
     return Account(
         unit=record.unit,
-        readings=tuple(readings.values()) if record.people is not None else declared[record.name],
+        readings=tuple(readings),
         spends=tuple(spend for debit, member in debits for spend in member.spends(debit)),
         columns={name: flag for member in sharing for name, flag in member.columns.items()},
         releases=len(debits),

@@ -230,6 +230,31 @@ def test_threads_of_one_ledger(path: Path) -> None:
     assert book.faults() == []
 
 
+def test_of_two_threads_the_one_that_has_seen_more_is_remembered(book: Ledger, path: Path) -> None:
+    place = os.path.realpath(path)
+    with book._store.reading() as log:
+        slow = verified.Remembered(list(log.entries), None, log.known.state)
+    debit(book, 0.125)
+    log.known = slow  # of one that had begun before the debit
+    verified.let_go(place, log)
+    edit(path, "DELETE FROM entries WHERE sequence = (SELECT max(sequence) FROM entries)")
+    with pytest.raises(LedgerError, match="the last ones were cut off"):
+        debit(book, 0.125)
+
+
+@pytest.mark.parametrize("name", ["link.db", "folder/../ledger.db"])
+def test_a_file_is_remembered_whichever_path_leads_to_it(
+    book: Ledger, path: Path, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.db").symlink_to(path)
+    shutil.copy(path, tmp_path / "older.db")
+    debit(book, 0.375)
+    shutil.copy(tmp_path / "older.db", path)
+    with pytest.raises(LedgerError, match="an older copy was put back"):
+        debit(ledger(tmp_path / name), 0.375)
+
+
 def test_a_debit_hashes_what_is_new(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     hashed: list[object] = []
     hash_of = entries.hash_of
@@ -245,7 +270,7 @@ def test_so_many_ledgers_are_remembered(tmp_path: Path) -> None:
     for number in range(verified.MOST_LEDGERS + 3):
         ledger(tmp_path / f"{number}.db").ensure("d", "row", Reading("dp", 1.0))
     assert len(verified._KNOWN) == verified.MOST_LEDGERS
-    assert str(tmp_path / "0.db") not in verified._KNOWN
+    assert os.path.realpath(tmp_path / "0.db") not in verified._KNOWN
 
 
 @given(st.lists(st.floats(0.0, 1e300, allow_subnormal=True), max_size=30))

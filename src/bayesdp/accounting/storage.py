@@ -117,6 +117,11 @@ class LedgerFile:
         """The ledger's name for people: the whole path of its file."""
         return str(self.path)
 
+    @property
+    def _known_as(self) -> str:
+        """What is remembered of the file is remembered under one name, whichever path led to it."""
+        return os.path.realpath(self.path)
+
     @contextmanager
     def reading(self, *, whole: bool = False) -> Iterator[Log]:
         """A consistent view of the ledger in which nothing can be written.
@@ -130,7 +135,7 @@ class LedgerFile:
             try:
                 yield log
             finally:
-                verified.let_go(self.place, log)
+                verified.let_go(self._known_as, log)
 
     @contextmanager
     def writing(self, *, create: bool) -> Iterator[Log]:
@@ -152,9 +157,9 @@ class LedgerFile:
             try:
                 yield log
             except BaseException:
-                verified.let_go(self.place, log)
+                verified.let_go(self._known_as, log)
                 raise
-        verified.keep(self.place, log, self._state())
+        verified.keep(self._known_as, log, self._state())
 
     def _state(self) -> object:
         """What changes whenever something is written to the file. It is not opened for that.
@@ -176,7 +181,7 @@ class LedgerFile:
                 raise ValueError(fault.words())
             return verified.read(
                 connection,
-                self.place,
+                self._known_as,
                 self._state(),
                 whole=whole,
                 require_sound=lambda: self._require_sound(connection),
@@ -204,7 +209,7 @@ class LedgerFile:
                 return wrong  # the entries may be anywhere
             rows = schema.rows_of(connection)
             wrong += chain_faults(rows)
-            return wrong or [*verified.faults(self.place, rows), *self._other_names()]
+            return wrong or [*verified.faults(self._known_as, rows), *self._other_names()]
 
     def _other_names(self) -> Iterator[LedgerFault]:
         """That the file has several names: what a killed process left half done is beside one."""

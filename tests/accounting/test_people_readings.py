@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bayesdp.accounting import Ledger
-from bayesdp.accounting.account import Account
+from bayesdp.accounting import Ledger, Reading
+from bayesdp.accounting.account import Account, differences
 from bayesdp.accounting.composition import UnspokenColumnError, level
 from tests.accounting.helpers import spend
 from tests.accounting.test_people import OF_X, OF_Y, pay
@@ -38,3 +38,9 @@ def test_a_preview_keeps_to_the_readings_that_are_there_and_to_its_own() -> None
     wider = replace(OF_X, covers=("x", "y"))
     there = Account("row", (OF_X, OF_Y), (), people="P", declared={"a": (OF_X,), "b": (OF_Y,)})
     assert there.with_reading("a", wider).readings == (OF_X, wider)
+
+
+def test_keys_that_neither_reading_has_are_no_difference() -> None:
+    lines = differences(Reading("dp", 2.0), OF_X)
+    assert any(line.startswith("budget.notion") for line in lines)
+    assert not [line for line in lines if "nothing here, nothing there" in line]

@@ -151,6 +151,16 @@ def test_extracts_that_name_no_people_are_noticed(tmp_path: Path) -> None:
     assert study(ledger, "wages-2026-04", people="others").extract == ""  # on purpose
 
 
+def test_people_that_are_named_after_an_extract_are_noticed(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.db"
+    study(ledger, "wages-2026-01", people="staff 2026-01").release()
+    words = study(ledger, "wages-2026-02", people="staff 2026-02").extract
+    assert "let both name the same people" in words
+    assert 'people = "staff 2026-01"' in words
+    assert study(ledger, "wages-2026-02", people="staff 2026-01").extract == ""
+    assert study(ledger, "wages-2026-02", people="others 2026-02").extract == ""
+
+
 # -- commands --------------------------------------------------------------------------------------
 
 FILE = """[data]

@@ -153,7 +153,7 @@ def differences(reading: Reading, other: Reading) -> list[str]:
     lines = []
     for key in dict.fromkeys([*here, *there]):
         ours, theirs = here.get(key), there.get(key)
-        if ours != theirs:
+        if ours != theirs and _said(ours) != _said(theirs):
             short = max(len(repr(ours)), len(repr(theirs))) <= _SHORT
             lines.append(
                 f"{key} ({_said(ours)} here, {_said(theirs)} there)"

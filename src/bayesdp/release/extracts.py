@@ -23,9 +23,11 @@ def extract_words(ledger: Ledger, study: StudySpec, name: str) -> str:
     data, columns = study.data, declared_columns(study)
     flags = dict.fromkeys(columns["private"], True) | dict.fromkeys(columns["public"], False)
     for other in ledger.alike(data.dataset, flags):
-        if data.people is not None and other["people"] is not None:
-            continue  # the same people, or others on purpose
         names = are_extracts(data.dataset, other["dataset"])
+        if data.people is not None and other["people"] is not None:
+            names = are_extracts(data.people, other["people"])
+            if data.people == other["people"] or not names:
+                continue  # the same people, or others on purpose
         studies = any(are_extracts(name, written) for written in other["studies"])
         if names or studies or _nearly(data.n, other["n"]):
             there = other["dataset"]

@@ -69,9 +69,9 @@ def grouped(program: Program, persons: Persons, rows: Rows, keys: Any, places: I
     `keys` and `places` are those of the rows; at most `persons.most` of each person count. `None`
     where rows of one person differ in what they share as the `program` says.
     """
-    coded = keys.combine_chunks() if hasattr(keys, "combine_chunks") else keys
-    codes = np.asarray(coded.dictionary_encode().indices.to_numpy(), dtype=np.int64)
-    names = coded.dictionary_encode().dictionary.to_pylist()
+    coded = _one_zero(keys).dictionary_encode()
+    codes = np.asarray(coded.indices.to_numpy(), dtype=np.int64)
+    names = coded.dictionary.to_pylist()
     ranks = np.empty(len(names), dtype=np.int64)
     ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
     units = ranks[codes]
@@ -88,6 +88,16 @@ def grouped(program: Program, persons: Persons, rows: Rows, keys: Any, places: I
     return Rows(
         {name: folding.column(fold, kinds[name]) for name, fold in persons.folds}, len(names)
     )
+
+
+def _one_zero(keys: Any) -> Any:
+    """The keys as an array; 0.0 and -0.0 are one key, as they are for engines."""
+    import pyarrow
+
+    held = keys.combine_chunks() if hasattr(keys, "combine_chunks") else keys
+    if not pyarrow.types.is_floating(held.type):
+        return held
+    return pyarrow.array(held.to_numpy(zero_copy_only=False) + 0.0, held.type)
 
 
 class _Folding:

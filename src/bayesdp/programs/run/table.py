@@ -22,6 +22,7 @@ from bayesdp.errors import TableError, TableMismatchError, UnsupportedError
 from bayesdp.programs.ir import Persons, Program, Type
 from bayesdp.programs.run.columns import CellValues, Rows, inside
 from bayesdp.programs.run.persons import grouped, placed
+from bayesdp.tables.cells import SPACES
 from bayesdp.tables.refusals import Finding, UnreadableCellsError, engine
 from bayesdp.tables.rows import UNIT
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 MISSING = "missing"
 MOST_WHOLE = 2**53
-NO_LABELS = Type("category")
 _WORDS = (
     "The table is not as the program declares it: nothing was released and nothing was spent. "
     "What was found depends on private values and is told to the curator only, "
@@ -92,7 +92,10 @@ def _load_persons(
     if PLACE in table.column_names:
         keys, places = table.column(UNIT), table.column(PLACE).to_numpy()
     else:
-        keys = _keys(table, persons.by)
+        try:
+            keys = _keys(table, persons.by)
+        except _BadCells as error:
+            return None, [error.finding]
         places = None
     if keys is None or keys.null_count:
         return None, [Finding("unit-missing", f"{persons.by}: some rows name no person.")]
@@ -105,18 +108,25 @@ def _load_persons(
 
 
 def _keys(table: Any, name: str) -> Any:
-    """The column that tells persons apart."""
-    held = table.column(name).combine_chunks()
+    """The column that tells persons apart; a cell of blanks, or "NA" between blanks, is missing."""
     import pyarrow
+    import pyarrow.compute as pc
 
+    held = table.column(name).combine_chunks()
     if isinstance(held, pyarrow.ChunkedArray):
         held = held.chunk(0) if held.num_chunks else pyarrow.array([], held.type)
     if pyarrow.types.is_dictionary(held.type):
         held = held.dictionary_decode()
     if pyarrow.types.is_floating(held.type):
         held = pyarrow.array(np.asarray(held.to_numpy(zero_copy_only=False)), from_pandas=True)
-    if pyarrow.types.is_string(held.type) or pyarrow.types.is_large_string(held.type):
-        return _without_blanks(held.cast(pyarrow.string()), NO_LABELS)
+    types = pyarrow.types
+    texts = (types.is_string, types.is_large_string, types.is_string_view)
+    if any(is_text(held.type) for is_text in texts):
+        held = held.cast(pyarrow.string())
+        bare = pc.utf8_trim(held, characters=SPACES)
+        return pc.if_else(pc.is_in(bare, value_set=_texts(["", "NA"])), _texts([None])[0], held)
+    if types.is_nested(held.type) or types.is_float16(held.type):
+        raise _wrong_type(held, name, "texts, whole numbers or times")
     return held
 
 

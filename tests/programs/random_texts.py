@@ -244,6 +244,10 @@ def f(people: Database[P]) -> Private[Int]:
         then, otherwise = (["    " + line for line in side] for side in sides)
         return [f"if {self.pick('shown > 1', 'few <= 0')}:", *then, "else:", *otherwise]
 
+    def several(self) -> list[str]:
+        """Releases one after the other."""
+        return [line for _ in range(self.random.randint(2, 4)) for line in self.pick_block()]
+
     def observed(self) -> list[str]:
         """A released sum is observed, and what is learnt of it steers the next release."""
         where = self.pick("", " if p.b", " if p.z")
@@ -325,7 +329,10 @@ STEPS: dict[str, Callable[[Writer], list[str]]] = {
     "choice": Writer.choice,
     "observed": Writer.observed,
 }
-BRANCHES: dict[str, Callable[[Writer], list[str]]] = {"side": Writer.side}
+BRANCHES: dict[str, Callable[[Writer], list[str]]] = {
+    "side": Writer.side,
+    "several": Writer.several,
+}
 
 
 # -- how far two tables are told apart ---------------------------------------------------------
@@ -411,18 +418,26 @@ def loss(
 
 
 def gaussian_delta(moves: Sequence[int], scale: float, dp_epsilon: float) -> float:
-    """The least delta at an epsilon: of the discrete law for a number, else of the normal one.
+    """The least delta at an epsilon: of the discrete law where its steps are few, else the normal.
 
     `moves` are in steps, `scale` is the standard deviation in steps, and `dp_epsilon` the price.
+    The loss at noise x is the sum of (m^2 - 2 m x) / (2 scale^2), so that it is a law of one sum.
     """
-    if not any(moves):
+    moved = [move for move in moves if move]
+    if not moved:
         return 0.0
-    if len(moves) == 1 and scale < 1e4:
-        reach = int(40 * scale) + 2 * moves[0] + 20
-        at = np.arange(-reach, reach + 1, dtype=float)
-        law = np.exp(-(at**2) / (2 * scale**2))
-        moved = np.exp(-((at - moves[0]) ** 2) / (2 * scale**2))
-        return float(np.maximum(law - np.exp(dp_epsilon) * moved, 0).sum() / law.sum())
-    a = float(np.sqrt(sum(float(move) ** 2 for move in moves))) / scale
+    reach = int(12 * scale) + 2
+    if reach * sum(moved) <= 50_000:
+        at = np.arange(-reach, reach + 1)
+        chances = np.exp(-(at**2) / (2 * scale**2))
+        law = np.ones(1)
+        for move in moved:
+            spaced = np.zeros(2 * reach * move + 1)
+            spaced[::move] = chances / chances.sum()
+            law = np.convolve(law, spaced)
+        sums = np.arange(len(law)) - len(law) // 2
+        losses = (sum(move**2 for move in moved) - 2 * sums) / (2 * scale**2)
+        return float((law * -np.expm1(np.minimum(dp_epsilon - losses, 0))).sum())
+    a = float(np.sqrt(sum(float(move) ** 2 for move in moved))) / scale
     below = np.exp(dp_epsilon + log_ndtr(-a / 2 - dp_epsilon / a))
     return float(ndtr(a / 2 - dp_epsilon / a) - below)

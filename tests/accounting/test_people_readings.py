@@ -10,7 +10,8 @@ import pytest
 from bayesdp.accounting import Ledger, Reading
 from bayesdp.accounting.account import Account, differences
 from bayesdp.accounting.composition import UnspokenColumnError, level
-from tests.accounting.helpers import spend
+from bayesdp.errors import LedgerError
+from tests.accounting.helpers import ledger, spend
 from tests.accounting.test_people import OF_X, OF_Y, pay
 
 
@@ -44,3 +45,12 @@ def test_keys_that_neither_reading_has_are_no_difference() -> None:
     lines = differences(Reading("dp", 2.0), OF_X)
     assert any(line.startswith("budget.notion") for line in lines)
     assert not [line for line in lines if "nothing here, nothing there" in line]
+
+
+def test_a_study_is_held_against_the_readings_of_its_own_data_set(tmp_path: Path) -> None:
+    book = ledger(tmp_path / "ledger.db")
+    for name, total in (("a", 1.0), ("b", 5.0)):
+        book.ensure(name, "row", Reading("dp", total))
+    book.share_people("P", ["a", "b"])
+    with pytest.raises(LedgerError, match=r"differs in budget.epsilon \(5.0 here, 1.0 there\)"):
+        book.ensure("a", "row", Reading("dp", 5.0), people="P")

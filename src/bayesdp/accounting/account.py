@@ -135,8 +135,9 @@ def is_registered(dataset: str, account: Account, reading: Reading, *, only_if_f
             remedy="A study can't raise a total, nor lower one.",
         )
     if only_if_first and (own or (account.readings and not alike)):
-        nearest = min(account.readings, key=lambda other: len(differences(reading, other)))
-        there = "; ".join(registered.words() for registered in own or account.readings)
+        kept = own or account.readings
+        nearest = min(kept, key=lambda other: len(differences(reading, other)))
+        there = "; ".join(registered.words() for registered in kept)
         raise LedgerError(
             "budget",
             expected=f"a reading that is registered for {account.whose(dataset)} ({there})",

@@ -166,6 +166,7 @@ EQUIVALENT: dict[str, str] = {
 
 OPEN = frozenset(
     {
+        "_check_released: without require(fits, where)",
         "_check_interval: without require(low <= high <= records, where)",
         "_multiplied: without require(len(bounded) == len(names))",
         "_multiplied: without require(not private)",

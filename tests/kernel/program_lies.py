@@ -392,6 +392,7 @@ LIES: dict[str, tuple[str, Any]] = {
     "folds in another order": ("visits", lambda d: persons(d)["folds"].reverse()),
     "a fold of no kind": ("visits", lambda d: fold(d, "sum of cost").__setitem__(1, "product")),
     "no rows that count": ("visits", lambda d: persons(d).update(most=0)),
+    "records told apart by a private column": ("visits", lambda d: persons(d).update(by="day")),
     "a column of rows twice": (
         "visits",
         lambda d: persons(d)["rows"].append(persons(d)["rows"][0]),

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from bayesdp import kernel
 from bayesdp.errors import TableMismatchError
+from bayesdp.programs.certificate import program_certificate
+from bayesdp.programs.check.verdict import check
 from bayesdp.programs.ir import Program
 from bayesdp.programs.run.table import inspect_table, load
 from bayesdp.programs.source import core_of, read_text
+from tests.kernel.program_lies import lied, program_of
 from tests.programs.run.helpers import IMPORTS
-from tests.programs.test_persons import text
+from tests.programs.test_persons import judged, text
 
 
 def program(most: int = 1) -> Program:
@@ -67,6 +72,26 @@ def test_blanks_are_nobody(keys: pa.Array) -> None:
     with pytest.raises(TableMismatchError):
         load(program(), table(keys), dataset="d")
     assert [finding.code for finding in inspect_table(program(), table(keys))] == ["unit-missing"]
+
+
+@pytest.mark.parametrize("by", ["day", "cost", "ill", "state"])
+def test_a_private_column_tells_nobody_apart(by: str) -> None:
+    """The number of its values would be told without noise."""
+    grouped = text("return laplace(len(people), epsilon=1)").replace('by="person"', f'by="{by}"')
+    verdict = judged(grouped)
+    assert (verdict.verdict, verdict.code) == ("REJECTED", "private-parameter"), str(verdict)
+    assert f"'{by}' is private" in str(verdict)
+    core = program()
+    assert core.persons is not None
+    document = json.loads(program_certificate(core, check(core)).to_json())
+
+    def forged(certificate: dict[str, Any]) -> None:
+        program_of(certificate)["persons"]["by"] = by
+
+    said = kernel.check(lied(document, forged))
+    assert (said.verdict, said.step) == ("INVALID", "persons")
+    assert "told apart" in said.reason
+    assert judged(grouped.replace(f'by="{by}"', 'by="site"')).verdict == "ACCEPTED"
 
 
 @pytest.mark.parametrize(

@@ -28,11 +28,15 @@ def check_persons(program: Program) -> None:
     """`InvalidError` unless each column of a record is made of its own rows.
 
     A column is public only if it is one that all rows of a record share, and that is public there.
+    What tells records apart is no protected column: how many there are is public.
     """
     persons = program.persons
     if persons is None:
         return
     rows, made = dict(persons.rows), persons.made
+    key = rows.get(persons.by)
+    reason = f"records are told apart by {persons.by!r}, which is protected"
+    require(key is None or key.public, reason, _STEP)
     for name, column in program.columns.items():
         fold = made[name]
         require(fold.reads <= set(rows), f"{name!r} reads a column that rows don't have", _STEP)

@@ -86,6 +86,14 @@ def grouping_of(
     if columns[0][0] == "":
         raise refuse("type", calls[0], "Rows that are one value name no person.", "A @record.")
     by, most = groupings[0]
+    if any(name == by and not kind.public for name, kind in columns):
+        raise refuse(
+            "private-parameter",
+            calls[0],
+            f"'{by}' is private, and how many persons there are is public.",
+            f"Group by what tells persons apart. If '{by}' does, leave it out of the record, or "
+            f"declare {by}: Public[...].",
+        )
     return RowGrouping(by, most, columns)
 
 

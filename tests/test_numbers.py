@@ -16,7 +16,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import bayesdp as bdp
@@ -117,7 +117,11 @@ def test_upper_bounds_add_up_to_an_upper_bound(first: float, second: float) -> N
     assert Fraction(total) >= exact > Fraction(math.nextafter(total, -math.inf))
 
 
-@given(st.lists(SIZES, max_size=6))
+@given(st.lists(SIZES, max_size=30))
+@example([0.1] * 10)
+@example([1.0, 2.0**-60])
+@example([5e-324] * 3)
+@example([2.0**53, 1.0])
 def test_a_sum_above_is_the_smallest_double_that_is_none_too_small(parts: list[float]) -> None:
     total = sum_above(*parts)
     exact = sum(map(Fraction, parts), Fraction(0))

@@ -10,7 +10,6 @@ are doubles, to be compared, shown and written as such; adding numbers of two ty
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
@@ -59,22 +58,16 @@ def float_below(exact: Fraction) -> LowerBound:
 
 
 def sum_above(*parts: float) -> float:
-    """The exact sum of numbers >= 0, rounded up; infinite beyond the doubles."""
-    if not all(math.isfinite(part) for part in parts):
-        return math.fsum(parts)
-    try:
-        return float_above(sum(map(Fraction, parts), Fraction(0)))
-    except OverflowError:
-        return math.inf
-
-
-def sum_of_many(parts: Sequence[float]) -> float:
-    """The exact sum of finite numbers >= 0, rounded up, for long lists of them.
+    """The exact sum of numbers >= 0, rounded up; infinite beyond the doubles.
 
     `math.fsum` rounds the exact sum to the nearest double, and so tells what is left beyond it.
-    Raises `OverflowError` for a sum beyond the doubles.
     """
-    nearest = math.fsum(parts)
+    try:
+        nearest = math.fsum(parts)
+    except OverflowError:
+        return math.inf
+    if not math.isfinite(nearest):
+        return nearest
     rest = math.fsum([*parts, -nearest])
     return nearest if rest <= 0.0 else math.nextafter(nearest, math.inf)
 

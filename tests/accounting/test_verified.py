@@ -6,19 +6,15 @@ import os
 import shutil
 import sqlite3
 import threading
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bayesdp.accounting import Ledger, Reading, entries, verified
 from bayesdp.accounting.contents import release_content
 from bayesdp.accounting.entries import Entry, following
 from bayesdp.errors import BudgetExceededError, LedgerError
-from bayesdp.numbers import float_above, sum_of_many
 from tests.accounting.chains import chain_anew
 from tests.accounting.helpers import debit, ledger, spend
 
@@ -271,23 +267,6 @@ def test_so_many_ledgers_are_remembered(tmp_path: Path) -> None:
         ledger(tmp_path / f"{number}.db").ensure("d", "row", Reading("dp", 1.0))
     assert len(verified._KNOWN) == verified.MOST_LEDGERS
     assert os.path.realpath(tmp_path / "0.db") not in verified._KNOWN
-
-
-@given(st.lists(st.floats(0.0, 1e300, allow_subnormal=True), max_size=30))
-def test_long_sums_are_rounded_up(parts: list[float]) -> None:
-    assert sum_of_many(parts) == float_above(sum(map(Fraction, parts), Fraction(0)))
-
-
-@pytest.mark.parametrize(
-    "parts", [[0.1] * 10, [1.0, 2.0**-60], [1.0, -0.0], [5e-324] * 3, [2.0**53, 1.0], [1e16, 1.0]]
-)
-def test_sums_that_doubles_do_not_hold(parts: list[float]) -> None:
-    assert sum_of_many(parts) == float_above(sum(map(Fraction, parts), Fraction(0)))
-
-
-def test_a_sum_beyond_the_doubles() -> None:
-    with pytest.raises(OverflowError):
-        sum_of_many([1.7e308] * 2)
 
 
 def test_a_file_with_two_names_is_one_ledger_and_is_named(

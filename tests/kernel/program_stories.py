@@ -250,6 +250,7 @@ FORGED_GROUPED: tuple[Change, ...] = (
         )
     ),
     lambda document: document.update(unit="region"),
+    lambda document: document.update(rows_per_unit=1),
     lambda document: _asked(document)["evidence"]["fields"].pop("smokes"),
     lambda document: _asked(document)["evidence"]["fields"].update(height="height"),
     lambda document: _spend(document).update(reads=["height"]),

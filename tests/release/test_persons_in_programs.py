@@ -163,6 +163,8 @@ def test_certificates_with_another_record_are_found_out(tmp_path: Path) -> None:
         assert document != honest
         return kernel.check(renewed(document)).verdict
 
+    fewer = copy.deepcopy(json.loads(json.dumps(honest))) | {"max_rows": 2}
+    assert kernel.check(renewed(fewer)).verdict == "INVALID"  # of which the program counts three
     assert forged(lambda program: program.pop("persons")) == "INVALID"
     for change in FORGED.values():
         assert forged(lambda program, change=change: change(program["persons"])) == "INVALID"

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -36,7 +37,7 @@ from bayesdp.notions import (
     Notion,
     Secrets,
 )
-from bayesdp.numbers import UpperBound, float_above, float_below, sum_of_many
+from bayesdp.numbers import UpperBound, float_above, float_below, sum_above
 from bayesdp.statements.assumptions import secrets_place
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.spends import COLLECTED, is_one_row
@@ -494,22 +495,28 @@ def _most_paid(spends: Sequence[Spend], part: str) -> float:
 
     Of several data sets their people pay the most of each.
     """
-    by_dataset: dict[str, list[Spend]] = {}
-    for spend in spends:
-        by_dataset.setdefault(spend.dataset, []).append(spend)
-    parts = (
-        heaviest(own, lambda spend: Fraction(getattr(spend, part))) for own in by_dataset.values()
-    )
+    amounts = [getattr(spend, part) for spend in spends]
+    if all(spend.block is None for spend in spends):  # all of them count, and there may be many
+        total = sum_above(*amounts)
+    else:
+        by_dataset: dict[str, list[Spend]] = {}
+        for spend in spends:
+            by_dataset.setdefault(spend.dataset, []).append(spend)
+        total = _above(
+            heaviest(own, lambda spend: Fraction(getattr(spend, part)))
+            for own in by_dataset.values()
+        )
+    if math.isinf(total):
+        expected = "a sum below the largest number a computer holds"
+        raise LedgerError("spends", amounts, expected=expected)
+    return total
+
+
+def _above(exact: Iterable[Fraction]) -> float:
     try:
-        if all(spend.block is None for spend in spends):
-            return sum_of_many([getattr(spend, part) for spend in spends])
-        return float_above(sum(parts, Fraction(0)))
+        return float_above(sum(exact, Fraction(0)))
     except OverflowError:
-        raise LedgerError(
-            "spends",
-            [getattr(spend, part) for spend in spends],
-            expected="a sum below the largest number a computer holds",
-        ) from None
+        return math.inf
 
 
 def _sketch(population: Mapping[str, Any]) -> str:

@@ -91,6 +91,8 @@ def program_query(
     program = derived.program
     persons = program.persons
     agree(body.unit, "row" if persons is None else persons.by, "unit", where)
+    counted = 1 if persons is None else persons.most
+    require(counted <= body.rows_per_record, "more rows of a record than count", where)
     agree(program.adjacency, "replace-one", "adjacency", where)
     agree(body.n, body.n if derived.n is None else derived.n, "n", where)
     check_admitted(derived, body.n)

@@ -12,11 +12,11 @@ from bayesdp.errors import TableMismatchError, as_shown
 from bayesdp.release.program_outputs import output_cells, output_labels
 from bayesdp.release.program_results import ProgramAnswer, is_distribution
 from bayesdp.release.programs import PlannedProgram
-from bayesdp.tables.checks import Structure
 from bayesdp.tables.columns import Column
 from bayesdp.tables.refusals import Finding, mismatch
 from bayesdp.tables.rows import Wanted, read_columns
 from bayesdp.tables.source import Table
+from bayesdp.tables.structure import Structure
 
 if TYPE_CHECKING:
     from bayesdp.programs.ir import Program

@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 from bayesdp.statements.conditions import Reads
 from bayesdp.tables import reading
-from bayesdp.tables.checks import Structure
 from bayesdp.tables.columns import Column
 from bayesdp.tables.record_rows import RowOrder
 from bayesdp.tables.source import Table
+from bayesdp.tables.structure import Structure
 
 Wanted = Literal["number", "text", "truth"]
 

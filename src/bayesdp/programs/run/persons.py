@@ -28,8 +28,8 @@ def placed(persons: Persons, rows: Rows, keys: Any, dataset: str) -> tuple[Any, 
     """
     import pyarrow
 
-    from bayesdp.tables.checks import Structure
     from bayesdp.tables.source import open_table
+    from bayesdp.tables.structure import Structure
 
     cells = {f"c{i}": _cells(rows, name, kind) for i, (name, kind) in enumerate(persons.rows)}
     columns = {f"c{i}": _declared(f"c{i}", kind) for i, (_, kind) in enumerate(persons.rows)}

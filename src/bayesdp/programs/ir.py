@@ -17,7 +17,7 @@ Levels of expressions (each has the operations listed in its table and no others
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -278,6 +278,21 @@ def _constant(value: Constant) -> Any:
     return value
 
 
+def columns_read(commands: Sequence[Command], others: Iterable[Expr]) -> frozenset[str]:
+    """The columns of the record that `commands` read, and that `others` do: results, conditions."""
+    read, split_by = list(others), set[str]()
+    for command in flat(commands):
+        if isinstance(command, Release):
+            read += [*command.args, *(option for _, option in command.options)]
+        elif isinstance(command, Derive):
+            read.append(command.value)
+        elif isinstance(command, Branch):
+            read.append(command.test)
+        else:
+            split_by.add(command.column)
+    return frozenset(split_by).union(*(columns(expr) for expr in read))
+
+
 def expression(data: Any) -> Expr:
     """The inverse of `plain` for an expression."""
     op, args, constants = data
@@ -317,6 +332,7 @@ __all__ = [
     "Type",
     "Where",
     "columns",
+    "columns_read",
     "expression",
     "flat",
     "names_of",

@@ -61,18 +61,9 @@ def agreed(
 
 def fields_read(core: Program) -> frozenset[str]:
     """The table's fields that commands, results and preconditions read, public ones too."""
-    from bayesdp.programs.ir import Branch, Derive, Parts, Release, columns, flat
+    from bayesdp.programs.ir import columns_read
 
-    split_by = {command.column for command in flat(core.body) if isinstance(command, Parts)}
-    read = [*core.returns, *core.requires]
-    for command in flat(core.body):
-        if isinstance(command, Release):
-            read += [*command.args, *(option for _, option in command.options)]
-        elif isinstance(command, Derive):
-            read.append(command.value)
-        elif isinstance(command, Branch):
-            read.append(command.test)
-    of_record = frozenset(split_by.union(*(columns(expr) for expr in read)))
+    of_record = columns_read(core.body, [*core.returns, *core.requires])
     return of_record if core.persons is None else core.persons.reads(of_record)
 
 

@@ -15,14 +15,10 @@ from fractions import Fraction
 
 from bayesdp.programs.ir import (
     Adjacency,
-    Branch,
     Dependence,
-    Derive,
     Expr,
     Program,
-    Release,
-    columns,
-    flat,
+    columns_read,
 )
 from bayesdp.programs.source.annotations import read_results
 from bayesdp.programs.source.context import Context, Draft
@@ -97,7 +93,7 @@ def _lowered(
             "Leave it out.",
         )
     if grouping is not None:
-        fields = grouping.record(_read(draft, returned))
+        fields = grouping.record(columns_read(draft.commands, [*returned, *draft.requires]))
     return Program(
         function.name,
         adjacency,
@@ -115,22 +111,6 @@ def _lowered(
         _dependence(draft, inflation),
         None if grouping is None else grouping.persons(),
     )
-
-
-def _read(draft: Draft, returned: tuple[Expr, ...]) -> frozenset[str]:
-    """The columns that commands, results and preconditions read."""
-    read = [*returned, *draft.requires]
-    split_by = set()
-    for command in flat(draft.commands):
-        if isinstance(command, Release):
-            read += [*command.args, *(option for _, option in command.options)]
-        elif isinstance(command, Derive):
-            read.append(command.value)
-        elif isinstance(command, Branch):
-            read.append(command.test)
-        else:
-            split_by.add(command.column)
-    return frozenset(split_by).union(*(columns(expr) for expr in read))
 
 
 def _dependence(draft: Draft, inflation: Fraction | None) -> Dependence:

@@ -18,7 +18,8 @@ from bayesdp.accounting.composition import (
     level,
     secrets_needed,
 )
-from bayesdp.accounting.spend import Reading, Spend
+from bayesdp.accounting.readings import Reading
+from bayesdp.accounting.spend import Spend
 from tests.effort import runs
 from tests.oracles import finite
 

@@ -27,7 +27,8 @@ from bayesdp.accounting.expressions import (
 from bayesdp.accounting.independence import dependence
 from bayesdp.accounting.levels import composed_level
 from bayesdp.accounting.prices import price
-from bayesdp.accounting.spend import Reading, Spend, total_cost
+from bayesdp.accounting.readings import Reading
+from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.errors import InputError
 from bayesdp.populations import (
     Clusters,

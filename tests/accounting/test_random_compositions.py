@@ -19,7 +19,8 @@ from bayesdp.accounting.expressions import (
 )
 from bayesdp.accounting.levels import composed_level
 from bayesdp.accounting.prices import price
-from bayesdp.accounting.spend import Reading, Spend
+from bayesdp.accounting.readings import Reading
+from bayesdp.accounting.spend import Spend
 from bayesdp.leakage.tensor import tensor_leakage
 from tests.accounting.random_compositions import COLUMN, Grower, exact_leakage, random_world
 from tests.effort import runs

@@ -238,7 +238,7 @@ def test_a_large_population_is_written_once(monkeypatch: pytest.MonkeyPatch) -> 
         ).encode("ascii")
     ).hexdigest()
     assert reading.key() == key
-    monkeypatch.setattr("bayesdp.accounting.spend.canonical_json", None)
+    monkeypatch.setattr("bayesdp.accounting.readings.canonical_json", None)
     assert level(reading, [Spend("d", "row", "q", "any", 0.5)]) == pytest.approx(1.5)
 
 

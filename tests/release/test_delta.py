@@ -14,7 +14,7 @@ import pytest
 from scipy.special import log_ndtr
 
 from bayesdp.accounting.composition import level
-from bayesdp.accounting.spend import Reading
+from bayesdp.accounting.readings import Reading
 from bayesdp.certificate import content_of, digest
 from bayesdp.errors import (
     BayesdpError,

@@ -11,8 +11,9 @@ from datetime import datetime
 from typing import Any, Literal
 
 from bayesdp.accounting.field_checks import check_text
+from bayesdp.accounting.readings import Reading
 from bayesdp.accounting.rounded import spent
-from bayesdp.accounting.spend import Reading, Spend, total_cost
+from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.errors import InputError, LedgerError
 from bayesdp.notions import Cost
 from bayesdp.statements.base import exact_text

@@ -15,7 +15,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from bayesdp.accounting.deltas import check_deltas
-from bayesdp.accounting.spend import Reading, Spend, as_zcdp, total_cost
+from bayesdp.accounting.readings import Reading
+from bayesdp.accounting.spend import Spend, as_zcdp, total_cost
 from bayesdp.errors import Refusal
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.notions import ColumnCost, Cost

@@ -16,8 +16,9 @@ from typing import Any, Literal, TypeVar, get_args
 from bayesdp.accounting.account import Account
 from bayesdp.accounting.canonical import canonical_json
 from bayesdp.accounting.entries import Entry, UndecodedError
+from bayesdp.accounting.readings import Reading
 from bayesdp.accounting.schema import FORMAT, VERSION
-from bayesdp.accounting.spend import Reading, Spend
+from bayesdp.accounting.spend import Spend
 from bayesdp.errors import finite_number
 from bayesdp.notions import Cost
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bayesdp.accounting.spend import LevelFunction, Reading, Spend, total_cost
+from bayesdp.accounting.readings import LevelFunction, Reading
+from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.errors import Refusal
 from bayesdp.notions import Cost
 from bayesdp.numbers import UpperBound, up_words

@@ -55,10 +55,11 @@ from bayesdp.accounting.people import (
     require_new_people,
 )
 from bayesdp.accounting.reader import LedgerReader, debit_of
+from bayesdp.accounting.readings import Reading
 from bayesdp.accounting.rounded import keeps, up_words
 from bayesdp.accounting.schema import Log, insert
 from bayesdp.accounting.shares import checked_share, frozen_words, stopped
-from bayesdp.accounting.spend import Reading, Spend, total_cost
+from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.accounting.verified import book_of
 from bayesdp.accounting.verifying import content_faults
 from bayesdp.errors import (

@@ -8,8 +8,9 @@ from typing import Any
 
 from bayesdp.accounting.account import Account
 from bayesdp.accounting.deltas import UnreadDeltaError
+from bayesdp.accounting.readings import LevelFunction, Reading
 from bayesdp.accounting.rounded import STEPS, keeps, left, left_words, scaled, spent, up_words
-from bayesdp.accounting.spend import LevelFunction, Reading, Spend, total_cost
+from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.statements.base import exact_text
 
 

@@ -20,8 +20,9 @@ from collections.abc import Sequence
 
 from bayesdp.accounting.composition import UnspokenColumnError, level
 from bayesdp.accounting.deltas import unread_deltas
+from bayesdp.accounting.readings import Reading
 from bayesdp.accounting.rounded import keeps, left, left_words, up_words
-from bayesdp.accounting.spend import Reading, Spend, total_cost
+from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.notions import Cost
 from bayesdp.numbers import UpperBound

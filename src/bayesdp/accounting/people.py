@@ -18,7 +18,8 @@ from bayesdp.accounting.account import Account, check_unit, is_registered, new_c
 from bayesdp.accounting.contents import Book
 from bayesdp.accounting.field_checks import check_text
 from bayesdp.accounting.lookalikes import lookalike, require_new_name
-from bayesdp.accounting.spend import Reading, Spend
+from bayesdp.accounting.readings import Reading
+from bayesdp.accounting.spend import Spend
 from bayesdp.errors import InputError, LedgerError, UnsupportedError, require_shown
 from bayesdp.statements.populations import OF_PEOPLE
 

@@ -23,10 +23,11 @@ from bayesdp.accounting.entries import Head, LedgerFault, UndecodedError
 from bayesdp.accounting.limits import Limits
 from bayesdp.accounting.listing import dataset_listed, release_in_full
 from bayesdp.accounting.people import admitted, check_spoken, of_dataset
+from bayesdp.accounting.readings import LevelFunction, Reading
 from bayesdp.accounting.schema import Log
 from bayesdp.accounting.shares import stopped
 from bayesdp.accounting.shown import spent_html
-from bayesdp.accounting.spend import LevelFunction, Reading, Spend
+from bayesdp.accounting.spend import Spend
 from bayesdp.accounting.stores import store_of
 from bayesdp.accounting.trail import trail_of
 from bayesdp.accounting.verified import book_of

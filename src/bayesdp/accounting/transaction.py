@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from bayesdp.accounting.canonical import plain_text
-from bayesdp.accounting.spend import Reading, Spend
+from bayesdp.accounting.readings import Reading
+from bayesdp.accounting.spend import Spend
 from bayesdp.errors import FailedError, LedgerError, TableMismatchError
 
 if TYPE_CHECKING:

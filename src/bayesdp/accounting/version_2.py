@@ -28,6 +28,7 @@ from bayesdp.accounting.contents import (
     release_content,
 )
 from bayesdp.accounting.entries import EntryKind, following
+from bayesdp.accounting.readings import Reading
 from bayesdp.accounting.schema import (
     DEFINITIONS,
     FORMAT,
@@ -38,7 +39,7 @@ from bayesdp.accounting.schema import (
     insert,
     result_content,
 )
-from bayesdp.accounting.spend import Reading, Spend
+from bayesdp.accounting.spend import Spend
 from bayesdp.notions import Cost
 
 TABLES = (

@@ -11,7 +11,8 @@ import bayesdp
 from bayesdp import kernel
 from bayesdp.accounting.composition import SecretsInterval, secrets_needed
 from bayesdp.accounting.entries import Head
-from bayesdp.accounting.spend import Reading, Spend, total_cost
+from bayesdp.accounting.readings import Reading
+from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.certificate import Certificate, Step
 from bayesdp.populations import Population
 from bayesdp.release.derivation import (

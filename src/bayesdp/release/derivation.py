@@ -22,7 +22,8 @@ from bayesdp.accounting.composition import (
     population_of,
     zcdp_cost,
 )
-from bayesdp.accounting.spend import Reading, Spend, total_cost
+from bayesdp.accounting.readings import Reading
+from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.certificate import Step
 from bayesdp.errors import BudgetExceededError, Refusal
 from bayesdp.notions import ApproxDP, Cost

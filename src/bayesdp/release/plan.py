@@ -21,8 +21,9 @@ from bayesdp.accounting.composition import (
     keep_population,
     secrets_of,
 )
+from bayesdp.accounting.readings import Reading
 from bayesdp.accounting.rounded import keeps
-from bayesdp.accounting.spend import Reading, Spend, total_cost
+from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.accounting.transaction import LedgerEntry
 from bayesdp.certificate import Step
 from bayesdp.errors import BudgetExceededError, InputError

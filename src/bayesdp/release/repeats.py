@@ -19,7 +19,8 @@ from bayesdp.accounting.account import NOTHING_SPENT, to_the_second
 from bayesdp.accounting.canonical import canonical_json
 from bayesdp.accounting.contents import NOT_WRITTEN, certificate_in
 from bayesdp.accounting.ledger import Ledger
-from bayesdp.accounting.spend import Reading, Spend, total_cost
+from bayesdp.accounting.readings import Reading
+from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError, LedgerError, Refusal
 from bayesdp.release.certify import declarations

@@ -19,7 +19,8 @@ from typing import Any, TypeVar
 from bayesdp.accounting.account import Preview
 from bayesdp.accounting.composition import level
 from bayesdp.accounting.ledger import Ledger, refusal_of
-from bayesdp.accounting.spend import Reading, Spend
+from bayesdp.accounting.readings import Reading
+from bayesdp.accounting.spend import Spend
 from bayesdp.accounting.transaction import LedgerEntry, Transaction, refusals_noted
 from bayesdp.errors import (
     BudgetExceededError,

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bayesdp.accounting.composition import dp_bound
-from bayesdp.accounting.spend import Reading, Spend
+from bayesdp.accounting.readings import Reading
+from bayesdp.accounting.spend import Spend
 from bayesdp.release.check import plan_warnings
 from bayesdp.release.crossed import quoted
 from bayesdp.release.released import Release

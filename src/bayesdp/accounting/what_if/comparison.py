@@ -24,7 +24,8 @@ from bayesdp.accounting.expressions import (
     Public,
     Sequential,
 )
-from bayesdp.accounting.spend import SMALLEST_DELTA, Spend
+from bayesdp.accounting.readings import SMALLEST_DELTA
+from bayesdp.accounting.spend import Spend
 from bayesdp.accounting.what_if.answer import MARGIN, Planned, WhatIf
 from bayesdp.accounting.what_if.blocks import (
     BlockCell,

@@ -11,7 +11,8 @@ from bayesdp.accounting.composition import converted
 from bayesdp.accounting.expressions import CompositionNode
 from bayesdp.accounting.levels import composed_level
 from bayesdp.accounting.prices import Price, price
-from bayesdp.accounting.spend import Reading, Spend
+from bayesdp.accounting.readings import Reading
+from bayesdp.accounting.spend import Spend
 from bayesdp.accounting.what_if.answer import Planned
 from bayesdp.accounting.what_if.kinds import has_vectors
 from bayesdp.accounting.what_if.releases import DPCost, StatedRelease, spends_of

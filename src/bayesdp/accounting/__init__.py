@@ -14,8 +14,9 @@
   `limits` what its readings allow, `shares` what an analyst may, `people` what data sets may that
   share people, `rounded` what is left; `transaction` is the way of every release through it.
   `canonical` is data as text; `analysts` and `lookalikes` are names; `listing`, `trail`, `shown`
-  and `chosen` list entries, in their order, show them in notebooks, choose some.  What brings
-  SQLAlchemy or the theorems along is loaded on first use.
+  and `chosen` list entries, in their order, show them in notebooks, choose some.
+
+What brings SQLAlchemy or the theorems along is loaded on first use.
 """
 
 from __future__ import annotations

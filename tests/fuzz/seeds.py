@@ -227,14 +227,52 @@ def bif() -> str:
     return (EXAMPLES / "asia.bif").read_text(encoding="utf-8")
 
 
-@cache
-def parquet() -> bytes:
-    """The table of people as a small Parquet file."""
-    import pandas as pd
+FORMATS = {
+    "parquet": "people.parquet",
+    "gzip": "people.csv.gz",
+    "duckdb": "people.duckdb::people",
+    "excel": "people.xlsx",
+    "stata": "people.dta",
+    "spss": "people.sav",
+    "sas": "people.xpt",
+}
+"""The kinds of files of a table beside plain CSV, and the source that a study names."""
 
-    out = io.BytesIO()
-    pd.read_csv(io.StringIO(PEOPLE_CSV)).to_parquet(out, index=False)
-    return out.getvalue()
+
+@cache
+def in_format(kind: str) -> bytes:
+    """The table of people in a file of this kind."""
+    import gzip
+    from tempfile import TemporaryDirectory
+
+    import pandas as pd
+    import pyreadstat
+
+    frame = pd.read_csv(io.StringIO(PEOPLE_CSV))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / FORMATS[kind].partition("::")[0]
+        if kind == "gzip":
+            path.write_bytes(gzip.compress(PEOPLE_CSV.encode(), mtime=0))
+        elif kind == "duckdb":
+            _in_duckdb(path)
+        elif kind == "parquet":
+            frame.to_parquet(path, index=False)
+        elif kind == "excel":
+            frame.to_excel(path, index=False)
+        else:
+            write = {"stata": "write_dta", "spss": "write_sav", "sas": "write_xport"}[kind]
+            getattr(pyreadstat, write)(frame, path)
+        return path.read_bytes()
+
+
+def _in_duckdb(path: Path) -> None:
+    import duckdb
+
+    csv = path.with_suffix(".csv")
+    csv.write_text(PEOPLE_CSV)
+    with duckdb.connect() as connection:  # small blocks, so that damage is seldom in empty ones
+        connection.execute(f"ATTACH '{path}' AS made (BLOCK_SIZE 16384)")
+        connection.execute("CREATE TABLE made.people AS FROM read_csv(?)", [str(csv)])
 
 
 @cache

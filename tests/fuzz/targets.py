@@ -127,6 +127,15 @@ def _model(random: Random) -> bytes:
     return as_json(damaged(spec, random), random).encode("utf-8", "replace")
 
 
+def _table(kind: str) -> Target:
+    """A table of people in a file of another kind."""
+    return Target(
+        seeds.FORMATS[kind].partition("::")[0],
+        lambda random: bytes_damaged(seeds.in_format(kind), random),
+        (("check", f"{kind}.toml", "--data"), ("release", f"{kind}.toml", "--json")),
+    )
+
+
 _LEVEL = ("--epsilon", "0.5", "--seconds", "1")
 TARGETS: dict[str, Target] = {
     "study": Target("study.toml", _study, (("check", "study.toml"), ("explain", "study.toml"))),
@@ -184,11 +193,7 @@ TARGETS: dict[str, Target] = {
             ),
         ),
     ),
-    "parquet": Target(
-        "people.parquet",
-        lambda random: bytes_damaged(seeds.parquet(), random),
-        (("check", "parquet.toml", "--data"), ("release", "parquet.toml", "--json")),
-    ),
+    **{kind: _table(kind) for kind in seeds.FORMATS},
     "causal": Target("causal.json", _causal, (("causal", "causal.json"),)),
     "releases": Target("releases.json", _releases, (("compose", "releases.json"),)),
     "model": Target("model.json", _model, (("profile", "model.json"),)),
@@ -209,7 +214,8 @@ def prepare() -> None:
     for name, text in seeds.TABLES.items():
         Path(name).write_text(text)
     Path("people.toml").write_text(seeds.PEOPLE)
-    Path("parquet.toml").write_text(seeds.PEOPLE.replace("people.csv", "people.parquet"))
+    for kind, source in seeds.FORMATS.items():
+        Path(f"{kind}.toml").write_text(seeds.PEOPLE.replace("people.csv", source))
     whole, _, certificate = ledgers.ledger()
     Path("whole.db").write_bytes(whole)
     Path("kept.json").write_text(certificate)

@@ -185,7 +185,10 @@ def asked(step: dict[str, Any], document: dict[str, Any], covers: list[str]) -> 
     with as_invalid():
         stated = Reader(ProgramStep).read(step, "step")
     keys = ("unit", "n", "dataset")
-    unit = {"protected_unit": document["unit"]}
+    unit = {
+        "protected_unit": document["unit"],
+        "rows_per_record": document["rows_per_unit"] or 1,
+    }
     body: Any = SimpleNamespace(**{key: document[key] for key in keys}, **unit)
     return program_query(stated, body, stated_columns(document["columns"]), covers, [])
 

@@ -179,6 +179,30 @@ def test_files_that_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert bomb.value.finding.code == "too-large"
 
 
+def damaged_cells(content: bytearray) -> None:
+    start = content.index(SHEET.encode()) + len(SHEET)
+    content[start + 20 : start + 60] = b"\xff" * 40
+
+
+def damaged_name(content: bytearray) -> None:
+    """The first part's name is said to be UTF-8, and is not."""
+    entry = content.index(b"PK\x01\x02")
+    content[entry + 9] |= 0x08
+    content[entry + 46] = 0xFF
+
+
+@pytest.mark.parametrize("damage", [damaged_cells, damaged_name])
+def test_a_damaged_pack_is_one_clear_error(
+    damage: Callable[[bytearray], None], tmp_path: Path
+) -> None:
+    path = book(tmp_path / "t.xlsx", [["x"], *([i] for i in range(99))])
+    content = bytearray(path.read_bytes())
+    damage(content)
+    path.write_bytes(content)
+    with pytest.raises(TableError, match=r"an Excel file .* without a password"):
+        open_table("t.xlsx", tmp_path)
+
+
 def test_the_library_is_an_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     book(tmp_path / "t.xlsx", [["x"], [1]])
     monkeypatch.setitem(sys.modules, "openpyxl", None)

@@ -210,6 +210,14 @@ def test_large_and_damaged_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert large.value.finding.code == "too-large"
 
 
+def test_a_column_without_a_name(tmp_path: Path) -> None:
+    write(tmp_path / "t.xpt", {"height": [1.0, 2.0], "weight": [3.0, 4.0]})
+    content = (tmp_path / "t.xpt").read_bytes()
+    (tmp_path / "t.xpt").write_bytes(content.replace(b"weight", b"      "))
+    with pytest.raises(TableError, match="with a column without a name"):
+        open_table("t.xpt", tmp_path)
+
+
 def test_labels_of_a_wide_file(tmp_path: Path) -> None:
     wide = {
         "records": {"q": ["q1", "q2"]},

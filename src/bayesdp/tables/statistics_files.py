@@ -48,6 +48,8 @@ def read_statistics(path: str, source: str) -> tuple[Any, frozenset[str], dict[s
             _, about = read(path, metadataonly=True)
         except Exception as error:  # foreign code: the types that it raises have no common base
             kind = type(error).__name__
+        else:
+            kind = "" if all(about.column_names) else "a column without a name"
         if kind:
             raise TableError(
                 _KEY,

@@ -10,6 +10,7 @@ are doubles, to be compared, shown and written as such; adding numbers of two ty
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
@@ -114,7 +115,8 @@ def up_words(value: float, error: float = 0.0) -> str:
     if abs(rounded - value) <= error:
         value = rounded
     step = sixth_digit(value)
-    return f"{float(math.ceil(shortest(value) / step) * step):.6g}"
+    digits = math.ceil(shortest(value) / step) * step
+    return f"{float(digits):.6g}" if digits <= sys.float_info.max else "1.8e+308"
 
 
 def sixth_digit(value: float) -> Fraction:

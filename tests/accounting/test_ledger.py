@@ -317,6 +317,7 @@ def test_digits_shown_err_on_the_safe_side() -> None:
         "0.333334",
     )
     assert up_words(math.inf) == "inf"
+    assert (up_words(sys.float_info.max), up_words(1.7976e308)) == ("1.8e+308", "1.7976e+308")
     assert (left_words(1.0, 2e-9), left_words(1.0, 0.7000001), left_words(1.0, 0.0)) == (
         ("0", "0.7", "0")
     )

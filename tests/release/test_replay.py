@@ -17,8 +17,7 @@ import pandas as pd
 import pytest
 
 from bayesdp import Study
-from bayesdp.kernel import check
-from bayesdp.kernel import releases as kernel_releases
+from bayesdp.kernel import check, noise_steps
 from bayesdp.release.plan import Plan, structure_of
 from bayesdp.statements.queries import FoundGroupsQuery
 from bayesdp.tables.sums import Total, run
@@ -361,7 +360,7 @@ def due(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         due.append(moved(*given, **keys))
         return due[-1]
 
-    moved = kernel_releases.moved
+    moved = noise_steps.moved
 
     def reached(self: FoundGroupsQuery, rows: int) -> tuple[int, int, int]:
         reaches = reach(self, rows)
@@ -369,7 +368,7 @@ def due(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return reaches
 
     reach = FoundGroupsQuery.reach
-    monkeypatch.setattr(kernel_releases, "moved", noted)
+    monkeypatch.setattr(noise_steps, "moved", noted)
     monkeypatch.setattr(FoundGroupsQuery, "reach", reached)
     return due
 

@@ -12,9 +12,10 @@ each theorem in `rules/`, `composition` (how costs add up), `stated` (what is de
 it can all be so), `queries` (what a query reads and how far one record moves it), `series` (of
 periods), `program_queries` and `program_results` (those that are programs), `collected` (answers
 that were perturbed one by one), `found_groups` (groups that nobody declared),
-`programs` (what a program costs), `releases` (claims, the data set), `results`, `row_counts`,
-`populations` (sizes), `described` (numbers that no rule reads), `relations`
-and `hypotheses` (what one notion says of another).
+`programs` (what a program costs), `declared` (what a release declares), `noise_steps` (what its
+queries of numbers cost), `levels` (of its spends), `releases` (claims, the data set), `results`,
+`row_counts`, `populations` (sizes), `described` (numbers that no rule reads), `relations` and
+`hypotheses` (what one notion says of another).
 
 What rules share: `approximate` (deltas); `chains`, `orders`, `moves` and `fixed_points` (chains);
 `graphs`, `factors`, `joints`, `components`, `ratios` and `dependence` (finite laws and graphs);

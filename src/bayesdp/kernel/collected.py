@@ -15,9 +15,10 @@ from flint import arb
 
 from bayesdp.kernel.arithmetic import UnknownError, agree, ball, require, watched
 from bayesdp.kernel.queries import labels
-from bayesdp.statements.certificates import CollectedResult, ReleaseCertificate
+from bayesdp.statements.certificates import ReleaseCertificate
 from bayesdp.statements.columns import Columns, Discrete, Impute, Value
 from bayesdp.statements.costs import CollectedStep
+from bayesdp.statements.results import CollectedResult
 from bayesdp.statements.spends import COLLECTED
 
 MOST_EFFORT = 200_000

@@ -20,10 +20,11 @@ from bayesdp.kernel.arithmetic import agree, at_least, ball, require, watched
 from bayesdp.kernel.blocks import check_block, truth
 from bayesdp.kernel.queries import condition, labels
 from bayesdp.kernel.tails import laplace_tail
-from bayesdp.statements.certificates import FoundResult, ReleaseCertificate
+from bayesdp.statements.certificates import ReleaseCertificate
 from bayesdp.statements.columns import Columns, Found
 from bayesdp.statements.conditions import columns_of
 from bayesdp.statements.costs import ThresholdedStep
+from bayesdp.statements.results import FoundResult
 from bayesdp.statements.spends import LAPLACE, THRESHOLDED
 
 

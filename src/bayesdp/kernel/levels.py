@@ -27,7 +27,7 @@ from bayesdp.kernel.conversions import conversion_level, counted, read_conversio
 from bayesdp.kernel.declared import Declared
 from bayesdp.kernel.judgement import GAUSSIAN_RULES
 from bayesdp.kernel.stated import same
-from bayesdp.statements.certificates import AnyValues, BoundedValues, Secrets
+from bayesdp.statements.claims import AnyValues, BoundedValues, Secrets
 from bayesdp.statements.conversions import Conversion
 from bayesdp.statements.costs import Composition
 from bayesdp.statements.gaussian import GaussianVectors

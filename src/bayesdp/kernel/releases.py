@@ -32,20 +32,20 @@ from bayesdp.kernel.stated import (
     same,
 )
 from bayesdp.statements.assumptions import ROUNDING
-from bayesdp.statements.certificates import (
-    CollectedResult,
-    DpClaim,
-    FoundResult,
-    NumberResult,
-    QuantileResult,
-    ReleaseCertificate,
-    SeriesResult,
-)
+from bayesdp.statements.certificates import ReleaseCertificate
+from bayesdp.statements.claims import DpClaim
 from bayesdp.statements.conversions import Conversion
 from bayesdp.statements.costs import (
     CollectedStep,
     ProgramStep,
     ThresholdedStep,
+)
+from bayesdp.statements.results import (
+    CollectedResult,
+    FoundResult,
+    NumberResult,
+    QuantileResult,
+    SeriesResult,
 )
 
 MOST_ALLOWED = 10**6

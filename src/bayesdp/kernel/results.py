@@ -14,12 +14,6 @@ from bayesdp.kernel.queries import Shape
 from bayesdp.kernel.series import PeriodSums, due_multiple, share
 from bayesdp.kernel.stated import same
 from bayesdp.kernel.tails import choice_tail, gaussian_tail, laplace_tail
-from bayesdp.statements.certificates import (
-    ErrorMargin,
-    NumberResult,
-    QuantileResult,
-    SeriesResult,
-)
 from bayesdp.statements.columns import Columns
 from bayesdp.statements.costs import (
     ExponentialStep,
@@ -28,6 +22,7 @@ from bayesdp.statements.costs import (
     PermuteAndFlipStep,
 )
 from bayesdp.statements.queries import TableQuery, column_names, product_unit, squared_unit
+from bayesdp.statements.results import ErrorMargin, NumberResult, QuantileResult, SeriesResult
 
 NOISES = {"discrete-laplace": laplace_tail, "discrete-gaussian": gaussian_tail}
 """The rules about a query's noise, each with its law's tail."""

@@ -17,8 +17,8 @@ what may mean something that nobody here reads.
   and `networks`.
 * Tables: `columns` (`column_sets`: all of them together), `conditions` (the grammar of `where`),
   `queries`, `outputs` of programs.
-* Certificates: `certificates`, from the derivations in `steps`, `conversions` and `costs`, the
-  `spends` of a ledger, and the `assumptions` in words.
+* Certificates: `certificates`, from `claims`, `results`, the derivations in `steps`, `conversions`
+  and `costs`, the `spends` of a ledger, and the `assumptions` in words.
 """
 
 from __future__ import annotations

@@ -17,10 +17,11 @@ import numpy as np
 
 from bayesdp.arrays import Floats, Ints
 from bayesdp.errors import UnsupportedError, first_names, unknown_name
-from bayesdp.statements.certificates import NumberResult, ReleaseCertificate
+from bayesdp.statements.certificates import ReleaseCertificate
 from bayesdp.statements.columns import Columns
 from bayesdp.statements.conditions import Comparison, ConditionTree, columns_of, holds
 from bayesdp.statements.queries import FoundGroupsQuery, TableQuery, column_names
+from bayesdp.statements.results import NumberResult
 from bayesdp.statements.spends import LAPLACE
 from bayesdp.synthetic.attributes import (
     Attribute,

@@ -4,8 +4,8 @@
 
 * Before the debit: `readiness`, `table` (`columns` as the program's record declares them),
   `persons` (records of several rows).
-* The interpreter: `machine`, with `public` and `private` values, `rows`, `folds`, `transitions`
-  and `sizes`.
+* The interpreter: `machine`, with `public` and `private` values (in `steps`), `rows`, `folds`,
+  `transitions` and `sizes`.
 * Noise: `noise`, `gaussian`, `choose` (exponential mechanism, answers of records), `thresholds`,
   `distances`; `spends` is what the ledger keeps.
 * Inference: `observed` into `posteriors`, `latent`, `private_totals`, `regression`, `quadrature`

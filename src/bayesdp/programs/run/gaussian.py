@@ -27,17 +27,9 @@ from bayesdp.mechanisms.laplace import MAX_SCALE, MIN_SCALE
 from bayesdp.programs.check.noise import FINE, counts_delta, fine_delta, gaussian_delta
 from bayesdp.programs.ir import Release, expression
 from bayesdp.programs.run.noise import in_range
-from bayesdp.programs.run.private import (
-    FINEST,
-    RESOLUTION,
-    PrivateValue,
-    Steps,
-    fits,
-    in_steps,
-    power_of_two,
-    width_of,
-)
+from bayesdp.programs.run.private import RESOLUTION, PrivateValue, power_of_two, width_of
 from bayesdp.programs.run.public import PublicValues
+from bayesdp.programs.run.steps import FINEST, Steps, fits, in_steps
 from bayesdp.programs.whole import is_whole
 
 _SQUARE_ROOT_DIGITS = 10**18

@@ -19,14 +19,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from bayesdp.errors import InputError
 from bayesdp.mechanisms.laplace import MAX_SCALE, MIN_SCALE
 from bayesdp.numbers import float_above
-from bayesdp.programs.run.private import (
-    FINEST,
-    RESOLUTION,
-    PrivateValue,
-    Steps,
-    in_steps,
-    power_of_two,
-)
+from bayesdp.programs.run.private import RESOLUTION, PrivateValue, power_of_two
+from bayesdp.programs.run.steps import FINEST, Steps, in_steps
 
 if TYPE_CHECKING:
     from bayesdp.arrays import Ints

@@ -35,6 +35,8 @@ CELLS, LINE_CELLS, BINS = 300, 36, 6
 HISTOGRAM = "The feature's law is a histogram whose shares have a flat prior."
 MEANS, FAR = 4001, 8.0
 """Means of a response in a table, and how many standard deviations beyond its bounds they end."""
+AUGMENTED = (4, 500, 2500)
+"""Of labels: chains, steps to warm up, steps kept (of each chain)."""
 LEAST = 1e-290
 LARGEST_MEAN = 1e12
 
@@ -205,3 +207,27 @@ def line(feature: Answers, response: Answers, about: Sequence[float], prior: Uni
     chains = drawn(target, start, reach, rng, thin=10)[..., : target.size]
     names = ("intercept", "b1") if target.size == 2 else ("b0",)
     return samples("regression", names, chains, (HISTOGRAM,))
+
+
+def categorical(source: Answers, alpha: Floats, notes: tuple[str, ...]) -> Samples:
+    """Answers of labels, with a Dirichlet prior `alpha`; `notes` are said of the posterior.
+
+    True labels and chances are drawn in turn, each given the other.
+    """
+    from bayesdp.programs.run.diagnostics import diagnosed
+
+    rng = np.random.default_rng()
+    k, counts = len(alpha), source.counts
+    channel = np.full((k, k), source.other) + np.eye(k) * (source.kept - source.other)
+    chains, warm, keep = AUGMENTED
+    drawn = np.empty((chains, keep, k))
+    for chain in range(chains):
+        chances = rng.dirichlet(alpha)
+        for step in range(warm + keep):
+            weights = chances[:, None] * channel
+            weights /= weights.sum(axis=0, keepdims=True)
+            true = sum(rng.multinomial(int(counts[j]), weights[:, j]) for j in range(k))
+            chances = rng.dirichlet(alpha + true)
+            if step >= warm:
+                drawn[chain, step - warm] = chances
+    return diagnosed("dirichlet", source.labels, drawn, notes)

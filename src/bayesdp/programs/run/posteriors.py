@@ -462,7 +462,7 @@ def _from_answers(
     if family == "categorical":
         if op == "plug-in":
             return _dirichlet_with(counts, prior, source.labels)
-        return _augmented(source, prior)
+        return perturbed.categorical(source, *alpha_of(prior))
     good, bad = float(counts[1]), float(counts[0])
     if op == "plug-in":
         return _updated("beta", _univariate(prior), good, bad)
@@ -483,29 +483,3 @@ def through_answers(
     assert isinstance(response, Answers)
     about = [float(values.number(parameter)) for parameter in model.args[1].args]
     return perturbed.line(feature, response, about, _univariate(prior_of(model.args[2], values)))
-
-
-AUGMENTED = (4, 500, 2500)
-"""Chains, steps to warm up, steps kept (of each chain)."""
-
-
-def _augmented(source: Answers, prior: d.Distribution) -> d.Samples:
-    """Categorical answers: true labels and chances are drawn in turn, each given the other."""
-    from bayesdp.programs.run.diagnostics import diagnosed
-
-    alpha, notes = alpha_of(prior)
-    rng = np.random.default_rng()
-    k, counts = len(alpha), source.counts
-    channel = np.full((k, k), source.other) + np.eye(k) * (source.kept - source.other)
-    chains, warm, keep = AUGMENTED
-    drawn = np.empty((chains, keep, k))
-    for chain in range(chains):
-        chances = rng.dirichlet(alpha)
-        for step in range(warm + keep):
-            weights = chances[:, None] * channel
-            weights /= weights.sum(axis=0, keepdims=True)
-            true = sum(rng.multinomial(int(counts[j]), weights[:, j]) for j in range(k))
-            chances = rng.dirichlet(alpha + true)
-            if step >= warm:
-                drawn[chain, step - warm] = chances
-    return diagnosed("dirichlet", source.labels, drawn, notes)

@@ -13,7 +13,8 @@ from math import ceil
 
 from bayesdp.programs.ir import Release
 from bayesdp.programs.run.noise import OF_QUERY, NoiseCalibration, Samplers
-from bayesdp.programs.run.private import MOST, PrivateValues, common, fits
+from bayesdp.programs.run.private import MOST, PrivateValues, common
+from bayesdp.programs.run.steps import fits
 
 
 def first_above(

@@ -200,7 +200,7 @@ ENCODING = "utf-8-sig"
 
 
 def text_of_file(path: Path, key: str, *, expected: str = "a readable file") -> str:
-    """The text of a file in UTF-8; a byte order mark before it is no part of it.
+    """The text of a file in UTF-8; a byte order mark before it is not part of it.
 
     Raises `InputError` at `key` where it can't be read, with what was `expected` before the cause.
     """

@@ -141,7 +141,7 @@ EQUIVALENT: dict[str, str] = {
     "gaussian_walk_summable : 201 in ": "It bounds what is inverted, which is a matter of time: the level would be the same.",
     "members_of_factors: len(family) >= 1 for len(family) > 1": "A tie of one record ties nothing: groups and parents are the same.",
     "_check_query: _is_value(argument, program.parameters[name]) for name in program.parameters and _is_value(argument, program.parameters[name])": "The argument is looked up among the program's, which fails where it is not there.",
-    "_check_type: ends is None for ends is None and all((isinstance(value, str) for value in values))": "A value that is no text is none of the labels, which are asked for in the next line.",
+    "_check_type: ends is None for ends is None and all((isinstance(value, str) for value in values))": "A value that is not a text is none of the labels, which are asked for in the next line.",
     "windows: 2 in Fraction(1)": "All weights are twice as large then, and nothing but their ratios is looked at.",
     "finite_law _work: without the last of law.values()": "It bounds what is computed, which is a matter of time: the level would be the same.",
     "gaussian_covariance _sums: nearly <= floats[i] for nearly < floats[i]": "Either of two numbers that are equal as doubles is an upper bound of the smaller one.",

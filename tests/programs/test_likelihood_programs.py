@@ -235,7 +235,7 @@ REFUSED: dict[str, tuple[str, str]] = {
         'spread=1, by="s"))',
         "categorical with a partial_pooling prior has no exact posterior",
     ),
-    "a centre that is no normal": (
+    "a centre that is not a normal": (
         "observe((p.b for p in people), bernoulli, prior=partial_pooling(beta(1, 1), spread=1, "
         'by="s"))',
         "has a normal prior that is written out",

@@ -217,7 +217,7 @@ def test_random_programs_never_move_more_than_their_noise_is_for(seed: int) -> N
 NEAR = {
     "no order": ("transition_counts(db.s)", "arguments"),
     "a private order": ('transition_counts(db.s, order="v")', "private-parameter"),
-    "an order that is no whole number": ('transition_counts(db.s, order="q")', "type"),
+    "an order that is not a whole number": ('transition_counts(db.s, order="q")', "type"),
     "an order by labels": ('transition_counts(db.s, order="p")', "type"),
     "a private unit": ('transition_counts(db.s, order="t", by="s")', "private-parameter"),
     "a column that there isn't": ('transition_counts(db.s, order="month")', "arguments"),

@@ -74,7 +74,7 @@ def test_a_release_verifies(tmp_path: Path) -> None:
                 break
             models.add(study.spec.population.model)
             # Where only the data tell n, grids may be finer, and the costs of regressions, whose
-            # sensitivities are no powers of 2, are then rounded at another place.
+            # sensitivities are not powers of 2, are then rounded at another place.
             assert math.isclose(planned.level, release.level, rel_tol=1e-12), case
             assert planned.report is None or planned.report.best.epsilon == planned.level, case
             text = release.certificate.to_json()

@@ -119,7 +119,7 @@ def test_all_queries_are_those_of_the_table_made_by_hand() -> None:
         query.table_query() for query in hand._plan().queries if query.grid is None
     ]
     assert made._data.totals(made._data.open(), plan) == hand._data.totals(hand._data.open(), plan)
-    # What costs more: another study may look up other regions, so these are no blocks.
+    # What costs more: another study may look up other regions, so these are not blocks.
     assert all(query.spend.block is None for query in plan.queries)
     assert any(query.spend.block is not None for query in hand._plan().queries)
 
@@ -490,10 +490,10 @@ def test_years_of_a_person_are_a_series() -> None:
         hand._data.open(), hand._plan()
     )
     fits = [s.plan_fit(dp_epsilon=90.0) for s in (made, hand)]
-    assert fits[0].digest() != fits[1].digest()  # what one has drawn is no answer to the other
+    assert fits[0].digest() != fits[1].digest()  # what one has drawn is not an answer to the other
     counts = [count_windows(f, s._data.open()) for f, s in zip(fits, (made, hand), strict=True)]
     assert (counts[0].tables[1] == counts[1].tables[1]).all()
-    assert counts[0].tables[1].sum() == 4  # 2021 and 2023 are no neighbours
+    assert counts[0].tables[1].sum() == 4  # 2021 and 2023 are not neighbours
     assert verify(made.release().certificate)
 
 

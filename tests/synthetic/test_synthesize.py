@@ -145,7 +145,7 @@ def test_the_command_writes_a_table_and_its_note(release: Release, tmp_path: Pat
     }
     assert note["releases"][0]["release"] == release.id
     assert "this release has the BDP level 2" in note["releases"][0]["claims"]
-    for part in ("cost nothing", "not signed", "It is no finding", "region and ill"):
+    for part in ("cost nothing", "not signed", "It is not a finding", "region and ill"):
         assert part in made.stdout
     again = CliRunner().invoke(app, [*words, "--json"])  # it replaces only what it wrote itself
     assert json.loads(again.stdout)["table"] == json.loads(

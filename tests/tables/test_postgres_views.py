@@ -41,7 +41,7 @@ STEADY = {
 
 
 def test_views_that_call_volatile_functions_are_refused(postgres: Server) -> None:
-    """Built-in functions are no dependencies in the catalog; ours are volatile if undeclared."""
+    """Built-in functions are not dependencies in the catalog; ours are volatile if undeclared."""
     integers = "(x int, y int) RETURNS"
     postgres.run(
         "CREATE TABLE calls (x int)",

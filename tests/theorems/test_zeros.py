@@ -36,7 +36,7 @@ def test_zeros_that_tell_records_apart_are_seen() -> None:
     assert has_zeros(LARGE)
     assert has_zeros(SMALL)
     assert not has_zeros(READ)
-    # A value that is ruled out whatever the others are is no value of the record.
+    # A value that is ruled out whatever the others are is not a value of the record.
     never = {"name": "b", "states": 2, "parents": ["a0"], "table": [[1.0, 0.0], [1.0, 0.0]]}
     assert not has_zeros(parse({"model": "network", "nodes": [*line(1, MENDEL)["nodes"], never]}))
     plain: list[Population] = [MarkovChain([[1.0, 0.0], [0.5, 0.5]], initial=[0.5, 0.5], length=4)]

@@ -50,7 +50,7 @@ class Reading:
     `interval` is where the secret values of the covered column lie, for a Gaussian population with
     one covered column: it belongs to the reading, so no later spend can narrow it (theory 2.2).
     `dataset` is set where the data set shares people: the columns are those of this one, and what
-    is spent on the others is held against readings of theirs (`people`). It is no part of the key.
+    is spent on the others is held against readings of theirs (`people`). It is not part of the key.
     For `dp` a population says nothing: `population` is None, and neither
     `adversary`, `secrets` nor columns make two readings different.
 

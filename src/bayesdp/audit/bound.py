@@ -157,7 +157,7 @@ def choose_event(
     delta: float,
     scores: Sequence[tuple[str, Score]] = (),
 ) -> tuple[OutcomeEvent, float]:
-    """The event with the largest lower bound on these samples, and that level, which is no bound.
+    """The event with the largest lower bound on these samples, and its level: an estimate.
 
     The event has to be estimated on other samples: among so many some look good by chance.
 

@@ -2,7 +2,7 @@
 
 Made up from declarations alone; no table is read. Cells lie at bounds and beyond them, between cuts
 and edges, on both sides of the numbers in conditions, at every state, at codes of missing values
-and at texts that are no state.
+and at texts that are none of the states.
 """
 
 from __future__ import annotations

@@ -288,7 +288,7 @@ def _counted(table: Table, family: Sequence[str], states: Mapping[str, Sequence[
 def _missing_arrows(
     table: Table, parents: Parents, states: Mapping[str, Sequence[str]]
 ) -> FitCheck:
-    """Each node against each non-descendant that is no parent, given the parents."""
+    """Each node against each non-descendant that is not a parent, given the parents."""
     name = "arrows that are missing"
     pairs = list(_untied(parents))
     small = [

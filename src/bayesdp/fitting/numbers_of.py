@@ -165,7 +165,7 @@ def known(table: Table, raw: Any) -> Any:
 def numbered_clusters(names: NDArray[Any]) -> tuple[int, Ints]:
     """How many names there are, and the number of each row's, from 0 in order of appearance.
 
-    Spaces around a name are no part of it.
+    Spaces around a name are not part of it.
     """
     trimmed = np.char.strip(names.astype(str), SPACES)
     _, first, inverse = np.unique(trimmed, return_index=True, return_inverse=True)

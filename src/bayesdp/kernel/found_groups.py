@@ -112,7 +112,7 @@ def _check_group(result: FoundResult, step: ThresholdedStep, where: str) -> None
     evidence = step.evidence
     agree(result.threshold, evidence.threshold, "threshold", where)
     reaches = result.value.is_integer() and evidence.threshold <= result.value < 2**63
-    require(reaches, f"{result.value!r} is no count that reaches the threshold", where)
+    require(reaches, f"{result.value!r} is not a count that reaches the threshold", where)
     agree(result.dp_epsilon, step.conclusion.epsilon, "DP cost", where)
     agree(result.noise.distribution, LAPLACE, "distribution", where)
     agree(result.noise.scale, evidence.scale, "scale of the noise", where)

@@ -66,7 +66,7 @@ def bernoulli_each(count: int, probability: float) -> Bools:
     """
     exact = Fraction(probability) * 2**64
     if exact.denominator > 1:
-        raise ValueError(f"{probability!r} is no whole multiple of 2^-64")
+        raise ValueError(f"{probability!r} is not a whole multiple of 2^-64")
     limit = int(exact)
     drawn = np.full(count, limit >= 2**64)
     left = np.arange(0 if limit >= 2**64 else count)

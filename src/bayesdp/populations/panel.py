@@ -30,7 +30,7 @@ class Panel(Population):
     `own_previous` is of a member's neighbouring steps, `others_previous` of one member and another
     one a step later (1: none; needed where there are several members), `others_now` of two members
     at the same step (left out: anything is possible between them). `shared_previous` says that the
-    cluster has a state of its own that is no record, such as the weather, and is of its
+    cluster has a state of its own that is not a record, such as the weather, and is of its
     neighbouring steps; `shared_now` is of that state and a member at the same step (left out:
     anything).
 

@@ -180,7 +180,7 @@ class Program:
     dependence: Dependence = "ignored"
     """Whether models count on what a study's population declares: with its factor written out
     ("declared", "partly"), or without a study ("missing", which isn't run), or that it is a chain
-    ("chain", run in such a study only). It is no part of the plain data: a factor is a constant
+    ("chain", run in such a study only). It is not part of the plain data: a factor is a constant
     there."""
     persons: Persons | None = None
     """How a record is made of several rows; None where it is one."""

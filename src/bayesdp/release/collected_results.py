@@ -23,7 +23,8 @@ class CollectedResult(Result):
     `value` is unbiased, and may leave what is possible: `ResultList.projected` gives numbers that
     can be true. `answers` are those of all records. The release added nothing to them, so `noise`
     is `None`: the error is that of the perturbation at collection, for these records, whatever they
-    hold. It is no error of sampling: of a larger group that they might stand for it says nothing.
+    hold. It is not an error of sampling: it says nothing of a larger group that they
+    might stand for.
     """
 
     answers: CollectedAnswers = NO_ANSWERS

@@ -297,7 +297,7 @@ def consistent(
 ) -> Consistent:
     """The counts of one query, none below 0, that add up to the `total`, closest to those released.
 
-    Raises `InputError` for a total below 0 and for what are no counts or histograms.
+    Raises `InputError` for a total below 0 and for what are not counts or histograms.
     """
     if any(result.kind not in ("count", "histogram") for result in results):
         raise InputError(
@@ -376,7 +376,7 @@ def cumulative(
     into the interval from 0 to `total`. Each of the two steps moves no sum further from the exact
     one than the worst released sum was (theory 4, "Running sums").
 
-    Raises `InputError` for a total below 0 and for what is no histogram.
+    Raises `InputError` for a total below 0 and for what is not a histogram.
     """
     _check_alike(results)
     if any(result.kind != "histogram" for result in results):

@@ -19,7 +19,7 @@ _COUNTS = ("count", "histogram")
 def check_derived(study: StudySpec, shapes: Sequence[Shape]) -> None:
     """`InputError` for what can't be computed from the study's queries.
 
-    `shapes` are those of its queries that are no programs.
+    `shapes` are those of its queries that are not programs.
     """
     derived, queries, unit = study.derived, study.queries, study.data.unit
     known = {shape.spec.name: shape for shape in shapes}

@@ -294,7 +294,7 @@ def _within(values: Mapping[str, float], error: float, total: float) -> list[Der
 
 
 def _finite(number: DerivedNumber) -> DerivedNumber:
-    """The number, or that it is not known where it or an end of its interval is no double."""
+    """The number, or that it is not known where it or an end of its interval is not a double."""
     known = [part for part in (number.value, number.low, number.high) if part is not None]
     if all(map(math.isfinite, known)):
         return number

@@ -416,7 +416,7 @@ def _column(study: StudySpec, column: str | None) -> str:
             "column",
             column,
             expected="a column without imputed values: the bounds are of a chain, and one with "
-            "values put in for missing ones is no chain",
+            "values put in for missing ones is not a chain",
             remedy="Fit from public or past data, where a missing record ends a run, or leave rows "
             "without a value out of the table if that may be known of them.",
         )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 DRAWS = 4000
-"""How often the law of the noise is drawn for an interval. The seed is fixed: it is no secret."""
+"""How often the law of the noise is drawn for an interval. The seed is fixed, and not secret."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -279,7 +279,7 @@ class ResultList(list[Result]):
         """Counts, none below 0, that add up to the `total` and are closest to these; at no cost.
 
         The total is public, as the number of rows is: its error is not counted. Raises `InputError`
-        for what are no counts or histograms.
+        for what are not counts or histograms.
         """
         words = [_place_words(result) for result in self]
         return consistent(list(self), words, total, confidence)
@@ -296,7 +296,7 @@ class ResultList(list[Result]):
         """Running sums of a histogram's cells, from 0 to the `total`, that never fall; at no cost.
 
         The cells are taken in their order, and the total is public, as for `consistent`. Raises
-        `InputError` for what is no histogram.
+        `InputError` for what is not a histogram.
         """
         words = [_place_words(result) for result in self]
         return cumulative(list(self), words, total, confidence)

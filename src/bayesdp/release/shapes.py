@@ -94,7 +94,7 @@ class Shape:
         """Which intervals a histogram counts, and what values are clipped to before.
 
         For a quantile: what it is chosen among, and how; for a series: of what its numbers are.
-        Empty for other queries, and for a histogram of states that are no intervals.
+        Empty for other queries, and for a histogram of states that are not intervals.
         """
         column = self.column
         if self.series is not None:

@@ -108,8 +108,8 @@ def _check_columns(study: StudySpec, wide: Wide) -> None:
 def _check_row(study: StudySpec, wide: Wide) -> None:
     """Numbers of rows tell clusters, series or units apart, and no query is about them.
 
-    They are others where a table has its rows in another order: a group of them is no group of the
-    same records in all releases.
+    They are others where a table has its rows in another order: a group of them has not
+    the same records in all releases.
     """
     for name, column in study.columns.items():
         if wide.row not in column.cells:

@@ -22,7 +22,7 @@ def by_weights(
     """The query, or the sums that it is read as where rows have weights.
 
     `position` is that in the study file, `columns` are the declared ones. Raises `InputError` for
-    weights that are no private column of numbers from 0 on, and for queries that can't have any.
+    weights that are not a private column of numbers from 0 on, and for queries that can't have any.
     """
     if query.weighted_by is None:
         return (query,)

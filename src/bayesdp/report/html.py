@@ -96,7 +96,7 @@ class StudySection:
     what that means for a person who is several, where they are; `relations` are sentences with the
     numbers of the declared population. `questions` say what each query counts or adds up.
     `derived` was computed from the results.
-    `explained` are sections of `explain`, for readers who are no experts; what experts want comes
+    `explained` are sections of `explain`, for readers who are not experts; what experts want comes
     after them.
     """
 

@@ -18,7 +18,7 @@ class Panel(Declared):
     The law of a cluster is a product of factors of single records and of pairs. Each number bounds
     the cross ratio of a kind of pair; `others_now` may be left open, and `others_previous` is about
     clusters of several members. With `shared_previous` the
-    cluster has a state of its own at each step, which is no record.
+    cluster has a state of its own at each step, which is not a record.
     """
 
     model: Literal["panel"]

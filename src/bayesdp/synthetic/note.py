@@ -28,7 +28,7 @@ SAID = (
 
 GUESSED = (
     "No query read these pairs of columns together: their association in the table is what the "
-    "other counts imply at most, and independence otherwise. It is no finding."
+    "other counts imply at most, and independence otherwise. It is not a finding."
 )
 
 

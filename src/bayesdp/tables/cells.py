@@ -68,7 +68,7 @@ SPACES = (
 def key_of(raw: Any) -> Any:
     """The cells of a column that tells records, clusters or series apart, as an expression.
 
-    `SPACES` around a text are no part of it: a household must not fall into two because of them.
+    `SPACES` around a text are not part of it: a household must not fall into two because of them.
     """
     import ibis
 

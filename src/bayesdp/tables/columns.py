@@ -8,7 +8,7 @@ The keys are those of `[data.columns]` in a study file:
   another way; their values are numbers of days since 1970-01-01;
 - durations: `{ bounds = ["0 minutes", "90 minutes"] }`; their values are numbers of that unit;
 - discrete: `{ states = ["child", "father"] }`: texts, numbers or booleans; with texts,
-  `other = "someone else"` names the state that all texts count as that are no state;
+  `other = "someone else"` names the state of all texts that are none of the states;
 - derived: `{ from = "steps", cuts = [0.5] }`, whose state is the number of cuts that are at most
   the value (0, 1, ...), or `{ from = "steps", where = "steps > 0" }`, with states 0 and 1;
 - roles: `{ role = "cluster" }`, `{ role = "member", states = ["child", "father"] }` (which one of

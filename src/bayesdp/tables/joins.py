@@ -42,7 +42,7 @@ T = TypeVar("T")
 KEY = "data.join"
 _UNMATCHED = ("refuse", "missing")
 _MATCHED, _ORDER, _KEYS = "bayesdp_matched", "bayesdp_order", "bayesdp_key"
-"""Columns of queries, which are no columns of a table."""
+"""Columns of queries, which are not columns of a table."""
 
 
 class Join(BaseModel):
@@ -268,7 +268,7 @@ def _require_columns(public: Table, join: Join, key: str) -> None:
 
 
 def _comparable(table: Table, left: str, public: Table, right: str, key: str) -> tuple[Any, Any]:
-    """The cells of both key columns in a form that can be compared; NULL is no key."""
+    """The cells of both key columns in a form that can be compared; NULL is not a key."""
     ours: Any = table.expression[left]
     theirs: Any = public.expression[right]
     kinds = ours.type(), theirs.type()

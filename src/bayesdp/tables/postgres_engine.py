@@ -127,7 +127,7 @@ SELECT EXISTS (
 """Whether it is, holds, or is a view of a foreign table or a sample; and whether of a view, also of
 views of views, that calls a function whose answers may differ from query to query.
 
-Built-in functions are no dependencies in the catalog, so all that a view calls is read from the
+Built-in functions are not dependencies in the catalog, so all that a view calls is read from the
 tree of its query, where names and constants can't be taken for a function's number. The time of
 the transaction (`now()`) is the same in all of its queries."""
 _TABLES = """

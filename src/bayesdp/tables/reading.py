@@ -75,7 +75,7 @@ def read(
 def _group_names(table: Table, raw: Any, name: str) -> ReadColumn:
     """The texts of a column whose groups are found in the data; empty for a missing cell.
 
-    Whole numbers are texts too, and `SPACES` around a text are no part of it. Raises `TableError`
+    Whole numbers are texts too, and `SPACES` around a text are not part of it. Raises `TableError`
     for a column of another type.
     """
     key, stored = f"data.columns.{name}", raw.type()

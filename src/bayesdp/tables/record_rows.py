@@ -4,8 +4,8 @@ The rows of each record are in an order that looks random and is fixed: by a has
 name, of the record's own cells, and of which copy of the same cells a row is. Equal hashes are
 ordered by the cells. Rows that are equal in all declared cells are interchangeable, so which rows
 count is a function of the record's own rows: of no other record, no place in a file, no engine.
-Numbers of the rows of a wide table are no cells of a record: with one more row before it they would
-be others. No query reads them.
+Numbers of the rows of a wide table are not cells of a record: one more row before it changes them.
+No query reads them.
 Replacing a record therefore changes the rows of this record alone: at most as many as count before,
 and as many after. Copies have hashes of their own, so that a value that a record has often is kept
 as often as in a simple random sample of its rows.

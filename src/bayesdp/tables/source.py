@@ -65,7 +65,7 @@ _NAME = "bayesdp_source"
 class Mark:
     """Rows that are refused: those where a boolean `column` of the expression holds.
 
-    `code` and `words` are those of the finding. It is no column of the table.
+    `code` and `words` are those of the finding. It is not a column of the table.
     """
 
     code: str

@@ -25,7 +25,7 @@ LOCAL, CONNECT = "pyspark://", "sc://"
 _KEY = "data.source"
 _FORM = "sc://host:15002/;token=${NAME}?table=catalog.schema.name"
 _PLAIN = "use_ssl", "user_id", "user_agent"
-"""Parameters of a connection string that are no secrets; all others may be."""
+"""Parameters of a connection string that are not secrets; all others may be."""
 
 
 @dataclass(frozen=True)

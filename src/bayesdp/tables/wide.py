@@ -41,7 +41,7 @@ KEY = "data.wide"
 _EMPTY = ("refuse", "skip", "keep")
 _ALL_EMPTY = "empty-record"
 _PLACE, _ROW, _NOTHING = "bayesdp_part", "bayesdp_row", "bayesdp_empty"
-"""Columns of queries, which are no columns of a table."""
+"""Columns of queries, which are not columns of a table."""
 
 
 class Wide(BaseModel):

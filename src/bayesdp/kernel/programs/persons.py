@@ -28,7 +28,7 @@ def check_persons(program: Program) -> None:
     """`InvalidError` unless each column of a record is made of its own rows.
 
     A column is public only if it is one that all rows of a record share, and that is public there.
-    What tells records apart is no protected column: how many there are is public.
+    What tells records apart is not a protected column: how many there are is public.
     """
     persons = program.persons
     if persons is None:

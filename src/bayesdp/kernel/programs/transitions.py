@@ -48,7 +48,7 @@ def check_transitions(node: Node, context: AdjacencyContext) -> None:
         allow(known, "transitions-order", "steps and units are public columns", key)
         assert column is not None
         whole = key is not keys[0] or column.kind == "int"
-        allow(whole, "transitions-step", "the step is no column of whole numbers", key)
+        allow(whole, "transitions-step", "the step is not a column of whole numbers", key)
     if context.adjacency == "add-remove":
         raise UnprovedError(
             "transitions-enter", "transitions where a record enters or leaves", node, "transitions"

@@ -79,7 +79,7 @@ MESSAGES: dict[str, Message] = {
     ),
     "transitions": (
         "arguments",
-        "These are no transitions: rows of states, a step, and at most a unit.",
+        "These are not transitions: rows of states, a step, and at most a unit.",
         'transition_counts(people.state, order="month", by="person")',
     ),
     "transitions-order": (

@@ -191,7 +191,7 @@ def _constant(value: Constant) -> PublicNumber | str:
 
 
 def _single(value: PublicValue) -> PublicNumber | str:
-    """A value that is no vector and nothing that is made of a release."""
+    """A value that is not a vector and nothing that is made of a release."""
     assert isinstance(value, int | Fraction | str)
     return value
 

@@ -244,7 +244,7 @@ class Rehearsal(Machine):
         counts = release.args[0]
         if (
             release.op not in ("laplace", "gaussian")
-            or counts.op not in ("sum", "count")  # else it is no model's statistic
+            or counts.op not in ("sum", "count")  # else it is not a model's statistic
             or not is_whole(counts, self.values.kinds, self.values.whole)
         ):
             return

@@ -196,7 +196,7 @@ def test_bounds_of_sums_hold() -> None:
 def test_what_would_not_be_exact_is_refused() -> None:
     assert len(batches.bernoulli_each(9, 2.0**-11)) == len(batches.uniform_each(9, 2**16)) == 9
     for probability in (2.0**-65, 1e-5, 0.001 * 2.0**-12):
-        with pytest.raises(ValueError, match="no whole multiple"):
+        with pytest.raises(ValueError, match="not a whole multiple"):
             batches.bernoulli_each(9, probability)
     for many in (0, 2**16 + 1):
         with pytest.raises(ValueError, match="is not between"):

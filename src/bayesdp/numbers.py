@@ -137,7 +137,7 @@ def down(value: float, operations: int) -> LowerBound:
 
 
 class _Known(float):
-    """A double of which it is known how it lies to the true number."""
+    """A double that says on which side of the true number it lies, or how close to it."""
 
     __slots__ = ()
 
@@ -189,7 +189,7 @@ class UpperBound(_Known):
 
 
 ZERO = UpperBound(0.0)
-"""The bound of what tells nothing."""
+"""The level of what tells nothing about any record."""
 
 
 class LowerBound(_Known):
@@ -218,7 +218,7 @@ class LowerBound(_Known):
 
 
 NOT_NEGATIVE = LowerBound(0.0)
-"""The bound of what is not negative, if nothing more is known of it."""
+"""0 as a lower bound of a number that can't be negative and of which nothing more is known."""
 
 
 class Exact(_Known):

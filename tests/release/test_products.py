@@ -290,8 +290,8 @@ REFUSED: dict[str, tuple[Document, Document, str]] = {
     "texts": ({"column": ["x", "g2"]}, {}, "a column of numbers"),
     "public": ({"column": ["x", "g"]}, {}, "a private column.*needs no noise"),
     "undeclared": ({"column": ["x", "yy"]}, {}, "Did you mean 'y'"),
-    "bins": ({"bins": [0.0, 1.0, 2.0]}, {}, "nothing but on a histogram"),
-    "an outcome": ({"outcome": "y"}, {}, "nothing but on a regression"),
+    "bins": ({"bins": [0.0, 1.0, 2.0]}, {}, "only on a histogram"),
+    "an outcome": ({"outcome": "y"}, {}, "only on a regression"),
     "rows unknown": ({"by": "g", "error": 1.0}, {}, r"group_sizes = \{ a = .*Else use weight\.$"),
     "persons": ({}, {"unit": "who", "rows_per_unit": 2, "n": 3}, "balanced = true.*histogram of"),
     "persons by": (

@@ -335,7 +335,7 @@ REFUSED: dict[str, tuple[Document, str]] = {
     "states have no step": ({"column": "s", "candidates": None, "step": 1.0}, "the candidates"),
     "public column": ({"column": "g", "candidates": None}, "private column"),
     "no column": ({"column": None}, "column"),
-    "bins": ({"bins": [1.0, 2.0, 3.0]}, "nothing but on a histogram"),
+    "bins": ({"bins": [1.0, 2.0, 3.0]}, "only on a histogram"),
     "sizes of groups": (
         {"by": "g", "group_sizes": {"a": 3, "b": 2}},
         "a mean, proportion, variance, covariance or regression",

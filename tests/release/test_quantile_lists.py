@@ -158,7 +158,7 @@ def _rank_off(values: list[int], value: float, share: Fraction) -> float:
         ({"probabilities": [i / 200 for i in range(1, 102)]}, "at most 100"),
         ({"probability": 0.5}, "nothing beside probability"),
         ({"kind": "median"}, "nothing beside probability"),
-        ({"kind": "mean", "step": None}, "nothing but on a quantile or median"),
+        ({"kind": "mean", "step": None}, "only on a quantile or median"),
     ],
 )
 def test_lists_that_are_refused(changes: dict[str, Any], said: str, tmp_path: Path) -> None:

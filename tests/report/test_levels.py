@@ -41,7 +41,7 @@ def printed(show: Callable[..., None], *about: object) -> str:
 def test_levels_of_a_cost_are_rounded_up() -> None:
     text = printed(show_leakage, TRIPLES.leakage(0.1))  # 0.30000000000000004
     assert "cluster-size 0.300001" in text
-    assert "protects a record as one of 0.300001 would" in text
+    assert "protects a record as well as a DP cost of 0.300001 would" in text
     assert "at most e^0.300001 = 1.35." in text
 
 

@@ -192,7 +192,7 @@ def test_the_command_line_says_it() -> None:
     shown = runner.invoke(app, ["leakage", spec, "--epsilon", "1"]).stdout
     flat = " ".join(shown.replace("│", " ").split())
     assert "uses how many records may depend on each other" in flat
-    assert "protects a record as one of 4 would if records were independent" in flat
+    assert "protects a record as well as a DP cost of 4 would if records were independent" in flat
     assert "If the declared population is right" in flat
     assert "What more knowledge would buy" in flat
     assert "at most 75.0% less noise, perhaps none" in flat

@@ -5,16 +5,19 @@
 * What it adds up to: `composition` and `levels`, `approximate` (epsilon and delta), `deltas` (of
   mechanisms, within what a reading sets aside), `expressions` (compositions as data) with their
   `prices`, and the room `what_if`; `odometer` (in memory).
-* The ledger: `ledger` is what others use, and `reader` the part of it that only reads. Its
-  `entries` are chained by hash; `contents` is what they say, in the tables of a `schema`, which a
-  file (`storage`) or a `server` (by its `server_addresses`) keeps: either of the `stores`. What
-  curators and analysts may do on a server are its `roles`. `verified` is what a process has read
-  and needn't read again, `version_2` has older files, `verifying` holds entries against each other,
-  `against` certificates, and `exchange` has them as lines. `account` is what a data set holds,
-  `limits` what its readings allow, `shares` what an analyst may, `people` what data sets may that
-  share people, `rounded` what is left; `transaction` is the way of every release through it.
-  `canonical` is data as text; `analysts` and `lookalikes` are names; `listing`, `trail`, `shown`
-  and `chosen` list entries, in their order, show them in notebooks, choose some.
+* The ledger: `ledger` is what other rooms use, `reader` its part that only reads, `transaction` the
+  way of every release through it.
+* What the ledger keeps: `entries`, chained by hash; `contents` (what they say), `canonical` (data
+  as text), `exchange` (entries as lines of a file). `verifying` holds entries against each other,
+  `against` holds them against certificates, `verified` remembers what this process has read.
+* Where it keeps them: the tables of a `schema`, in a file (`storage`) or on a `server` (named by
+  `server_addresses`), which are both `stores`; `roles` of curators and analysts on a server;
+  `version_2` (older files).
+* What may be spent: `account` (what a data set holds), `limits` (what its readings allow),
+  `rounded` (what is left), `shares` (of analysts), `people` (data sets that share people);
+  `analysts` and `lookalikes` (names).
+* Lists of entries: `listing` (as data), `trail` (in their order), `chosen` (some of them), `shown`
+  (in notebooks).
 
 What brings SQLAlchemy or the theorems along is loaded on first use.
 """

@@ -119,9 +119,9 @@ def counted_words(releases: int, since: str, cost: Cost) -> str:
 def is_registered(dataset: str, account: Account, reading: Reading, *, only_if_first: bool) -> bool:
     """Whether the reading is registered already.
 
-    Raises `LedgerError` if it isn't and can't be added: another total of the same reading, or (with
-    `only_if_first`) a data set that has other readings. So where the data set shares people: its
-    first reading differs from theirs in columns alone.
+    Raises `LedgerError` if it isn't and can't be added: if the same reading has another total or,
+    with `only_if_first`, if the data set has other readings, or shares people whose readings differ
+    from this one in more than the columns.
     """
     own = account.own(dataset)
     if reading.key() in {registered.key() for registered in own}:

@@ -61,10 +61,10 @@ def level(
 ) -> UpperBound:
     """The level of a reading over all spends of a data set, in nats of its notion, rounded up.
 
-    With a delta, it is an epsilon at the reading's delta, such that costs which depend on earlier
-    answers are safe as long as it is kept to the reading's total (theory 2.6). More `seconds` for a
-    theorem never make it higher. Raises `Refusal` for Gaussian spends under a reading without a
-    delta, `UnreadDeltaError` for spends whose own deltas it has no room for, and
+    With a delta, it is an epsilon at the reading's delta. Costs may then have been chosen in view
+    of earlier answers, if the level was kept to the reading's total throughout (theory 2.6). More
+    `seconds` for a theorem never make it higher. Raises `Refusal` for Gaussian spends under a
+    reading without a delta, `UnreadDeltaError` for spends whose own deltas it has no room for, and
     `UnspokenColumnError` if a spend read a column that the reading doesn't speak about.
     """
     if reading.notion == "dp":

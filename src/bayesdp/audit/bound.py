@@ -45,9 +45,9 @@ _COLUMNS = 64
 class EmpiricalBound:
     """With this `confidence` the level is at least `epsilon`, in nats, at this `delta`.
 
-    Of `samples` of each kind, which had no say in choosing the `event`, `hits` are in it: of the
-    hypothesis under which it is likelier, and of the other. `towards` says which is the likelier:
-    `"first"` or `"second"`.
+    The `event` was chosen on other samples than those that are counted here. `hits` are how many of
+    the `samples` of each hypothesis lie in it: first of the hypothesis under which it is likelier,
+    then of the other. `towards` names the former: `"first"` or `"second"`.
     """
 
     epsilon: float

@@ -38,7 +38,7 @@ MODELS: Mapping[str, frozenset[str]] = {
     "independent": frozenset({"independent"}),
     "family": frozenset({"family"}),
 }
-"""By the first word of a rule's name: the models that it is about. Groups are of any model."""
+"""The models that a rule is about, by the first word of its name; `cluster-size` is about all."""
 
 
 @dataclass(frozen=True)

@@ -58,12 +58,12 @@ class Shape:
 
     @property
     def moments(self) -> int:
-        """Of how many columns they are the moments: of a regression's, and else of none."""
+        """How many columns a regression's moments are of; 0 for other queries."""
         return len(self.intervals) if self.cells is not None else 0
 
     @property
     def power(self) -> int:
-        """Of how many steps of a grid one step of its integers is the product."""
+        """How many steps of a grid one step of its integers multiplies: 2 for products, else 1."""
         return 2 if self.squares or self.intervals else 1
 
 
@@ -322,7 +322,7 @@ class Grid:
 
     @property
     def ends(self) -> tuple[int, int]:
-        """What a row adds at least and at most, in steps, or nothing: around 0."""
+        """The least and the most that a row adds, in steps: at most 0, and at least 0."""
         if not self.masked:
             return 0, int(2**self.bits)
         return (

@@ -105,10 +105,11 @@ class PeriodSums:
         )
 
     def _most(self, rows: int, in_period: int) -> int:
-        """The largest sum of squares of the strategy's sums of so many rows of size 1.
+        """The most that `rows` rows of size 1 add up to in squares of the strategy's sums.
 
-        As close together as can be, and first. Of the sum of all periods half of it, rounded up:
-        what the old rows and the new ones add to it has one sign each.
+        That is where they lie in the first periods, at most `in_period` in each. The square of the
+        sum of all periods counts half, rounded up: the old rows change it in one direction, and the
+        new ones in the other.
         """
         if self.strategy == "square-root":
             column, reach = matrix_column(self.periods), math.ceil(Fraction(rows, in_period))

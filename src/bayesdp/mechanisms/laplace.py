@@ -76,7 +76,7 @@ class DiscreteLaplace:
         return least_integer(lambda k: _tail_at_most(self.scale, k, beta), max(guess, 0))
 
     def threshold(self, rows: int, allowed: Fraction) -> int:
-        """The least integer above `rows` that `rows` with noise reach with at most this chance.
+        """The least integer `k > rows` with `P(rows + Z >= k) <= allowed`, `Z` the noise.
 
         It is `rows + t` for the least `t >= 1` with `P(Z >= t) = a^t / (1 + a) <= allowed`, decided
         in ball arithmetic (theory 4, "Groups that are found in the data"). Raises `InputError`

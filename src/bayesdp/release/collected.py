@@ -168,7 +168,7 @@ def check_collected_keys(query: QuerySpec, key: str) -> None:
             query,
             ("epsilon",),
             key,
-            expected=f'nothing but on a query of kind = "{RANDOMIZED_RESPONSE}"',
+            expected=f'only on a query of kind = "{RANDOMIZED_RESPONSE}"',
             remedy="Leave epsilon out: a weight or a wanted error says what a query spends.",
         )
         return

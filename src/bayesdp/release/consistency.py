@@ -79,7 +79,7 @@ def _set_aside(budget: BudgetSpec) -> None:
         raise UnsupportedError(
             key,
             aside,
-            expected='nothing but with notion = "dp": no theorem says what costs with deltas of '
+            expected='only with notion = "dp": no theorem says what costs with deltas of '
             "their own, chosen after earlier answers, mean under a population",
             remedy='Leave it out, or write notion = "dp".',
         )

@@ -176,7 +176,7 @@ class _Fieller:
         return end
 
     def noise(self, share: float) -> float:
-        """At most so much is `|X - r Y|`, for a ratio `r` of this size, with the confidence."""
+        """A bound on `|X - r Y|` that holds with the confidence, where `share` is `|r|`."""
         bounds = [a + share * b for a, b in self.together]
         over, under = self.over, self.under
         scales = over.noise.scale * over.noise_unit, share * under.noise.scale * under.noise_unit
@@ -403,10 +403,12 @@ def _never_falling(values: Sequence[Fraction]) -> list[Fraction]:
 
 
 def _running_error(cell: NoisyNumber, sums: int, allowed: float) -> float:
-    """No running sum of so many noises as `cell` has is beyond this, unless with `allowed`.
+    """A bound on all `sums` running sums of noise like that of `cell`.
 
-    The least of: all noises within their errors; and Levy's inequality, by which the largest of the
-    sums is beyond a bound at most twice as often as the last one, with Chernoff's bound for that.
+    Some sum is beyond it with a probability of at most `allowed`. In the cell's unit. It is the
+    least of two bounds: all noises within their errors; and Levy's inequality, by which the largest
+    of the sums is beyond a bound at most twice as often as the last one, with Chernoff's bound for
+    that.
     """
     if sums == 0:
         return 0.0

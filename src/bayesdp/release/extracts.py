@@ -12,13 +12,13 @@ from bayesdp.release.plan import declared_columns
 from bayesdp.release.spec import StudySpec
 
 NEARLY = 0.2
-"""Numbers of records are nearly the same where the smaller has at most so much less, as a part."""
+"""Two numbers of records are nearly the same if they differ by at most this share of the larger."""
 
 
 def extract_words(ledger: Ledger, study: StudySpec, name: str) -> str:
-    """That the study's data set looks like one of the ledger with a budget of its own; else empty.
+    """A warning if the study's data set looks like another of the `ledger`, with its own budget.
 
-    `name` is the study's. Of several the first in the ledger is named.
+    Empty if it doesn't. `name` is the study's. If several look alike, the first one is named.
     """
     data, columns = study.data, declared_columns(study)
     flags = dict.fromkeys(columns["private"], True) | dict.fromkeys(columns["public"], False)

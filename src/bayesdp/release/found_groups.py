@@ -38,14 +38,14 @@ class FoundGroups:
 
     @classmethod
     def of(cls, column: str, delta: float, rows: int, cap: Cap | None) -> FoundGroups:
-        """That of a record of at most so many `rows`, of which a `cap` leaves some out."""
+        """What is asked where a record has at most `rows` rows, and a `cap` may leave some out."""
         cap = cap or Cap()
         each = min(rows, cap.rows_in_group or rows)
         most = min(rows, cap.rows or rows, (cap.groups or rows) * each)
         return cls(column, delta, most, min(each, most), min(cap.groups or most, most))
 
     def threshold(self, noise: DiscreteLaplace) -> int:
-        """The least noisy count that is shown: a group of one record reaches it hardly ever.
+        """The least noisy count that is shown. A group of one record hardly ever reaches it.
 
         It is the least integer above `rows_in_group` that this number of rows with noise reaches
         with a probability of at most `delta / groups`.
@@ -75,7 +75,7 @@ def check_found(study: StudySpec) -> None:
             query,
             ("delta",),
             key,
-            expected='nothing but on a count by a column with groups = "from data"',
+            expected='only on a count by a column with groups = "from data"',
             remedy="Leave it out: below [budget] delta is that of the study.",
         )
     if asked:

@@ -21,11 +21,11 @@ def check_product_keys(query: QuerySpec, key: str) -> None:
             query,
             OF_REGRESSIONS,
             key,
-            expected="nothing but on a regression",
+            expected="only on a regression",
             remedy='Leave it out, or write kind = "regression".',
         )
     if query.kind == "covariance":
-        expected = "nothing but on a histogram"
+        expected = "only on a histogram"
         refuse_keys(query, ("bins",), key, expected)
         _check_two(query, f"{key}.column")
     if query.kind == "regression":

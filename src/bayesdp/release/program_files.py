@@ -63,7 +63,7 @@ def check_program_keys(query: QuerySpec, key: str) -> None:
                 raise InputError(
                     f"{key}.{name}",
                     getattr(query, name),
-                    expected='nothing but on a query of kind = "program"',
+                    expected='only on a query of kind = "program"',
                     remedy=f'Leave {name} out, or write kind = "program".',
                 )
         return

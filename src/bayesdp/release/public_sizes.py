@@ -1,7 +1,7 @@
-"""Groups of other sizes than declared, and averages over no rows, which there are none of.
+"""What everybody may be told is wrong: a group of another size, an average over no rows.
 
-Which rows a group has, or an average is over, is decided by public columns alone, and how many
-there are is public. So everybody may be told, unlike what else is wrong with a table.
+Public columns alone decide which rows a group has, or an average is over, so their number is
+public: both refusals say what they found. All others say the same whatever is wrong with a table.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def choice(query: QuerySpec, column: Column | None, key: str, groups: int = 1) -
     queries.
     """
     if query.kind != "quantile" or column is None:
-        refuse_keys(query, OF_QUANTILES, key, "nothing but on a quantile or median")
+        refuse_keys(query, OF_QUANTILES, key, "only on a quantile or median")
         return None
     if query.probability is None:
         raise InputError(

@@ -183,7 +183,7 @@ def _column_and_cells(
         query,
         ("bins",),
         key,
-        expected="nothing but on a histogram",
+        expected="only on a histogram",
         remedy='Leave bins out, or write kind = "histogram".',
     )
     return column, None
@@ -263,7 +263,7 @@ def _group_rows(
         raise InputError(
             key,
             sizes,
-            expected="nothing but with by on an average: a mean, proportion, variance, covariance "
+            expected="only with by, on an average: a mean, proportion, variance, covariance "
             "or regression",
             remedy="Leave it out.",
         )

@@ -109,7 +109,7 @@ def check_totals(query: QuerySpec, column: Column | None, rows: int, key: str) -
         raise InputError(
             key,
             bounds,
-            expected="nothing but on a sum without by",
+            expected="only on a sum without by",
             remedy="Leave total_bounds out, or ask for a sum for each group, with its where.",
         )
     low, high = query.total_bounds

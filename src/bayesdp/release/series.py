@@ -132,7 +132,7 @@ def private_periods(query: QuerySpec, column: Column, key: str) -> tuple[CellKey
 
     Raises `InputError` for a `query` at `key` of a `column` without states.
     """
-    refuse_keys(query, ("bins",), key, "nothing but on a histogram")
+    refuse_keys(query, ("bins",), key, "only on a histogram")
     if column.levels is None:
         raise InputError(
             f"{key}.by",
@@ -158,7 +158,7 @@ def series_of(
     `InputError` for what can't be asked, and for keys that belong to series on other queries.
     """
     if query.kind != "series":
-        refuse_keys(query, OF_SERIES, key, "nothing but on a series")
+        refuse_keys(query, OF_SERIES, key, "only on a series")
         return None
     periods, named = keys or cells or (), "by" if query.by is not None else "column"
     if not 2 <= len(periods) <= MOST_PERIODS:

@@ -231,9 +231,9 @@ class Study:
 
     @property
     def new_ledger(self) -> str:
-        """That a first release would make a ledger, and its whole path; empty if it is there.
+        """A line with the whole path of the ledger that a first release would make.
 
-        Analysts who mean to share a budget see so that they don't.
+        Empty if the ledger exists. Analysts who mean to share a budget see here that they don't.
         """
         ledger = self.ledger()
         path = ledger.path
@@ -243,9 +243,9 @@ class Study:
 
     @property
     def uncounted(self) -> str:
-        """That certificates beside the study are of releases that its ledger doesn't have.
+        """A warning if certificates beside the study are of releases that its ledger doesn't have.
 
-        Empty if it has all of them. What those releases spent is not counted.
+        What those releases spent is not counted. Empty if the ledger has all of them.
         """
         return uncounted_words(
             self.ledger(), self.spec.data.dataset, self.folder, self.spec.data.people
@@ -253,10 +253,11 @@ class Study:
 
     @property
     def extract(self) -> str:
-        """That the data set looks like an extract of the same people as another; else empty.
+        """A warning if the data set and another one look like extracts of the same people.
 
-        Of one in its ledger that has a budget of its own: its columns are the same, and its name or
-        its number of records nearly so. No table is looked at.
+        The other one is in the same ledger, with a budget of its own: its columns are the same, and
+        its name or its number of records nearly the same. No table is looked at. Empty if there is
+        none.
         """
         return extract_words(self.ledger(), self.spec, self.name)
 

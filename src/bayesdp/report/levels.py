@@ -123,9 +123,9 @@ def _in_odds(report: LeakageReport) -> str:
         return f"{rests}, a DP cost of {cost} promises practically nothing."
     shown = level_words(level)
     return (
-        f"{rests}, a DP cost of {cost} protects a record as one of {shown} would if records were "
-        "independent: seeing the results changes the odds between two possible values of one "
-        f"record by a factor of at most e^{shown} = {factor_words(odds_factor(level))}."
+        f"{rests}, a DP cost of {cost} protects a record as well as a DP cost of {shown} would if "
+        "records were independent: seeing the results changes the odds between two possible values "
+        f"of one record by a factor of at most e^{shown} = {factor_words(odds_factor(level))}."
     )
 
 

@@ -397,16 +397,17 @@ def _has_secret(question: Question) -> bool | None:
 
 
 _ROUNDING_OF_NOTHING = 1e-300
-"""What spends nothing tells nothing: a level below this is 0, rounded up."""
+"""A mechanism of cost 0 tells nothing: a level of it below this is a rounding error, and is 0."""
 
 
 def _at_least_dp(bound: Bound, cost: Cost, secret: bool | None) -> Bound:
     """The bound, raised to the DP level where that is attained, and called exact only if it is.
 
     `secret` says whether some record has two possible values. Then `L(eps) >= eps` (theory 2.1): a
-    lower number would be a rounding mistake, and a level of `eps` is attained. Where it is not
-    known, the DP level is a valid bound still. Where there is none, the level is 0: `finite-law`
-    says so, as the kernel's rule does; another theorem's 0 counts as a bound only.
+    lower number would be a rounding mistake, and a level of `eps` is attained. If it is `None`
+    (unknown), the DP level is still a valid bound. If it is false, the true level is 0, but only
+    `finite-law` may state that, as in the kernel: by any other theorem the level is an upper bound
+    that is at least the DP level.
     """
     spent = cost.dp_epsilon
     nothing = spent == cost.slack == 0.0 and bound.epsilon < _ROUNDING_OF_NOTHING

@@ -115,7 +115,7 @@ class Filter(Odometer):
         self._spends = together
 
     def _level_words(self, reading: Reading, together: Sequence[Spend]) -> str:
-        if reading.delta == 0.0 and any(spend.is_gaussian for spend in together):
+        if reading.delta == 0.0 and any(spend.is_zcdp for spend in together):
             return f"{reading.words()}: {NO_PURE_LEVEL.rstrip('.')}"
         unread = unread_deltas(reading, total_cost(together))
         if unread is not None:
@@ -133,7 +133,7 @@ class Filter(Odometer):
 
 def _within(reading: Reading, spends: Sequence[Spend]) -> bool:
     """Whether the reading's total is kept; never where the spends have no level under it."""
-    if reading.delta == 0.0 and any(spend.is_gaussian for spend in spends):
+    if reading.delta == 0.0 and any(spend.is_zcdp for spend in spends):
         return False
     if unread_deltas(reading, total_cost(spends)) is not None:
         return False

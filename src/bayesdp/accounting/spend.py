@@ -174,19 +174,19 @@ class Spend:
         return plain
 
     @property
-    def is_gaussian(self) -> bool:
-        """Whether its cost is zCDP: it then means nothing under a reading without delta."""
+    def is_zcdp(self) -> bool:
+        """Whether its cost is in zCDP, which means nothing under a reading without delta."""
         return self.rho > 0.0
 
     @property
     def pure_slack(self) -> float:
         """The slack of a pure cost, else 0."""
-        return 0.0 if self.is_gaussian else self.slack
+        return 0.0 if self.is_zcdp else self.slack
 
     @property
     def rho_slack(self) -> float:
         """The slack of a zCDP cost, else 0."""
-        return self.slack if self.is_gaussian else 0.0
+        return self.slack if self.is_zcdp else 0.0
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Spend:
@@ -269,7 +269,7 @@ def as_zcdp(spend: Spend) -> Spend:
     Source: Bun & Steinke 2016, Proposition 1.4; theory 2.5. Many small pure spends cost less so. A
     spend with a delta of its own stays as it is: the proposition is not about it (theory 2.6b).
     """
-    if spend.is_gaussian or spend.dp_delta > 0.0:
+    if spend.is_zcdp or spend.dp_delta > 0.0:
         return spend
     rho, slack = (float_above(Fraction(cost) ** 2 / 2) for cost in (spend.dp_epsilon, spend.slack))
     # A square below the smallest number is not nothing.

@@ -41,8 +41,8 @@ from bayesdp.statements.base import exact_text
 from bayesdp.statements.program_steps import Node, SequenceNode
 
 TEN_DIGITS = 10**10
-Share = Fraction | None
-"""The cost where one record only enters or leaves; None where no bound is known."""
+EnteringCost = Fraction | None
+"""The cost where one record only enters or leaves; `None` where no bound is known."""
 ReleaseKinds = tuple[str, str | None, tuple[Fraction, Fraction] | None]
 ANY: ReleaseKinds = ("any", None, None)
 
@@ -120,7 +120,7 @@ class Derivation(Walk):
         bound = _least(setting, value, "l1", context)
         self._check_asserted(release, bound.value, setting)
         scale = dict(release.options).get("sensitivity", bound.value)
-        entering = _share(setting, value, "l1", scale, epsilon)
+        entering = _entering_cost(setting, value, "l1", scale, epsilon)
         return _step(epsilon, "l1", bound.value, bound.by, entering, lipschitz(value, context))
 
     def gaussian(self, release: Release, setting: Setting) -> dict[str, Any]:
@@ -135,13 +135,13 @@ class Derivation(Walk):
         if sigma is not None:
             exact = kind.name == "number" and whole(value, setting.context)
             _check_sigma(sigma, folded(bound.value), epsilon, delta, exact)
-        entering = _share(setting, value, "l2", bound.value, Fraction(1))
+        entering = _entering_cost(setting, value, "l2", bound.value, Fraction(1))
         return _step(epsilon, "l2", bound.value, bound.by, entering, delta=delta)
 
     def exponential(self, release: Release, setting: Setting) -> dict[str, Any]:
         """The exponential mechanism: the score's sensitivity scales the noise."""
         score, candidates = release.args
-        entering: Share
+        entering: EnteringCost
         if score.op == "hellinger":
             model = score.args[0].args[0]
             setting.scope.observed(model)
@@ -166,7 +166,7 @@ class Derivation(Walk):
         bound = _least(inner, scored, "l1", inner.context)
         self._check_asserted(release, bound.value, setting)
         scale = dict(release.options).get("sensitivity", bound.value)
-        entering = _share(inner, scored, "l1", scale, epsilon)
+        entering = _entering_cost(inner, scored, "l1", scale, epsilon)
         return _step(epsilon, "score", bound.value, bound.by, entering)
 
     def per_record_exponential(self, release: Release, setting: Setting) -> dict[str, Any]:
@@ -225,9 +225,9 @@ class Derivation(Walk):
             )
         self._check_asserted(release, value, setting)
         scale = dict(release.options).get("sensitivity", value)
-        shares = [_share(setting, query, "l1", scale, epsilon) for query in queries.args]
-        known = [share for share in shares if share is not None]
-        entering = max(known) if len(known) == len(shares) else None
+        costs = [_entering_cost(setting, query, "l1", scale, epsilon) for query in queries.args]
+        known = [cost for cost in costs if cost is not None]
+        entering = max(known) if len(known) == len(costs) else None
         by = next(bound.by for bound in bounds if bound.value == value)
         return _step(epsilon, "score", value, by, entering)
 
@@ -348,7 +348,9 @@ def _least(
         return setting.sensitivity(value, norm, context, thorough=False)
 
 
-def _share(setting: Setting, value: Expr, norm: Norm, scale: Expr, epsilon: Fraction) -> Share:
+def _entering_cost(
+    setting: Setting, value: Expr, norm: Norm, scale: Expr, epsilon: Fraction
+) -> EnteringCost:
     """The cost where one record only enters or leaves, with the noise as it is."""
     try:
         small = _least(setting, value, norm, setting.context.entering())
@@ -357,7 +359,7 @@ def _share(setting: Setting, value: Expr, norm: Norm, scale: Expr, epsilon: Frac
     return _ratio(small.value, scale, epsilon)
 
 
-def _ratio(small: Expr, scale: Expr, epsilon: Fraction) -> Share:
+def _ratio(small: Expr, scale: Expr, epsilon: Fraction) -> EnteringCost:
     a, b = folded(small), folded(scale)
     if a is None or b is None:
         return epsilon if small == scale else None
@@ -371,7 +373,7 @@ def _step(
     norm: str,
     value: Expr,
     by: str,
-    entering: Share,
+    entering: EnteringCost,
     kind: ReleaseKinds = ANY,
     delta: Fraction = Fraction(0),
 ) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Readings, protected units and columns must agree between all studies of one data
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -31,6 +31,8 @@ class Account:
     spends: tuple[Spend, ...]
     columns: Mapping[str, bool] = field(default_factory=dict)
     """Whether a column is private, for every column that a study has declared."""
+    contradictions: Mapping[str, tuple[Sequence[str], Sequence[str]]] = field(default_factory=dict)
+    """For each column that is both: the data sets in which it is private, and public."""
     releases: int = 0
     since: str = ""
     """How many releases the spends are of, and when the first was (a text in ISO 8601)."""
@@ -224,6 +226,61 @@ def new_columns(dataset: str, account: Account, declared: Mapping[str, bool]) ->
             + (" Another column of this name needs another name." if account.people else ""),
         )
     return {name: private for name, private in declared.items() if name not in account.columns}
+
+
+def check_columns(dataset: str, account: Account, spends: Sequence[Spend] = ()) -> None:
+    """Raises `LedgerError` where a column is private, and public too, for the same people.
+
+    No study can declare that, as `new_columns` refuses it, so it was written by hand. What is then
+    released without noise of the one is what the other protects. `spends` come on top of those of
+    the `account` of the `dataset`.
+    """
+    for name, words in column_faults(account, spends):
+        raise LedgerError(
+            f"data.columns.{name}",
+            expected=f"each column of {account.whose(dataset)} either private or public. {words}",
+            remedy="No study writes that: `bayesdp ledger trail` says under which name it was "
+            "written. Restore the ledger from a copy before it, and count what was released since "
+            "the copy as spent.",
+            shown=False,
+        )
+
+
+def column_faults(account: Account, spends: Sequence[Spend] = ()) -> Iterator[tuple[str, str]]:
+    """Each column that is private and public at once, and in words by what.
+
+    A spend on a block of a column treats it as public: costs of disjoint blocks don't add up,
+    as records don't move between them (theory 2.3 a). `spends` come on top of those of the
+    `account`.
+    """
+    for name, (private, public) in account.contradictions.items():
+        where = (
+            "private, and public too"
+            if account.people is None
+            else f"private in {_quoted(private)} and public in {_quoted(public)}, "
+            "of the same people"
+        )
+        yield (
+            name,
+            f"The column '{name}' is {where}: what is released of it without noise is what other "
+            "releases protect",
+        )
+    blocks = {
+        (spend.block.column, spend.dataset): spend.query
+        for spend in [*account.spends, *spends]
+        if spend.block is not None
+    }
+    for (name, dataset), query in blocks.items():
+        if account.columns.get(name, False):
+            yield (
+                name,
+                f"The column '{name}' is private, and the release '{query}' of '{dataset}' is "
+                "debited for some of its values alone, as if it were public",
+            )
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
 
 
 def check_names(dataset: str, unit: str) -> None:

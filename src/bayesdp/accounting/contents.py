@@ -159,6 +159,9 @@ class DatasetRecord:
     name: str
     unit: str
     columns: dict[str, bool] = field(default_factory=dict)
+    """Whether each column is private, as it was declared first."""
+    redeclared: set[str] = field(default_factory=set)
+    """The columns that were declared otherwise later, as no study can."""
     readings: list[Entry] = field(default_factory=list)
     debits: list[DebitRecord] = field(default_factory=list)
     shares: dict[str, float] = field(default_factory=dict)
@@ -166,6 +169,12 @@ class DatasetRecord:
     """The number of the entry of each share."""
     frozen: Freeze | None = None
     people: str | None = None
+
+    def declare(self, columns: Mapping[str, bool]) -> None:
+        """Take in what an entry says of `columns`."""
+        for name, private in columns.items():
+            if self.columns.setdefault(name, private) is not private:
+                self.redeclared.add(name)
 
     def spends(self, debit: DebitRecord) -> tuple[Spend, ...]:
         """What one of its releases has spent. Raises `UndecodedError` for what no ledger wrote."""
@@ -225,7 +234,7 @@ class Book:
                 unit = _text(said_in(entry), "unit")
                 self.datasets[entry.dataset] = DatasetRecord(entry.dataset, unit)
             case "columns":
-                self._of(entry).columns |= _flags(said_in(entry)["columns"])
+                self._of(entry).declare(_flags(said_in(entry)["columns"]))
             case "reading":
                 self._of(entry).readings.append(entry)
             case "release":
@@ -328,18 +337,42 @@ def _account(record: DatasetRecord, sharing: Sequence[DatasetRecord]) -> Account
             if kind not in alike:
                 alike.add(kind)
                 readings.append(reading)
+    columns = {name: flag for member in sharing for name, flag in member.columns.items()}
     given = sorted((number, who, m) for m in sharing for who, number in m.shared_at.items())
     return Account(
         unit=record.unit,
         readings=tuple(readings),
         spends=tuple(spend for debit, member in debits for spend in member.spends(debit)),
-        columns={name: flag for member in sharing for name, flag in member.columns.items()},
+        columns=columns,
+        contradictions=_contradictions(columns, sharing),
         releases=len(debits),
         since=min((debit.entry.time for debit, _ in debits), default=""),
         people=record.people,
         declared=declared,
         shares={who: member.shares[who] for _, who, member in given},
     )
+
+
+def _contradictions(
+    columns: Mapping[str, bool], sharing: Sequence[DatasetRecord]
+) -> dict[str, tuple[list[str], list[str]]]:
+    """As `Account.contradictions`: of all `columns` of data sets that are `sharing` a budget."""
+    twice = {name for member in sharing for name in member.redeclared}
+    twice |= {
+        name
+        for member in sharing
+        for name, private in member.columns.items()
+        if columns[name] is not private
+    }
+
+    def declaring(name: str, private: bool) -> list[str]:
+        return [
+            member.name
+            for member in sharing
+            if member.columns.get(name) is private or name in member.redeclared
+        ]
+
+    return {name: (declaring(name, True), declaring(name, False)) for name in sorted(twice)}
 
 
 def _refusal_of(entry: Entry) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from sqlalchemy import Connection
 from bayesdp.accounting.account import (
     NOTHING_SPENT,
     Account,
+    check_columns,
     check_names,
     check_spends,
     check_unit,
@@ -173,6 +174,7 @@ class Ledger(LedgerReader):
                 log.append("people", self._now(), content, dataset=name)
                 book = Book(log.entries)
             account = book.account(datasets[0])
+            check_columns(datasets[0], account)
             check_spoken(account)
             self._require_kept(account, datasets[0], "Nothing was written.")
         return account
@@ -284,6 +286,7 @@ class Ledger(LedgerReader):
                 raise _no_reading(dataset)
             check_unit(dataset, account.unit, unit)
             check_named(dataset, account.people, spends[0].people)
+            check_columns(dataset, account, spends)
             check_spoken(account, spends)
             if unless is not None:
                 record = book.datasets[dataset]

@@ -14,7 +14,13 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from bayesdp.accounting.account import Account, check_unit, is_registered, new_columns
+from bayesdp.accounting.account import (
+    Account,
+    check_columns,
+    check_unit,
+    is_registered,
+    new_columns,
+)
 from bayesdp.accounting.contents import Book
 from bayesdp.accounting.field_checks import check_text
 from bayesdp.accounting.lookalikes import lookalike, require_new_name
@@ -92,6 +98,7 @@ def admitted(
         require_new_people(people, book.people)
     account = book.account(dataset, unit=unit, people=people)
     check_unit(dataset, account.unit, unit)
+    check_columns(dataset, account)
     new = new_columns(dataset, account, columns)
     if people is not None:
         check_reading(reading)

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Unpack
 
-from bayesdp.accounting.account import Preview, check_spends, declared
+from bayesdp.accounting.account import Preview, check_columns, check_spends, declared
 from bayesdp.accounting.against import certificate_faults, missing_words
 from bayesdp.accounting.analysts import checked_analyst
 from bayesdp.accounting.chosen import EntryFilter, chosen
@@ -251,6 +251,7 @@ class LedgerReader:
             )
             if not known:
                 account = account.with_reading(dataset, reading)
+            check_columns(dataset, account, spends)
             check_spoken(account, spends)
             readings = [
                 self._limits.previewed(registered, account.spends, spends)

@@ -115,6 +115,15 @@ BEGIN
         AND jsonb_exists(said -> 'columns', k)) THEN
       {_REFUSE} 'columns that nobody has declared before', {_BY_HAND};
     END IF;
+    IF EXISTS (SELECT FROM LEDGER.entries p JOIN LEDGER.entries q
+          ON p.content::jsonb -> 'people' = q.content::jsonb -> 'people'
+        JOIN LEDGER.entries e ON e.dataset = q.dataset,
+          jsonb_each(e.content::jsonb -> 'columns') c
+        WHERE p.kind = 'people' AND p.dataset = NEW.dataset AND q.kind = 'people'
+        AND e.kind = 'columns' AND c.value = 'false' AND jsonb_exists(said -> 'columns', c.key))
+    THEN
+      {_REFUSE} 'columns that are not public in another data set of the same people', {_BY_HAND};
+    END IF;
   WHEN 'release' THEN
     IF EXISTS (SELECT FROM LEDGER.entries e WHERE e.release = NEW.release) THEN
       {_REFUSE} 'a release that is new', {_BY_HAND};

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from sqlalchemy import select
 
 from bayesdp.accounting import schema
+from bayesdp.accounting.account import column_faults
 from bayesdp.accounting.contents import Book, decoded, result_of
 from bayesdp.accounting.entries import LedgerFault, UndecodedError
 from bayesdp.accounting.limits import Limits
@@ -34,8 +35,14 @@ def content_faults(log: Log, limits: Limits) -> Iterator[LedgerFault]:
         yield LedgerFault("ledger", str(error))
         return
     yield from _result_faults(log, book)
+    seen = set[tuple[str, str]]()
     for record in book.datasets.values():
         account = book.account(record.name)
+        for name, words in column_faults(account):
+            place = account.whose(record.name).removeprefix("the ")
+            if (place, name) not in seen:  # those who share people share what is wrong
+                seen.add((place, name))
+                yield LedgerFault(place, words)
         try:
             for reading in account.readings if account.people is not None else ():
                 check_reading(reading)

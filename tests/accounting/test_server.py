@@ -71,6 +71,19 @@ def test_a_refused_import_makes_nothing(book: Ledger, postgres: Server) -> None:
     assert not other.exists()
 
 
+def test_an_export_without_what_was_seen_is_not_put_back(book: Ledger, postgres: Server) -> None:
+    lines = book.export()
+    debit(book, 0.125)
+    newest = book.export()
+    postgres.run(f"DROP SCHEMA {schema_of(book)} CASCADE")
+    with pytest.raises(LedgerError, match="what was spent since would not be counted"):
+        book.restore(lines)
+    assert not book.exists()
+    book.restore(newest)
+    debit(book, 0.125)
+    assert book.faults() == []
+
+
 EDITS = {
     "a halved spend": (
         "UPDATE LEDGER.entries SET content = replace(content, '0.125', '0.0625') WHERE sequence=6",

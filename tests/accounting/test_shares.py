@@ -221,7 +221,8 @@ def test_the_trail_has_every_entry_with_who_when_and_what(book: Ledger) -> None:
     assert {line["event"] for line in trail} == {*EVENTS.values(), "thawed"}
     details = [line["detail"] for line in trail]
     assert details[1:6] == [
-        "one record: row", DP.words(), "x private, y public", "Ada may spend 0.5 of it", "q",
+        "one record: row", DP.words(), "x private, y public",
+        "Ada may spend 0.5 of the budget of the people 'cohort'", "q",
     ]  # fmt: skip
     assert details[7] == "because of: share"
     assert [line["sequence"] for line in book.trail(analyst="Cu")] == [5, 9, 10, 11]

@@ -137,6 +137,34 @@ def test_an_older_copy_is_refused(book: Ledger, path: Path, tmp_path: Path) -> N
         debit(book, 0.25)
 
 
+@pytest.mark.parametrize("where", ["file", "link"])
+def test_an_export_without_what_was_seen_is_not_put_back(
+    book: Ledger, path: Path, tmp_path: Path, where: str
+) -> None:
+    """It would be refused at the next debit, with the words for a damaged ledger."""
+    lines = book.export()
+    debit(book, 0.25)
+    newest = book.export()
+    path.unlink()
+    (tmp_path / "folder").symlink_to(tmp_path)
+    place = ledger(path if where == "file" else tmp_path / "folder" / path.name)
+    with pytest.raises(LedgerError, match="and what was spent since would not be counted") as no:
+        place.restore(lines)
+    assert f"entry {len(newest)} is not in what is put back" in str(no.value)
+    assert list(tmp_path.glob("*.db*")) == []
+    elsewhere = ledger(tmp_path / "elsewhere.db")
+    elsewhere.restore(lines)
+    debit(elsewhere, 0.25)
+    place.restore(newest)  # and on it goes
+    with pytest.raises(BudgetExceededError):
+        debit(book, 0.25)
+    debit(book, 0.125)
+    path.unlink()
+    verified.forget()
+    place.restore(lines)
+    debit(place, 0.25)
+
+
 def test_another_ledger_of_the_same_name_is_another_one(book: Ledger, path: Path) -> None:
     path.unlink()
     book.ensure("d", "row", Reading("dp", 1.0))

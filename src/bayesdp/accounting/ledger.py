@@ -190,12 +190,14 @@ class Ledger(LedgerReader):
                     f"{account.of_all(dataset)}: {account.counted_words()}. {end}"
                 )
 
-    def share(self, dataset: str, analyst: str, share: float, *, by: str | None = None) -> None:
+    def share(self, dataset: str, analyst: str, share: float, *, by: str | None = None) -> Account:
         """Give an analyst a share of a data set's budget: a part of every reading's total.
 
         The analyst's own releases keep to it, besides all releases to the whole. The last share
-        that was given counts. Once a data set has shares, who has none releases nothing. `by` is
-        whose entry it is, the login name if it is left out. Raises `InputError` for a share that is
+        that was given counts. Once a data set has shares, who has none releases nothing. Where the
+        data set shares people, the share is one of their budget, for all of their data sets: the
+        account that is returned says whose it is. `by` is whose entry it is, the login name if it
+        is left out. Raises `InputError` for a share that is
         not from 0 to 1, `UnknownNameError` for a data set that is not in the ledger, and
         `LedgerError` for a new analyst whose name looks like that of another.
         """
@@ -205,21 +207,25 @@ class Ledger(LedgerReader):
             _require_there(dataset, book)
             require_known_analyst(analyst, book.analysts())
             log.append("share", self._now(), content, dataset=dataset)
+            return book.account(dataset)
 
     def freeze(
         self, dataset: str, reason: str = "", *, frozen: bool = True, by: str | None = None
-    ) -> None:
+    ) -> list[str]:
         """Freeze a data set: nothing is released or registered until it is no longer `frozen`.
 
-        `reason` is for people, `by` whose entry it is, the login name if it is left out. Raises
-        `UnknownNameError` for a data set that is not in the ledger, `InputError` for a reason with
-        letters that are not shown.
+        It is frozen alone. Returned are the names of the other data sets of its people from which
+        may be released all the same. `reason` is for people, `by` whose entry it is, the login name
+        if it is left out. Raises `UnknownNameError` for a data set that is not in the ledger,
+        `InputError` for a reason with letters that are not shown.
         """
         require_shown(reason, "reason")
         content = frozen_content(frozen=frozen, reason=reason, by=self._who(by))
         with self._writing(create=False) as (log, book):
             _require_there(dataset, book)
             log.append("frozen", self._now(), content, dataset=dataset)
+            _, *others = book.sharing(book.datasets[dataset])
+            return [other.name for other in others if other.frozen is None]
 
     def refused(
         self,
@@ -343,9 +349,9 @@ class Ledger(LedgerReader):
     def restore(self, lines: Iterable[str]) -> Head:
         """Make this ledger of the lines of an `export`; the number and the hash of its last entry.
 
-        All or nothing is written. Raises `LedgerError` where the ledger is there already, and
-        `InputError` for lines that were changed, left out or put in, that don't go together, or by
-        which a reading doesn't hold.
+        All or nothing is written. Raises `LedgerError` where the ledger is there already, or was
+        there with later entries as this process has seen it, and `InputError` for lines that were
+        changed, left out or put in, that don't go together, or by which a reading doesn't hold.
         """
         entries, texts = entries_of(lines)
 

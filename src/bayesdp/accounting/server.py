@@ -106,7 +106,8 @@ class LedgerServer:
     def restore(self, fill: Callable[[Connection], None]) -> None:
         """Make the ledger with what `fill` writes; where that raises, there is none.
 
-        Raises `LedgerError` where there is one already.
+        Raises `LedgerError` where there is one already, and where this process has seen more of the
+        same ledger there.
         """
         with self._transaction(_WRITE, lock=True) as connection:
             if self._is_there(connection):
@@ -116,6 +117,7 @@ class LedgerServer:
                 )
             self._make(connection)
             fill(connection)
+            verified.require_seen(self.place, connection, self._error)
 
     def faults(self) -> list[LedgerFault]:
         """Everything that is wrong with the tables and the chain, instead of the first of it.

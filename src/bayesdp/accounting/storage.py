@@ -242,9 +242,15 @@ class LedgerFile:
     def restore(self, fill: Callable[[Connection], None]) -> None:
         """Make the ledger with what `fill` writes; where that raises, there is none.
 
-        Raises `LedgerError` where there is one already.
+        Raises `LedgerError` where there is one already, and where this process has seen more of the
+        same ledger there.
         """
-        if self.exists() or not self._create(fill):
+
+        def checked(connection: Connection) -> None:
+            fill(connection)
+            verified.require_seen(self._known_as, connection, self._error)
+
+        if self.exists() or not self._create(checked):
             raise self._error(
                 "the name of a ledger that is not there yet",
                 "A ledger is imported whole, into a new one: name another, or move this one away.",

@@ -51,7 +51,10 @@ class Store(Protocol):
         """
 
     def restore(self, fill: Callable[[Connection], None]) -> None:
-        """Make the ledger with what `fill` writes, or nothing where that raises."""
+        """Make the ledger with what `fill` writes, or nothing where that raises.
+
+        Nor where this process has seen more of the same ledger there.
+        """
 
     def faults(self) -> list[LedgerFault]:
         """Everything that is wrong with the tables and the chain."""

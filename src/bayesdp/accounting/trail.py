@@ -82,7 +82,7 @@ def _line(entry: Entry, book: Book) -> dict[str, Any]:
         "dp_rho": said.get("dp_rho"),
         "dp_delta": None,
         "release": entry.release or None,
-        "detail": _detail(entry, said),
+        "detail": _detail(entry, said, book),
     }
     if entry.kind == "frozen" and not said["frozen"]:
         line["event"] = "thawed"
@@ -93,8 +93,8 @@ def _line(entry: Entry, book: Book) -> dict[str, Any]:
     return line
 
 
-def _detail(entry: Entry, said: Mapping[str, Any]) -> str:
-    """What more an entry says, in words."""
+def _detail(entry: Entry, said: Mapping[str, Any], book: Book) -> str:
+    """What more an entry of the `book` says, in words; `said` is its content."""
     match entry.kind:
         case "dataset":
             return f"one record: {said['unit']}"
@@ -108,7 +108,9 @@ def _detail(entry: Entry, said: Mapping[str, Any]) -> str:
         case "refusal":
             return f"because of: {said['reason']}"
         case "share":
-            return f"{said['analyst']} may spend {said['share']:g} of it"
+            people = book.datasets[entry.dataset].people
+            whose = "its budget" if people is None else f"the budget of the people '{people}'"
+            return f"{said['analyst']} may spend {said['share']:g} of {whose}"
         case "frozen":
             return str(said["reason"])
         case "people":

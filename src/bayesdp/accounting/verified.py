@@ -19,6 +19,7 @@ from bayesdp.accounting import schema
 from bayesdp.accounting.contents import Book
 from bayesdp.accounting.entries import Entry, EntryRow, LedgerFault, chain_faults
 from bayesdp.accounting.schema import Log
+from bayesdp.errors import LedgerError
 
 MOST_LEDGERS = 8
 """So many ledgers are remembered, those that were used last."""
@@ -127,6 +128,24 @@ def faults(place: str, rows: Sequence[EntryRow]) -> list[LedgerFault]:
     number = len(known.entries)
     fault = known.forgotten(rows[number - 1] if number <= len(rows) else None)
     return [] if fault is None else [fault]
+
+
+def require_seen(
+    place: str, connection: Connection, error: Callable[[str, str], LedgerError]
+) -> None:
+    """Raises `error` where a ledger is put back at this `place` without what was seen there.
+
+    `connection` is in the transaction that writes it. Later debits would be refused, and those that
+    it doesn't have would not be counted.
+    """
+    for fault in faults(place, schema.rows_of(connection)):
+        raise error(
+            f"everything that this process has seen of this ledger there; {fault.place} is not in "
+            "what is put back, and what was spent since would not be counted",
+            "Put a later export back. Without one, import this export under another name, hold it "
+            "against all certificates (`bayesdp ledger verify --against`), and release nothing "
+            "more of the data sets of those that it names.",
+        )
 
 
 def forget() -> None:

@@ -225,10 +225,16 @@ def ledger_share(
     ],
     ledger: LedgerOption = "ledger.db",
 ) -> None:
-    """Give an analyst a share of a data set's budget; who has none then releases nothing."""
-    _opened(ledger).share(data_set, analyst, share)
-    words = f"The analyst '{analyst}' may spend {share:g} of the budget of '{as_shown(data_set)}'."
-    typer.echo(words)
+    """Give an analyst a share of a data set's budget; who has none then releases nothing.
+
+    Of data sets that share people it is a share of their one budget.
+    """
+    account = _opened(ledger).share(data_set, analyst, share)
+    whose = f"'{as_shown(data_set)}'"
+    if account.people is not None:
+        names = ", ".join(f"'{as_shown(name)}'" for name in account.declared)
+        whose = f"the people '{as_shown(account.people)}', of whom are the data sets {names}"
+    typer.echo(f"The analyst '{analyst}' may spend {share:g} of the budget of {whose}.")
 
 
 @command(ledger_app, "bayesdp ledger people cohort-7 january february", "people")
@@ -252,6 +258,9 @@ def ledger_people(
         return
     names = ", ".join(f"'{name}'" for name in account.declared)
     typer.echo(f"The people '{people}' have one budget for {names}: {account.counted_words()}.")
+    if account.shares:
+        parts = ", ".join(f"{as_shown(who)} {part:g}" for who, part in account.shares.items())
+        typer.echo(f"Shares of it: {parts}; nobody else may release from any of their data sets.")
 
 
 @command(ledger_app, "bayesdp ledger freeze heights --ledger ledger.db", "freeze")
@@ -260,9 +269,12 @@ def ledger_freeze(
     ledger: LedgerOption = "ledger.db",
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why: for people.")] = "",
 ) -> None:
-    """Release nothing from a data set until it is thawed."""
-    _opened(ledger).freeze(data_set, reason)
+    """Release nothing from a data set until it is thawed; others of the same people go on."""
+    others = _opened(ledger).freeze(data_set, reason)
     typer.echo(f"The data set '{as_shown(data_set)}' is frozen.")
+    if others:
+        names = ", ".join(f"'{as_shown(name)}'" for name in others)
+        typer.echo(f"Not frozen are other data sets of the same people: {names}.")
 
 
 @command(ledger_app, "bayesdp ledger thaw heights --ledger ledger.db", "thaw")

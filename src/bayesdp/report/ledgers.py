@@ -83,9 +83,13 @@ def _show_budget(console: Console, dataset: Mapping[str, Any], *, now: str) -> N
         why = f" ({frozen['reason']})" if frozen["reason"] else ""
         since = to_the_second(frozen["time"])
         say(console, f"Frozen by {frozen['by']} at {since}{why}: nothing is released from it.")
+        if dataset["people"]:
+            say(console, "Other data sets of these people are frozen by themselves only.")
     if shares:
         parts = ", ".join(f"{name} {exact_text(share)}" for name, share in shares.items())
-        say(console, f"Shares of the budget: {parts}; nobody else may release.")
+        whose = f" of the people '{dataset['people']}'" if dataset["people"] else ""
+        where = " from any of their data sets" if whose else ""
+        say(console, f"Shares of the budget{whose}: {parts}; nobody else may release{where}.")
 
 
 def show_trail(console: Console, lines: Sequence[Mapping[str, Any]]) -> None:

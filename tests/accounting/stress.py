@@ -1,8 +1,12 @@
 """Processes that debit and store as fast as they can, and are killed at any moment.
 
-`python -m tests.accounting.stress URL SECONDS PROCESSES FOLDER` forks so many, kills one at random
-again and again, and forks another in its place. Each writes to a file of its own in the folder what
-it was given: the id of a debit once it may draw, and that of a result once it may be shown.
+`python -m tests.accounting.stress URL SECONDS PROCESSES FOLDER [people]` forks so many, kills any
+of them again and again, and forks another in its place. Each writes to a file of its own in the
+folder what it was given: the id of a debit once it may draw, and that of a result once it may be
+shown.
+
+With `people` each budget is that of two data sets, either of which a process debits. Every second
+pair is on its own at first, and some process puts the two together while others debit them.
 """
 
 from __future__ import annotations
@@ -21,17 +25,43 @@ from tests.accounting.helpers import ledger, spend
 
 RELEASES = 4
 """So many fit the budget of a data set, before the processes go on to the next one."""
+COST = 1 / RELEASES
 
 
-def work(book: Ledger, folder: Path, seed: int) -> None:
+def debit_alone(book: Ledger, number: int, rng: random.Random) -> str:
+    name = f"d{number}"
+    book.ensure(name, "row", Reading("dp", 1.0))
+    return paid(book, name, None)
+
+
+def debit_of_people(book: Ledger, number: int, rng: random.Random) -> str:
+    people, names = f"p{number}", [f"{letter}{number}" for letter in "ab"]
+    name = rng.choice(names)
+    if number % 2:  # together from the start
+        book.ensure(name, "row", Reading("dp", 1.0), people=people)
+        return paid(book, name, people)
+    there = {entry["dataset"]: entry["people"] for entry in book.show()}
+    for each in names:
+        if each not in there:
+            book.register(each, "row", Reading("dp", 1.0))  # registered, as their names look alike
+    if there.get(name) is None and rng.random() < 0.3:
+        book.share_people(people, rng.sample(names, 2))
+        there[name] = people
+    return paid(book, name, there.get(name))
+
+
+def paid(book: Ledger, name: str, people: str | None) -> str:
+    asked = [spend(COST, dataset=name, people=people)]
+    return book.debit(name, "row", asked, study=str(os.getpid()), request={})
+
+
+def work(book: Ledger, folder: Path, seed: int, kind: str) -> None:
+    debited = debit_of_people if kind == "people" else debit_alone
     log = os.open(folder / f"{os.getpid()}.log", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     rng, number = random.Random(seed), seed // 16  # the first ones are used up soon
     while True:
-        name = f"d{number}"
         try:
-            book.ensure(name, "row", Reading("dp", 1.0))
-            asked = [spend(1 / RELEASES, dataset=name)]
-            release = book.debit(name, "row", asked, study=str(os.getpid()), request={})
+            release = debited(book, number, rng)
             os.write(log, f"debited {release}\n".encode())
             if rng.random() < 0.9:
                 book.store(release, {"value": rng.random()})
@@ -43,17 +73,17 @@ def work(book: Ledger, folder: Path, seed: int) -> None:
             time.sleep(0.2)
 
 
-def fork(book: Ledger, folder: Path, seed: int) -> int:
+def fork(book: Ledger, folder: Path, seed: int, kind: str) -> int:
     child = os.fork()
     if child == 0:
         try:
-            work(book, folder, seed)
+            work(book, folder, seed, kind)
         finally:
             os._exit(1)
     return child
 
 
-def main(url: str, seconds: str, processes: str, folder: str) -> None:
+def main(url: str, seconds: str, processes: str, folder: str, kind: str = "") -> None:
     rng, seed = random.Random(7), 0
     book = ledger(url, busy_seconds=60.0)  # what is compiled once is compiled here
     book.ensure("warm", "row", Reading("dp", 1.0))
@@ -62,7 +92,7 @@ def main(url: str, seconds: str, processes: str, folder: str) -> None:
     book.show()
     running: list[int] = []
     while len(running) < int(processes):
-        running.append(fork(book, Path(folder), seed := seed + 1))
+        running.append(fork(book, Path(folder), seed := seed + 1, kind))
     print("started", flush=True)
     killed, end = 0, time.monotonic() + float(seconds)
     while time.monotonic() < end:
@@ -71,7 +101,7 @@ def main(url: str, seconds: str, processes: str, folder: str) -> None:
         os.kill(running[place], signal.SIGKILL)
         os.waitpid(running[place], 0)
         killed += 1
-        running[place] = fork(book, Path(folder), seed := seed + 1)
+        running[place] = fork(book, Path(folder), seed := seed + 1, kind)
     for child in running:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)

@@ -25,12 +25,12 @@ SECONDS, PROCESSES = (60, 32) if runs(20) >= 20 else (10, 6)
 """The long form is 32 processes for a minute."""
 
 
-def stressed(url: str, folder: Path) -> subprocess.Popen[str]:
+def stressed(url: str, folder: Path, *kind: str) -> subprocess.Popen[str]:
     folder.mkdir()
     words = [sys.executable, "-m", "tests.accounting.stress", url, str(SECONDS), str(PROCESSES)]
     search = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
     started = subprocess.Popen(
-        [*words, str(folder)],
+        [*words, str(folder), *kind],
         stdout=subprocess.PIPE,
         text=True,
         cwd=ROOT,
@@ -54,12 +54,15 @@ def check(book: Ledger, folder: Path, ended: str) -> dict[str, float]:
     assert set(given["debited"]) <= set(kept)  # no debit is lost
     assert len(set(given["debited"])) == len(given["debited"])  # none is given twice
     assert {kept[name] for name in given["stored"]} == {"released"}
+    assert not [words for words in given["error"] if "damaged" in words]
+    spent: dict[str, list[str]] = {}
     for dataset in shown:
         (reading,) = dataset["readings"]
         assert reading["level"] <= reading["total"] == 1.0
-        assert len(dataset["releases"]) <= RELEASES
+        whose = dataset["people"] or dataset["dataset"]
+        spent.setdefault(whose, []).extend(item["id"] for item in dataset["releases"])
+    assert max(map(len, spent.values())) == RELEASES  # some budget was used up, and none passed
     assert len(given["stored"]) > 1
-    assert len(shown[0]["releases"]) == RELEASES  # the budget of the first was used up
     killed = json.loads(ended)["killed"]
     assert killed >= SECONDS
     return {
@@ -67,7 +70,14 @@ def check(book: Ledger, folder: Path, ended: str) -> dict[str, float]:
         "debits": len(kept),
         "entries": book.head().sequence,
         "errors": len(given["error"]),
+        "people": len({dataset["people"] for dataset in shown} - {None}),
     }
+
+
+def check_people(book: Ledger, folder: Path, ended: str) -> None:
+    """The same where two data sets have one budget; some pairs were put together meanwhile."""
+    print(counted := check(book, folder, ended))
+    assert counted["people"] > 0
 
 
 @pytest.mark.prove
@@ -84,6 +94,24 @@ def test_killed_processes_on_a_server(postgres: Server, tmp_path: Path) -> None:
     time.sleep(SECONDS / 2)
     postgres.restart()  # as after a power loss, in the middle of it all
     print(check(ledger(url), tmp_path / "logs", running.communicate(timeout=600)[0]))
+
+
+@pytest.mark.prove
+def test_killed_processes_on_data_sets_of_the_same_people(tmp_path: Path) -> None:
+    book = ledger(tmp_path / "ledger.db")
+    running = stressed(str(tmp_path / "ledger.db"), tmp_path / "logs", "people")
+    check_people(book, tmp_path / "logs", running.communicate(timeout=600)[0])
+
+
+@pytest.mark.prove
+def test_killed_processes_on_data_sets_of_the_same_people_on_a_server(
+    postgres: Server, tmp_path: Path
+) -> None:
+    url = postgres.ledger()
+    running = stressed(url, tmp_path / "logs", "people")
+    time.sleep(SECONDS / 2)
+    postgres.restart()
+    check_people(ledger(url), tmp_path / "logs", running.communicate(timeout=600)[0])
 
 
 # -- a full disk -----------------------------------------------------------------------------------

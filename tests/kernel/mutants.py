@@ -1,7 +1,8 @@
 """Mutants of the kernel's rules: every place where a check, a bound or a sum can be made wrong.
 
 They are changes of the syntax tree, found anew in whatever modules the kernel has, so that moving
-code changes none of them. `kernel/programs` has mutants of its own, in `tests/programs/mutants.py`.
+code changes none of them. `kernel/programs` has mutants of its own, in `tests/programs/mutants.py`;
+checks there that are lost are asked for by `test_construct_mutants`.
 """
 
 from __future__ import annotations
@@ -240,6 +241,12 @@ def place_of(mutant: Mutant) -> Lines:
 def mutants() -> list[Mutant]:
     """All of them, module by module."""
     names = [name for name in modules() if not name.startswith(OF_PROGRAMS)]
+    return [mutant for name in names for mutant in _of_module(name)]
+
+
+def mutants_of_programs() -> list[Mutant]:
+    """Those of `kernel/programs`, module by module."""
+    names = [name for name in modules() if name.startswith(OF_PROGRAMS)]
     return [mutant for name in names for mutant in _of_module(name)]
 
 

@@ -45,6 +45,21 @@ class Rows(list):
         return rows
 
 
+class Person(Rows):
+    """The rows of one person, in their order; public columns are those of each."""
+
+    def first(self, *, by: str) -> Any:
+        return min(self, key=lambda row: getattr(row, by))
+
+    def last(self, *, by: str) -> Any:
+        return max(self, key=lambda row: getattr(row, by))
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "labels" or name not in self.labels:
+            raise AttributeError(name)
+        return getattr(self[0], name)
+
+
 class Row(SimpleNamespace):
     """A record: its columns as attributes, or in brackets."""
 
@@ -152,6 +167,17 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
             piece.read, piece.labels = rows.read | {by}, rows.labels  # type: ignore[attr-defined]
             actual.append((label, piece))
         return actual
+
+    def group_by(rows: Rows, by: str, most: int) -> Rows:
+        keys = dict.fromkeys(getattr(row, by) for row in rows)
+        own = {key: [row for row in rows if getattr(row, by) == key] for key in keys}
+        assert all(len(held) <= most for held in own.values())
+        persons = []
+        for held in own.values():
+            person = Person(held)
+            person.labels = rows.labels  # type: ignore[attr-defined]
+            persons.append(person)
+        return rows.like(persons)
 
     def pieces_of(rows: Rows, by: str) -> list[Any]:
         return [piece for _, piece in pairs_of(rows, by)]
@@ -275,6 +301,7 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
             "zip": zipped,
         },
         **{"field": lambda row, name: getattr(row, name), "pairs_of": pairs_of},
+        "group_by": group_by,
         "clip": lambda value, low, high: min(max(value, low), high),
         **{"observe": observe, "infer": lambda model: model, "statistics": statistics},
         **{"parameters": parameters, "bernoulli": prior("bernoulli"), "beta": prior("beta")},

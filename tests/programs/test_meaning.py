@@ -14,7 +14,17 @@ from typing import Any
 
 import pytest
 
-from bayesdp.programs.ir import AFTER, Branch, Derive, Expr, Parts, Program, Release, Type
+from bayesdp.programs.ir import (
+    AFTER,
+    Branch,
+    Derive,
+    Expr,
+    Parts,
+    Program,
+    Release,
+    RowFold,
+    Type,
+)
 from bayesdp.programs.source import core_of, read_text
 from tests.effort import runs
 from tests.golden.corpus import ACCEPTED, Example
@@ -224,12 +234,71 @@ def random_value(kind: Type, rng: random.Random) -> Any:
     return kind.low + (kind.high - kind.low) * Fraction(rng.randint(0, 8), 8)
 
 
+def random_table(
+    program: Program, rng: random.Random, size: int
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """So many random records as the representation sees them, and the rows of the table.
+
+    Those are the same, unless a record is a person with some rows: as many as count at most. `rng`
+    chooses, and the `program` says what a record is.
+    """
+    if program.persons is None:
+        records = [
+            {name: random_value(kind, rng) for name, kind in program.record} for _ in range(size)
+        ]
+        return records, records
+    records, raw = [], []
+    for number in range(size):
+        kinds = program.persons.rows
+        shared = {name: random_value(kind, rng) for name, kind in kinds if kind.public}
+        rows = [
+            {name: random_value(kind, rng) for name, kind in kinds} | shared
+            for _ in range(rng.randint(1, program.persons.most))
+        ]
+        records.append({name: folded(program, fold, rows) for name, fold in program.persons.folds})
+        raw += [{**row, program.persons.by: number} for row in rows]
+    return records, raw
+
+
+def folded(program: Program, fold: RowFold, rows: list[dict[str, Any]]) -> Any:
+    """What the representation of a `program` makes of one person's `rows`, in their order.
+
+    `fold` is of the program's persons.
+    """
+    meaning = Meaning(program, [])
+
+    def values(expr: Any) -> list[Any]:
+        return [meaning.value(expr, row) for row in rows if meaning.value(fold.filter, row)]
+
+    if fold.op in ("first", "last", "same"):
+        if fold.extra is None:
+            return meaning.value(fold.value, rows[0])
+        choose = min if fold.op == "first" else max
+        return meaning.value(
+            fold.value, choose(rows, key=lambda row: meaning.value(fold.extra, row))
+        )
+    kept = values(fold.value)
+    if fold.op in ("min", "max") and not kept:
+        return meaning.value(fold.extra)
+    return {
+        "sum": sum,
+        "mean": lambda kept: Fraction(sum(kept)) / len(kept),
+        "count": len,
+        "min": min,
+        "max": max,
+        "any": any,
+        "all": all,
+    }[fold.op](kept)
+
+
 def as_rows(program: Program, table: list[dict[str, Any]]) -> Rows:
     """The table as the program's own text sees it."""
-    kinds = dict(program.record)
+    persons = program.persons
+    kinds = dict(program.record if persons is None else persons.rows)
 
     def cell(name: str, value: Any) -> Any:
-        return Label(value, kinds[name].labels) if kinds[name].kind == "category" else value
+        is_label = name in kinds and kinds[name].kind == "category"
+        return Label(value, kinds[name].labels) if is_label else value
 
     if program.scalar:
         rows = Rows(cell("", item[""]) for item in table)
@@ -273,7 +342,7 @@ def _same_model(meaning: Meaning, x: Any, model: Expr) -> bool:
 def compare(text: str, rng: random.Random, size: int) -> None:
     source = read_text(text)
     program = core_of(source, None, {})
-    table = [{name: random_value(kind, rng) for name, kind in program.record} for _ in range(size)]
+    table, raw = random_table(program, rng, size)
     public = frozenset(name for name, kind in program.record if kind.public)
     if program.adjacency == "add-remove":
         public = frozenset({"nothing is public"})
@@ -283,7 +352,7 @@ def compare(text: str, rng: random.Random, size: int) -> None:
         returned = [meaning.value(item) for item in program.returns]
     except (LookupError, ZeroDivisionError):
         return
-    rows = as_rows(program, table)
+    rows = as_rows(program, raw)
     if program.adjacency == "add-remove":
         rows.read = frozenset({"?"})
     actual, given = run(text, program.name, rows, public)

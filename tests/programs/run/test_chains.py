@@ -16,7 +16,7 @@ from bayesdp.programs.run.chains import APART, DRAWS, ORDER, SeriesCounts, long_
 from bayesdp.programs.run.distributions import Samples
 from bayesdp.programs.run.latent import AddedNoise
 from bayesdp.programs.run.observed import Noisy
-from tests.effort import runs
+from tests.effort import in_full, runs
 from tests.programs.run.helpers import accepted, run_on
 
 LAPLACE, GAUSSIAN = AddedNoise("laplace", 3.0), AddedNoise("gaussian", 2.0)
@@ -167,6 +167,7 @@ def walked(matrix: Floats, pairs: int, rng: np.random.Generator) -> Floats:
     return counts
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(("pairs", "series"), [(200, 1), (4, 50)])
 def test_intervals_hold_as_often_as_they_say(
     pairs: int, series: int, monkeypatch: pytest.MonkeyPatch
@@ -175,7 +176,7 @@ def test_intervals_hold_as_often_as_they_say(
     rng = np.random.default_rng(pairs)
     monkeypatch.setattr(np.random, "default_rng", lambda *_: rng)
     monkeypatch.setattr(chains, "DRAWS", 500)
-    many, held = runs(10_000, 120), np.zeros(6)
+    many, held = runs(10_000) if in_full() else 200, np.zeros(6)
     if series > 1:
         many = max(many // 10, 60)
     for _ in range(many):

@@ -24,7 +24,8 @@ from bayesdp.programs.run.posteriors import derived
 from tests.programs.run.test_likelihoods import NoValues, likelihood
 
 ENDS = (1e-12, 1.0, 1e12)
-RELEASED = [(n, value) for n in (0, 3) for value in (-1e7, 0.0, 2.0, 1e7)]
+RELEASED = [(0, -1e7), (0, 2.0), *((3, value) for value in (-1e7, 0.0, 2.0, 1e7))]
+"""How many records there are, and what was released; without records that tells nothing."""
 
 
 def source(values: list[float], n: int) -> Noisy:
@@ -46,6 +47,8 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mixtures, "TRIED", 50)
     monkeypatch.setattr(mixtures, "IMPROVED", 1)
     monkeypatch.setattr(shares, "DRAWS", 200)
+    for name, many in (("DRAWS", 200), ("CELLS", 101), ("CENTERS", 21), ("SPREADS", 16)):
+        monkeypatch.setattr(pooled, name, many)
 
 
 @pytest.mark.parametrize(("n", "value"), RELEASED)

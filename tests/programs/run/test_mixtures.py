@@ -52,6 +52,8 @@ def test_the_density_is_that_of_its_definition(kind: str) -> None:
     assert np.diff(actual) == pytest.approx(np.diff(wanted), abs=2e-3)
 
 
+@pytest.mark.prove
+@pytest.mark.usefixtures("few_draws")
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     r, many, inside, sds = rng(5), runs(160, 3), [], np.asarray([0.5, 1.5])
     for _ in range(many):
@@ -68,6 +70,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
             assert stats.binomtest(held, many, level).pvalue > 1e-5, (held, level)
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_parts_of_one_deviation_are_in_order_and_found_again() -> None:
     r = rng(1)
     x = np.clip(np.concatenate([r.normal(3, 0.6, 700), r.normal(7, 0.6, 300)]), 0, 10)

@@ -130,6 +130,8 @@ def line_of(r: np.random.Generator, shape: str) -> tuple[Floats, Floats, Answers
     return truth, x, answered(feature, x, r), answered(response, y, r)
 
 
+@pytest.mark.prove
+@pytest.mark.usefixtures("few_draws")
 @pytest.mark.parametrize("shape", ["even", "lean"])
 def test_a_line_through_answers_holds_its_coefficients(shape: str) -> None:
     """And the line through the answers as they are is flatter by far."""
@@ -148,6 +150,7 @@ def test_a_line_through_answers_holds_its_coefficients(shape: str) -> None:
             assert stats.binomtest(held, many, level).pvalue > 1e-5, (held, level)
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_a_line_through_the_origin_has_one_coefficient() -> None:
     r = rng(8)
     x = r.uniform(0, 10, 3000)
@@ -215,6 +218,7 @@ def test_the_law_of_an_answer_is_the_law_that_it_is_drawn_from() -> None:
     assert about.law(at) == pytest.approx(weights / weights.sum(axis=1, keepdims=True), rel=1e-6)
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_programs_return_what_is_computed() -> None:
     rows = table(300)
     program, verdict = accepted(text(LINE.format("noise_aware", "(1, a, b)")))
@@ -229,6 +233,7 @@ def test_programs_return_what_is_computed() -> None:
     assert run_on(program, verdict, load(program, rows)).value.mean > 0
 
 
+@pytest.mark.usefixtures("few_draws")
 @pytest.mark.parametrize("pick", [0, 10])
 @pytest.mark.parametrize(
     "body", [MEAN.format("noise_aware"), LINE.format("noise_aware", "(1, a, b)")]

@@ -29,6 +29,7 @@ from bayesdp.tables.source import open_table
 from bayesdp.tables.sums import Total, run
 from tests.chance import Chance, discrete_laplace, within
 from tests.effort import in_full, runs
+from tests.release.many_tables import values_of_each
 
 Document = dict[str, Any]
 GAUSSIAN: Document = {"delta": 1e-6, "noise": "gaussian"}
@@ -113,9 +114,8 @@ def totals(made: Study, queries: Sequence[PlannedQuery], table: Any) -> dict[str
 # -- what a record moves ---------------------------------------------------------------------------
 
 
-def noised(query: PlannedQuery, total: Total) -> np.ndarray[Any, Any]:
+def noised(query: PlannedQuery, groups: list[Any]) -> np.ndarray[Any, Any]:
     """The integers that get noise, a line for each group; of a quantile its candidates' scores."""
-    groups = list(total.values.values())
     if query.shape.series is not None:
         groups = [query.shape.series.used.sums([number for group in groups for number in group])]
     if query.shape.choice is not None:
@@ -138,13 +138,15 @@ def test_no_neighbour_is_further_than_priced_and_some_are_as_far(
     queries = [{"name": name} | query for name, query in QUERIES.items()]
     made = study(tmp_path, frame(ROWS[:3], groups), queries, **budget)
     plans = list(made.check().plan.queries)
-    integers = {
-        rows: totals(made, plans, frame([ROWS[i] for i in rows], groups))
-        for rows in product(used, repeat=3)
-    }
+    tables = list(product(used, repeat=3))
+    frames = [frame([ROWS[i] for i in rows], groups) for rows in tables]
+    integers = values_of_each(made.spec.columns, plans, frames)
+    for place in (0, len(tables) // 2):  # and each table alone
+        for name, total in totals(made, plans, frames[place]).items():
+            assert integers[name][place] == list(total.values.values()), name
     neighbours = [
         (rows, (*rows[:place], new, *rows[place + 1 :]))
-        for rows in integers
+        for rows in tables
         for place in range(3)
         for new in used
         if new < rows[place]
@@ -153,7 +155,9 @@ def test_no_neighbour_is_further_than_priced_and_some_are_as_far(
         name, priced, squared = query.name, query.sensitivity, bool(budget)
         if query.shape.choice is not None and squared:
             priced, squared = math.isqrt(priced), False  # a choice moves by its largest score
-        points = {rows: noised(query, there[name]) for rows, there in integers.items()}
+        points = {
+            rows: noised(query, values) for rows, values in zip(tables, integers[name], strict=True)
+        }
         furthest = max(apart(query, points[a], points[b], squared=squared) for a, b in neighbours)
         assert furthest <= priced, name
         if name in LEAST:

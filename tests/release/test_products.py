@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement, product
@@ -27,6 +27,7 @@ from bayesdp.tables.source import open_table
 from bayesdp.tables.sums import run
 from tests.chance import Chance
 from tests.kernel.test_forgeries import refused, renewed
+from tests.release.many_tables import values_of_each
 
 Document = dict[str, Any]
 Change = Callable[[Document], object]
@@ -122,6 +123,17 @@ def integers(made: Study, query: PlannedQuery, table: pd.DataFrame) -> list[int]
     return [n for values in answer[query.name].values.values() for n in values]
 
 
+def integers_of_each(
+    made: Study, query: PlannedQuery, tables: Sequence[pd.DataFrame]
+) -> list[list[int]]:
+    """The integers of many tables; those of some are the same if a table is scanned alone."""
+    answers = values_of_each(made.spec.columns, [query], tables)[query.name]
+    each = [[n for values in answer for n in values] for answer in answers]
+    for place in {0, len(tables) // 2, len(tables) - 1}:
+        assert each[place] == integers(made, query, tables[place])
+    return each
+
+
 def steps_of(query: PlannedQuery) -> int:
     return 2 ** int(getattr(query.grid, "bits", 0))
 
@@ -136,10 +148,9 @@ def test_no_neighbour_moves_a_covariance_further_than_priced(
     steps = steps_of(query)
     cells = list(product((-1.0, 2.0, 4.0), (0.0, 3.0, 8.0)))
     tables = list(combinations_with_replacement(cells, 3))
-    totals = {}
-    for rows in tables:
-        frame = pd.DataFrame(rows, columns=["x", "y"]).assign(s=1, g="a")
-        (totals[rows],) = integers(made, query, frame)
+    frames = [pd.DataFrame(rows, columns=["x", "y"]).assign(s=1, g="a") for rows in tables]
+    numbers = integers_of_each(made, query, frames)
+    totals = {rows: number for rows, (number,) in zip(tables, numbers, strict=True)}
     furthest = max(
         abs(totals[rows] - totals[tuple(sorted((*kept, new)))])
         for rows in tables
@@ -164,12 +175,12 @@ def test_no_neighbour_moves_moments_further_than_priced(
     made = study(tmp_path, asked, columns=columns, budget={"epsilon": 1.0} | budget)
     (query,) = made.check().plan.queries
     steps, d = steps_of(query), len(on) + 1
-    rows = []
+    frames = []
     for point in product(ends, repeat=d):
         x, *s, y = point
         cells = {"x": 1.5 + 2.5 * x, "y": 4.0 + 4.0 * y, "s": s[0] if s else 0.0, "g": "a"}
-        rows.append(integers(made, query, pd.DataFrame([cells])))
-    totals = np.array(rows, dtype=float)
+        frames.append(pd.DataFrame([cells]))
+    totals = np.array(integers_of_each(made, query, frames), dtype=float)
     apart = totals[:, None] - totals[None]
     if budget:
         assert query.sensitivity == ((d + 1) * steps**2) ** 2

@@ -187,7 +187,7 @@ def test_intervals_hold_as_often_as_they_say(law: Any, many: int, scale: float) 
     rng = np.random.default_rng(many)
     columns = sample(rng, many, 300)
     exact, line = moments_of(columns), in_units(solved(columns), many)
-    hits, shown, repeats = np.zeros(many), 0, runs(10_000)
+    hits, shown, repeats = np.zeros(many), 0, runs(10_000) if in_full() else 200
     for _ in range(repeats):
         try:
             fit = regression(released(rng, exact, scale, law, 300))
@@ -204,7 +204,7 @@ def test_intervals_hold_as_often_as_they_say(law: Any, many: int, scale: float) 
 def test_intervals_of_sampling_hold_as_often_as_they_say(scale: float) -> None:
     """About the line of the law, over samples and noise; without sampling they hold less often."""
     rng, line = np.random.default_rng(8), in_units(LINES[3], 3)
-    hits, alone, repeats = np.zeros(3), np.zeros(3), runs(10_000)
+    hits, alone, repeats = np.zeros(3), np.zeros(3), runs(10_000) if in_full() else 200
     for _ in range(repeats):
         moments = released(rng, moments_of(sample(rng, 3, 60)), scale, DiscreteLaplace, 60)
         hits += held(regression(moments, sampling=True), line)

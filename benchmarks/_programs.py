@@ -23,12 +23,14 @@ from bayesdp.programs import (
     linear_model,
     logistic,
     markov_chain,
+    mixture,
     noise_aware,
     normal,
     nuts,
     observe,
     partial_pooling,
     plug_in,
+    poisson_regression,
     posteriors_of,
     program,
     randomized_response,
@@ -54,6 +56,12 @@ class Step:
 class Case:
     x: Real[-1, 1]
     ill: Bool
+
+
+@record
+class Visits:
+    x: Real[-1, 1]
+    events: Int[0, 20]
 
 
 Site = Category["large", "middle", "small"]
@@ -198,4 +206,36 @@ def sites_plain(
 ) -> Private[Samples]:
     prior = partial_pooling(normal(-1, sd=1), spread=1 / 2, by="site")
     model = observe((v.ill for v in visitors), bernoulli, prior=prior)
+    return plug_in(laplace(statistics(model), epsilon=level))
+
+
+@program(delta=1e-6)
+def rates_aware(visits: Database[Visits], *, level: Public[Real[0.01, 100]] = 1) -> Private[Normal]:
+    rows = ((1, v.x, v.events) for v in visits)
+    model = observe(rows, poisson_regression, prior=normal(0, sd=1))
+    return noise_aware(gaussian(statistics(model), epsilon=level, delta=1e-6))
+
+
+@program(delta=1e-6)
+def rates_plain(visits: Database[Visits], *, level: Public[Real[0.01, 100]] = 1) -> Private[Normal]:
+    rows = ((1, v.x, v.events) for v in visits)
+    model = observe(rows, poisson_regression, prior=normal(0, sd=1))
+    return plug_in(gaussian(statistics(model), epsilon=level, delta=1e-6))
+
+
+@program
+def parts_aware(
+    values: Database[Real[0, 10]], *, level: Public[Real[0.01, 100]] = 1
+) -> Private[Normal]:
+    likelihood = mixture(normal(sd=1 / 2), normal(sd=3 / 2))
+    model = observe(values, likelihood, prior=normal(5, sd=2))
+    return noise_aware(laplace(statistics(model), epsilon=level))
+
+
+@program
+def parts_plain(
+    values: Database[Real[0, 10]], *, level: Public[Real[0.01, 100]] = 1
+) -> Private[Normal]:
+    likelihood = mixture(normal(sd=1 / 2), normal(sd=3 / 2))
+    model = observe(values, likelihood, prior=normal(5, sd=2))
     return plug_in(laplace(statistics(model), epsilon=level))

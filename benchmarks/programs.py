@@ -24,18 +24,17 @@ import argparse
 import importlib.util
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-import data
 import numpy as np
+from _worlds import METHODS, persistent, persistent_share, sisters, two_sisters
 
-from bayesdp.populations import Gaussian, Population
 from bayesdp.programs.check.verdict import ProgramVerdict
 from bayesdp.programs.dependence import inflation
 from bayesdp.programs.ir import Program, Release
@@ -56,184 +55,11 @@ LINES = {
     "middle": (1_000, Fraction(1)),
     "large and strict": (100_000, Fraction(1, 10)),
 }
-RUNS, NUTS_RUNS = 1_000, 200
+RUNS, SAMPLED_RUNS, NUTS_RUNS = 1_000, 400, 200
+SAMPLED = ("odds", "rates", "parts")
+"""Their posteriors are drawn by ensembles of walkers, which takes a second."""
 LEVELS = (0.5, 0.9)
 FALSE_ALARM = 1e-6
-Data = tuple[tuple[float, ...], dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Method:
-    """A private program, its counterpart without noise, and the world that both assume."""
-
-    title: str
-    program: str
-    plain: str
-    draw: Callable[[np.random.Generator, int], Data]
-    names: tuple[str, ...]
-    claims: bool = True
-    """Whether its intervals are claimed to hold the truth as often as they say."""
-    population: Population | None = None
-    """What `dependence="declared"` counts on."""
-
-
-def tosses(rng: np.random.Generator, n: int) -> Data:
-    truth = rng.random()
-    return (truth,), {"": rng.random(n) < truth}
-
-
-def values(rng: np.random.Generator, n: int) -> Data:
-    truth = rng.normal(0.0, 0.5)
-    return (truth,), {"": np.clip(rng.normal(truth, 1.0, n), -7.0, 7.0)}
-
-
-def pairs(rng: np.random.Generator, n: int) -> Data:
-    line, x = rng.normal(0.0, 0.1, 2), rng.uniform(-1.0, 1.0, n)
-    y = line[0] + line[1] * x + rng.normal(0.0, 0.1, n)
-    return tuple(line.tolist()), {"x": x, "y": np.clip(y, -3.0, 3.0)}
-
-
-def cases(rng: np.random.Generator, n: int) -> Data:
-    line, x = rng.normal(0.0, 1.0, 2), rng.uniform(-1.0, 1.0, n)
-    chance = 1 / (1 + np.exp(-line[0] - line[1] * x))
-    return tuple(line.tolist()), {"x": x, "ill": rng.random(n) < chance}
-
-
-def visitors(rng: np.random.Generator, n: int) -> Data:
-    center, spread = rng.normal(-1.0, 1.0), abs(rng.normal(0.0, 0.5))
-    chances = 1 / (1 + np.exp(-rng.normal(center, spread, 3)))
-    site = rng.choice(3, size=n, p=(0.6, 0.3, 0.1))
-    return (*chances.tolist(), center, spread), {"site": site, "ill": rng.random(n) < chances[site]}
-
-
-CLUSTER, CORRELATION = 4, 0.5
-
-
-def clusters(rng: np.random.Generator, n: int) -> Data:
-    truth = rng.normal(0.0, 0.5)
-    shared = np.repeat(rng.normal(size=n // CLUSTER), CLUSTER) * math.sqrt(CORRELATION)
-    x = truth + shared + rng.normal(size=n) * math.sqrt(1 - CORRELATION)
-    return (truth,), {"": np.clip(x, -7.0, 7.0)}
-
-
-@lru_cache(maxsize=1)
-def two_sisters() -> Any:
-    """The heights of two daughters of each of Galton's families, with mean 0 and variance 1.
-
-    None where the data set is absent.
-    """
-    import pandas as pd
-
-    file = data.folder() / "galton_heights" / "galton_children.csv"
-    if not file.is_file():
-        return None
-    children = pd.read_csv(file)
-    daughters = children[children.sex == "F"].groupby("family").height_cm.apply(list)
-    heights = np.asarray([some[:2] for some in daughters if len(some) > 1])
-    return (heights - heights.mean()) / heights.std()
-
-
-def sisters(rng: np.random.Generator, n: int) -> Data:
-    """Families drawn with replacement, of daughters whose mean is moved to the truth."""
-    heights, truth = two_sisters(), rng.normal(0.0, 0.5)
-    drawn = heights[rng.integers(len(heights), size=n // 2)].ravel()
-    return (truth,), {"": np.clip(truth + drawn, -7.0, 7.0)}
-
-
-PERSISTENCE = 0.9
-
-
-def series(chances: Any, rng: np.random.Generator, n: int) -> Data:
-    """A series of n truth values that begins with either, in runs of geometric lengths."""
-    state, runs, total = int(rng.integers(2)), [], 0
-    while total < n:
-        many = min(int(rng.geometric(chances[state, 1 - state])), n)
-        runs.append((state, many))
-        total += many
-        state = 1 - state
-    states = np.repeat([held for held, _ in runs], [many for _, many in runs])[:n] == 1
-    share = chances[0, 1] / (chances[0, 1] + chances[1, 0])
-    truth = (*chances.ravel().tolist(), 1 - share, share)
-    return truth, {"t": np.arange(1.0, n + 1), "on": states}
-
-
-def chains(rng: np.random.Generator, n: int) -> Data:
-    return series(rng.dirichlet(np.ones(2), size=2), rng, n)
-
-
-def persistent(rng: np.random.Generator, n: int) -> Data:
-    leaves = 1 - PERSISTENCE
-    return series(np.array([[PERSISTENCE, leaves], [leaves, PERSISTENCE]]), rng, n)
-
-
-def persistent_share(rng: np.random.Generator, n: int) -> Data:
-    truth, columns = persistent(rng, n)
-    return truth[-1:], columns
-
-
-COIN, MEAN, LINE = ("bias",), ("mean",), ("intercept", "slope")
-STATES = ("0 -> 0", "0 -> 1", "1 -> 0", "1 -> 1", "share of 0", "share of 1")
-SITES = ("large site", "middle site", "small site", "centre", "spread")
-METHODS = {
-    "candidates": Method(
-        "coin: exponential mechanism over posteriors", "coin_candidates", "", tosses, COIN, False
-    ),
-    "answers": Method("coin: randomized response", "coin_answers", "coin_plain", tosses, COIN),
-    "count": Method("coin: noisy count", "coin_count", "coin_plain", tosses, COIN),
-    "mean": Method("normal mean: noisy sum", "mean_aware", "mean_plain", values, MEAN),
-    "clusters": Method(
-        'clusters of four: dependence="declared"',
-        "clusters_aware",
-        "clusters_plain",
-        clusters,
-        MEAN,
-        True,
-        Gaussian(size=CLUSTER, max_correlation=CORRELATION),
-    ),
-    "ignored": Method(
-        "clusters of four: without it",
-        "mean_aware",
-        "clusters_plain",
-        clusters,
-        MEAN,
-        False,
-        Gaussian(size=CLUSTER, max_correlation=CORRELATION),
-    ),
-    "sisters": Method(
-        'Galton\'s sisters: dependence="declared"',
-        "clusters_aware",
-        "mean_plain",
-        sisters,
-        MEAN,
-        False,
-        Gaussian(size=2, max_correlation=0.5),
-    ),
-    "chain": Method("chain: noisy transitions", "chain_aware", "chain_plain", chains, STATES),
-    "persistent": Method(
-        "chain of persistence 0.9: noisy transitions",
-        "chain_aware",
-        "chain_plain",
-        persistent,
-        STATES,
-        False,
-    ),
-    "forgotten": Method(
-        "chain of persistence 0.9: noisy count",
-        "share_aware",
-        "share_plain",
-        persistent_share,
-        ("share of 1",),
-        False,
-    ),
-    "held": Method(
-        "regression: noisy moments, X'X held", "line_held", "line_plain", pairs, LINE, False
-    ),
-    "odds": Method("logistic regression: noisy moments", "odds_aware", "odds_plain", cases, LINE),
-    "sites": Method(
-        "hierarchy: noisy sums of sites", "sites_aware", "sites_plain", visitors, SITES
-    ),
-    "line": Method("regression: noisy moments, NUTS", "line_nuts", "line_plain", pairs, LINE),
-}
 
 
 # -- programs and noise ------------------------------------------------------------------------
@@ -334,13 +160,16 @@ class Cell:
         return len(self.private.errors)
 
 
-def measure(job: tuple[str, int, Fraction, str, int]) -> list[Cell]:
+Job = tuple[str, int, Fraction, str, int]
+
+
+def measure(job: Job, seed: int = 0) -> list[Cell]:
     """Runs of one cell; of the candidates all budgets for one size."""
     method, n, epsilon, name, runs = job
     if method == "candidates":
-        return candidates(n, runs)
+        return candidates(n, runs, seed)
     about, cell = METHODS[method], Cell(method, n, epsilon, name)
-    rng = np.random.default_rng([n, *epsilon.as_integer_ratio(), *method.encode()])
+    rng = np.random.default_rng([n, *epsilon.as_integer_ratio(), *method.encode(), seed])
     noise, silent = Quick(rng), Silent()
     factor = None if about.population is None else inflation(about.population)
     aware, plain = (checked(name, epsilon, factor) for name in (about.program, about.plain))
@@ -375,9 +204,9 @@ POSTERIORS = {100: 1_000, 1_000: 250, 10_000: 100, 100_000: 25}
 truths, drawn from the posterior, and several releases share one data set."""
 
 
-def candidates(n: int, runs: int) -> list[Cell]:
+def candidates(n: int, runs: int, seed: int = 0) -> list[Cell]:
     """With a uniform prior all counts are equally likely, and the truth given one is its beta."""
-    rng = np.random.default_rng([n, *b"candidates"])
+    rng = np.random.default_rng([n, *b"candidates", seed])
     cells = [Cell("candidates", n, epsilon) for epsilon in EPSILONS]
     counts = rng.integers(0, n + 1, size=min(POSTERIORS.get(n, 100), runs))
     laws = [(Fraction(1 + k), Fraction(1 + n - k)) for k in range(n + 1)]
@@ -451,6 +280,15 @@ class Test:
         return min(law.cdf(self.covered), law.sf(self.covered - 1)) < share / 2
 
 
+def within(covered: int, runs: int) -> tuple[float, float]:
+    """Where the coverage lies with 95 % confidence (Clopper and Pearson 1934)."""
+    from scipy import stats
+
+    low = float(stats.beta.ppf(0.025, covered, runs - covered + 1)) if covered else 0.0
+    high = float(stats.beta.ppf(0.975, covered + 1, runs - covered)) if covered < runs else 1.0
+    return low, high
+
+
 def tests_of(cell: Cell) -> Iterator[Test]:
     """Every posterior without noise is exact; of the private ones those that claim it."""
     about = METHODS[cell.method]
@@ -481,7 +319,7 @@ def lines(cell: Cell) -> Iterator[str]:
     for entry, name in enumerate(about.names):
         private, plain = cell.private.error(entry), cell.plain.error(entry)
         shares = [
-            f"{item.covered(entry, level) / cell.runs:8.1%}"
+            _share(item.covered(entry, level), cell.runs)
             for item in (cell.private, cell.plain)
             for level in LEVELS
         ]
@@ -495,14 +333,28 @@ def lines(cell: Cell) -> Iterator[str]:
         )
 
 
+def _share(covered: int, runs: int) -> str:
+    low, high = within(covered, runs)
+    return f"{covered / runs:8.1%} ({100 * low:4.1f} to{100 * high:5.1f})"
+
+
 HEADER = (
     f"{'':<50}{'n':>8}{'eps':>6}{'runs':>6}{'error':>10}{'private':>10}{'ratio':>9}  "
-    f"{'in 50%':>8}{'in 90%':>8}{'50%, np':>8}{'90%, np':>8}"
+    + "".join(
+        f"{what:>8} {'(95% sure)':<14}" for what in ("in 50%", "in 90%", "50%, np", "90%, np")
+    )
 )
 
 
-def jobs(given: argparse.Namespace) -> Iterator[tuple[str, int, Fraction, str, int]]:
-    """The slowest first."""
+def jobs(given: argparse.Namespace) -> Iterator[Job]:
+    """The slowest first; with `--n` and `--epsilon` those cells alone."""
+    for job in _all_jobs(given):
+        _, n, epsilon, _, _ = job
+        if given.n in (None, n) and given.epsilon in (None, epsilon):
+            yield job
+
+
+def _all_jobs(given: argparse.Namespace) -> Iterator[Job]:
     wanted = given.methods or list(METHODS)
     if "line" in wanted and not given.quick:
         if importlib.util.find_spec("numpyro") is None:
@@ -521,10 +373,10 @@ def jobs(given: argparse.Namespace) -> Iterator[tuple[str, int, Fraction, str, i
             if method in wanted and (method != "sisters" or two_sisters() is not None):
                 for epsilon in EPSILONS[1:2] if given.quick else EPSILONS:
                     yield method, n, epsilon, "", given.runs
-    for method in ("odds", "sites"):
+    for method in (*SAMPLED, "sites"):
         for name, (n, epsilon) in LINES.items() if method in wanted else ():
-            if not given.quick or n <= 100:
-                runs = min(given.runs, given.nuts_runs) if method == "odds" else given.runs
+            if not given.quick or (n <= 100 and method != "parts"):
+                runs = min(given.runs, given.sampled_runs) if method in SAMPLED else given.runs
                 yield method, n, epsilon, name, runs
     if "held" in wanted:
         for name, (n, epsilon) in LINES.items():
@@ -538,7 +390,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("methods", nargs="*", metavar=" | ".join(METHODS))
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--runs", type=int)
+    parser.add_argument(
+        "--sampled-runs", type=int, default=SAMPLED_RUNS, help="of odds, rates, parts"
+    )
     parser.add_argument("--nuts-runs", type=int, default=NUTS_RUNS)
+    parser.add_argument("--n", type=int, help="only cells of so many records")
+    parser.add_argument("--epsilon", type=Fraction, help="only cells of this cost")
+    parser.add_argument("--seed", type=int, default=0, help="another one for other truths and data")
     parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args(arguments)
     if unknown := set(given.methods) - METHODS.keys():
@@ -546,12 +404,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given.runs = given.runs or (40 if given.quick else RUNS)
     todo, cells = list(jobs(given)), []
     print(HEADER)
+    seeded = partial(measure, seed=given.seed)
     if given.quick or given.workers < 2:
-        actual: Any = map(measure, todo)
+        actual: Any = map(seeded, todo)
         cells = _told(actual)
     else:
         with ProcessPoolExecutor(given.workers) as pool:
-            cells = _told(pool.map(measure, todo))
+            cells = _told(pool.map(seeded, todo))
     tests = [test for cell in cells for test in tests_of(cell)]
     faults = failures(tests)
     for fault in faults:

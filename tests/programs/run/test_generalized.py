@@ -60,6 +60,46 @@ def test_the_grid_has_the_values_of_features_with_few() -> None:
     assert scaled[:, 2] == pytest.approx((points[:, 2] - 54) / 36)
 
 
+@pytest.mark.parametrize("features", [1, 2, 3, 4])
+def test_even_laws_of_features_have_their_moments(features: int) -> None:
+    """So many records tell the second from the fourth moment: one of equal weights is off there."""
+    about = [1.0, 1, 1, 1] + [-1, 1, 0] * features
+    design = RegressionRows.of("logistic", about)
+    weights, (points, _) = np.exp(design.even), design.grid
+    assert weights.sum() == pytest.approx(1)
+    for column in points.T[1:]:
+        for power in (1, 2, 3, 4):
+            due = 1 / (power + 1) if power % 2 == 0 else 0.0
+            assert weights @ column**power == pytest.approx(due, abs=1e-12)
+        assert {column.min(), column.max()} == {-1.0, 1.0}
+    few = RegressionRows.of("logistic", [1, 1, 1, 1, 0, 1, 2])
+    assert np.exp(few.even) == pytest.approx([0.5, 0.5])
+
+
+@pytest.mark.parametrize("most", [1, 20, 900])
+def test_what_is_looked_up_is_the_response(most: int) -> None:
+    design = RegressionRows("poisson_regression", most, ())
+    predictor = np.concatenate([[-40.0, -30.0, 30.0, 40.0], rng(1).uniform(-12, 12, 400)])
+    mean, variance = design.response(predictor)
+    quick = design.looked_up(predictor)
+    assert quick[0] + 1 == pytest.approx(mean + 1, rel=2e-5, abs=1e-12)
+    assert quick[1] == pytest.approx(variance, rel=1e-3, abs=1e-6)
+
+
+@pytest.mark.parametrize("family", ["logistic", "poisson_regression"])
+def test_many_records_have_the_coefficients_that_made_them(family: str) -> None:
+    """200,000 records with a feature that is even in its bounds, hardly any noise, a steep line."""
+    r, many, b = rng(4), 200_000, np.asarray([0.4, -2.7])
+    most = 1 if family == "logistic" else 20
+    x = r.uniform(-1, 1, many)
+    eta = b[0] + b[1] * x
+    y = r.random(many) < expit(eta) if most == 1 else np.minimum(r.poisson(np.exp(eta)), most)
+    noisy = noisy_moments(x, 2 * y / most - 1, "gaussian", 5.0, r)
+    law = generalized.posterior(noisy, family, [most, 1, 1, 1, -1, 1, 0], PRIOR)
+    off = (np.asarray(law.mean) - b) / np.asarray(law.sd)
+    assert np.all(np.abs(off) < 4.5)  # 6 and more on a grid of equal weights
+
+
 def test_without_noise_the_posterior_is_that_of_brute_force() -> None:
     """A two-valued feature: the likelihood of both coefficients on a grid, by its definition."""
     r = rng(2)

@@ -10,9 +10,9 @@
   `distances`; `spends` is what the ledger keeps.
 * Inference: `observed` into `posteriors`, `latent`, `private_totals`, `regression`, `quadrature`
   and `interpolated`; `generalized` (logistic and Poisson regressions, by an `ensemble` of
-  walkers), `times`, `spreads` (of normal records), `shares` (with exposures), `pooled` (groups),
-  `chains`, `mixtures`, `finite` (hypotheses) and `perturbed` (answers of records, whose law is from
-  `channels`); `diagnostics`; `laws` of released numbers, and draws.
+  walkers), `times` and `mixtures` (with `events`), `spreads` (of normal records), `shares` (with
+  exposures), `pooled` (groups), `chains`, `finite` (hypotheses) and `perturbed` (answers of
+  records, whose law is from `channels`); `diagnostics`; `laws` of released numbers, and draws.
 * Results: `result`, `distributions` (each with a `law`), `spread`, `divergences`, `figures`.
 * The way through the ledger: `session`. A sign at the terminal meanwhile: `waiting`.
 """

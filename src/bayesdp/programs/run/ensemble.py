@@ -45,13 +45,12 @@ def drawn(
         for _ in range(2)
     ]
     heights = [log_density(side) for side in walkers]
+    first = each * (np.arange(half) // each)  # of a walker's ensemble
     kept = np.empty((KEPT, 2, half, size))
     warm = KEPT * thin // 2
     for step in range(-warm, KEPT * thin):
         for side in (0, 1):
-            others = walkers[1 - side].reshape(ENSEMBLES, each, size)
-            chosen = rng.integers(each, size=(ENSEMBLES, each))
-            near = np.take_along_axis(others, chosen[..., None], axis=1).reshape(half, size)
+            near = walkers[1 - side][first + rng.integers(each, size=half)]
             # The density of a stretch z is 1 / sqrt z on [1 / STRETCH, STRETCH].
             z = (1 + (STRETCH - 1) * rng.random(half)) ** 2 / STRETCH
             there = near + z[:, None] * (walkers[side] - near)

@@ -16,8 +16,8 @@ import numpy as np
 
 from bayesdp.programs.run.distributions import Samples, Univariate
 from bayesdp.programs.run.ensemble import drawn, samples
+from bayesdp.programs.run.events import EventTables
 from bayesdp.programs.run.latent import AddedNoise
-from bayesdp.programs.run.times import log_events
 
 if TYPE_CHECKING:
     from bayesdp.arrays import Floats
@@ -46,25 +46,24 @@ class NoisyMixture:
             kept = np.maximum(np.asarray(seen), 0.0)
             whole = kept * self.n / max(float(kept.sum()), 1e-9)
             seen = tuple(float(count) for count in whole.round())
-        self.counts = [log_events(count, noise, self.n) for count in seen]
+        self.counts = EventTables.of(seen, noise, self.n)
 
     def __call__(self, at: Floats) -> Floats:
         """The log-density, up to a constant, of a row for each point."""
-        from scipy.special import log_softmax, ndtr
+        from scipy.special import ndtr
 
         parts = len(self.deviations)
         means = at[:, :parts]
         ratios = np.concatenate([at[:, parts:], np.zeros((len(at), 1))], axis=1)
-        shares = log_softmax(ratios, axis=1)
+        ratios -= ratios.max(axis=1, keepdims=True)
+        shares = ratios - np.log(np.exp(ratios).sum(axis=1, keepdims=True))
         # The prior of the shares is uniform; in log-ratios its density is their product.
         logs = self.prior.log_density(means).sum(axis=1) + shares.sum(axis=1)
         below = ndtr((self.inner[None, :, None] - means[:, None, :]) / self.deviations)
-        within = np.einsum("bkc,bc->bk", below, np.exp(shares))
+        within = (below @ np.exp(shares)[:, :, None])[:, :, 0]
         ends = np.zeros((len(at), 1)), np.ones((len(at), 1))
         expected = self.n * np.maximum(np.diff(np.hstack([ends[0], within, ends[1]])), 1e-300)
-        for place, log_count in enumerate(self.counts):
-            logs = logs + log_count(expected[:, place])
-        return np.asarray(logs)
+        return np.asarray(logs + self.counts.each(expected).sum(axis=1))
 
     def starts(self, rng: np.random.Generator) -> Floats:
         """Peaks of the density, each as often as it is high."""

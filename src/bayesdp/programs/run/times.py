@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesdp.programs.run import distributions as d
-from bayesdp.programs.run.latent import DROP, AddedNoise
+from bayesdp.programs.run.events import log_events
+from bayesdp.programs.run.latent import DROP
 from bayesdp.programs.run.quadrature import by_quadrature
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 FLAT_TIME = "The total time has a flat prior, and events are Poisson given it."
 POINTS = 601
-TABLE = 2001
 
 
 def log_time_likelihood(source: Noisy, longest: float) -> Callable[[Floats], Floats]:
@@ -61,37 +61,6 @@ def log_time_likelihood(source: Noisy, longest: float) -> Callable[[Floats], Flo
         return sums if censored else np.asarray(sums + n * np.log(rate))
 
     return logs
-
-
-def log_events(seen: float, noise: AddedNoise, n: float) -> Callable[[Floats], Floats]:
-    """The log-density of the noisy number of events at a mean, by a table in its square root.
-
-    At most n events come.
-    """
-    from scipy.special import gammaln, logsumexp
-
-    reach = (DROP if noise.kind == "laplace" else (2 * DROP) ** 0.5) * noise.scale
-    low = int(np.floor(min(max(seen - reach, 0.0), n)))
-    high = int(np.ceil(min(max(seen + reach, 0.0), n)))
-    events = np.unique(np.linspace(low, high, min(high - low + 1, TABLE)).round())
-    logs = noise.log(seen - events) - gammaln(events + 1)
-    most = (high**0.5 + 12.0) ** 2
-    roots = np.linspace(1e-6, most**0.5, TABLE)
-    with np.errstate(divide="ignore"):
-        table = np.concatenate(
-            [
-                logsumexp(logs + events * np.log(part[:, None] ** 2), axis=1)
-                for part in np.array_split(roots, 32)
-            ]
-        )
-
-    def at(mean: Floats) -> Floats:
-        # Above the table one number of events counts, the largest: the table's end grows with it.
-        held = np.minimum(mean, most)
-        lifted = np.interp(np.sqrt(held), roots, table)
-        return np.asarray(lifted + high * np.log(np.maximum(mean, most) / most) - mean)
-
-    return at
 
 
 def exponential_time(

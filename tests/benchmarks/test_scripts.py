@@ -323,11 +323,11 @@ def test_programs_quickly(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     for method in (
         "exponential mechanism", "randomized response", "noisy count", "noisy sum", "clusters",
-        "logistic regression", "hierarchy", "noisy transitions",
+        "logistic regression", "Poisson regression", "hierarchy", "noisy transitions",
     ):  # fmt: skip
         assert method in done.stdout
     # Methods that answer for their intervals or not, and what they would say without noise.
-    assert "84 coverages held against their bands, 0 failures" in done.stdout
+    assert "92 coverages held against their bands, 0 failures" in done.stdout
 
 
 def test_a_posterior_that_forgets_the_noise_fails(programs: ModuleType) -> None:
@@ -388,3 +388,40 @@ def test_answers_drawn_at_once_follow_the_channel(programs: ModuleType) -> None:
         said = float((actual[code * many : (code + 1) * many] == 1).mean())
         due = channel[code][1]
         assert abs(said - due) < 6 * (due * (1 - due) / many) ** 0.5
+
+
+def test_shapes_that_moments_do_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    shapes = importlib.import_module("shapes")
+    for family in shapes.FAMILIES:
+        for shape in ("even", "the bounds alone"):
+            off, records = shapes.measure(family, shape, (-1.0, 2.0))
+            assert abs(off).max() < 1e-3
+            assert records > 1e6
+        off, records = shapes.measure(family, "0 and 1", (-1.0, 2.0))
+        assert off[1] > 0.5
+        assert records < 100
+
+
+def test_intervals_of_coverages_are_those_of_clopper_and_pearson(programs: ModuleType) -> None:
+    """The ends are the shares under which so few, and so many, have a chance of 2.5 %."""
+    from scipy import stats
+
+    low, high = programs.within(258, 300)
+    assert stats.binom(300, low).sf(257) == pytest.approx(0.025)
+    assert stats.binom(300, high).cdf(258) == pytest.approx(0.025)
+    assert programs.within(0, 20)[0] == 0.0
+    assert programs.within(20, 20) == (pytest.approx(0.8316, abs=1e-4), 1.0)
+
+
+def test_walkers_keep_as_many_steps_as_before(programs: ModuleType) -> None:
+    before = programs.ensemble.KEPT
+
+    @programs.fewer_steps()
+    def fails() -> None:
+        assert programs.KEPT == programs.ensemble.KEPT < before
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fails()
+    assert before == programs.ensemble.KEPT

@@ -185,7 +185,7 @@ class NoisyRegression:
             logs = logs + _log_volume(spread - off[:, :, None] * off[:, None, :])
             logs = logs + self.noise_at(self.of_features - self.n * means)
         centre, covariance = self.sums(law, b)
-        root = np.linalg.cholesky(covariance + self.own)
+        root = np.asarray(np.linalg.cholesky(covariance + self.own), dtype=np.float64)
         if self.laplace:
             true = centre + np.einsum("bij,bj->bi", root, z)
             return np.asarray(logs + self.noise_at(self.seen - true) - 0.5 * (z**2).sum(axis=1))

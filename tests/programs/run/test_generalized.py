@@ -86,6 +86,44 @@ def test_what_is_looked_up_is_the_response(most: int) -> None:
     assert quick[1] == pytest.approx(variance, rel=1e-3, abs=1e-6)
 
 
+@pytest.mark.parametrize("features", [1, 2])
+def test_a_density_is_that_of_its_definition(features: int) -> None:
+    """Of each point for itself, by sums over the grid and SciPy's normal density."""
+    r, n, scale = rng(6), 300, 4.0
+    x = r.uniform(-1, 1, (n, features))
+    w = np.where(r.random(n) < expit(x.sum(axis=1)), 1.0, -1.0)
+    rows = np.c_[np.ones(n), x, w]
+    whole = rows.T @ rows
+    seen = whole[np.triu_indices(features + 2)]
+    noisy = Noisy(tuple(Fraction(float(y)) for y in seen), AddedNoise("gaussian", scale), n)
+    design = RegressionRows.of("logistic", [1, 1, 1, 1] + [-1, 1, 0] * features)
+    target = generalized.NoisyRegression(
+        noisy, design, np.zeros(features + 1), np.ones(features + 1), None
+    )
+    points, even = design.grid[0], np.exp(design.even)
+    pairs = [(i, j) for i in range(features + 1) for j in range(i, features + 1) if j]
+    moments = np.stack([points[:, i] * points[:, j] for i, j in pairs], axis=1)
+    at = 0.3 * r.normal(size=(4, len(pairs) + features + 1))
+
+    def due(t: np.ndarray, b: np.ndarray) -> float:
+        law = even * np.exp(moments @ t)
+        law = law / law.sum()
+        mean = law @ moments
+        spread = sum(p * np.outer(m - mean, m - mean) for p, m in zip(law, moments, strict=True))
+        off = [whole[pair] for pair in pairs] - n * mean
+        logs = np.log(np.linalg.det(spread)) - (off**2).sum() / (2 * scale**2) - b @ b / 2
+        chance = expit(points @ b)
+        centre = n * (law * (2 * chance - 1)) @ points
+        covariance = scale**2 * np.eye(features + 1) + n * sum(
+            p * 4 * c * (1 - c) * np.outer(u, u)
+            for p, c, u in zip(law, chance, points, strict=True)
+        )
+        return float(logs + stats.multivariate_normal(centre, covariance).logpdf(whole[:-1, -1]))
+
+    wanted = [due(point[: len(pairs)], point[len(pairs) :]) for point in at]
+    assert np.diff(target(at)) == pytest.approx(np.diff(wanted), rel=1e-6)
+
+
 @pytest.mark.parametrize("family", ["logistic", "poisson_regression"])
 def test_many_records_have_the_coefficients_that_made_them(family: str) -> None:
     """200,000 records with a feature that is even in its bounds, hardly any noise, a steep line."""

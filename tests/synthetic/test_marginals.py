@@ -32,8 +32,9 @@ QUERIES: list[dict[str, Any]] = [
     {"name": "blue town", "kind": "histogram", "column": ["town", "blue"]},
     {"name": "mean", "kind": "mean", "column": "age", "where": "day == '2026-01-01'"},
     {"name": "spread", "kind": "variance", "column": "age", "by": "region"},
+    {"name": "line", "kind": "regression", "outcome": "age", "on": ["ill"], "by": "region"},
 ]
-NOT_COUNTS = 2
+NOT_COUNTS = 3
 """The last queries, which are not counts: only over how many rows they are is used."""
 
 
@@ -91,12 +92,12 @@ def test_each_number_counts_the_rows_that_it_was_released_of(exact: Release) -> 
     """The data engine and the marginals count alike."""
     marginals = read(exact)
     names = [str(query["name"]) for query in QUERIES]
-    sizes = ["smokers", "mean", "spread"]  # they say over how many rows they are
+    sizes = ["smokers", "mean", "spread", "line"]  # they say over how many rows they are
     used = sorted(marginal.query for marginal in marginals.marginals)
     assert used == sorted([*names[:-NOT_COUNTS], *sizes])
     for marginal, counts in zip(marginals.marginals, counted(marginals, table(400)), strict=True):
         assert np.round(marginal.counts, 6).tolist() == counts, marginal.query
-    assert [query.query for query in marginals.unused] == ["mean", "spread"]
+    assert [query.query for query in marginals.unused] == ["mean", "spread", "line"]
 
 
 def test_atoms_are_the_fewest_that_queries_tell_apart(exact: Release) -> None:

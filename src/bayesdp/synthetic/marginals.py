@@ -298,9 +298,10 @@ class _Grid:
 def _numbers(source: _Source) -> tuple[Floats, Floats, Floats]:
     """Counts of rows, the standard deviations of their noise, and their stated errors."""
     results: list[NumberResult] = _results(source.release, source.query)
+    if source.sizes:  # a regression has several numbers over the rows of a group
+        sizes = np.array([float(n) for n in {r.group: r.rows or 1 for r in results}.values()])
+        return sizes, np.zeros(len(sizes)), np.zeros(len(sizes))
     rows = np.array([float(result.rows or 1) for result in results])
-    if source.sizes:
-        return rows, np.zeros(len(rows)), np.zeros(len(rows))
     values = np.array([result.value for result in results])
     deviations = np.array([deviation(result) for result in results])
     errors = np.array([result.error.value for result in results])

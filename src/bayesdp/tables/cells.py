@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -91,6 +92,17 @@ def _trim() -> Any:
     return trim
 
 
-def is_missing(table: Table, raw: Any) -> Any:
-    """Whether a cell of a column without declared states is missing, as an expression."""
-    return raw.isnull() | raw.strip().isin(("", "NA")) if table.text_cells else raw.isnull()
+NOT_AVAILABLE = "NA"
+"""What stands for a missing cell in files that have only texts, beside nothing at all."""
+
+
+def missing_texts(states: Collection[object] | None = None) -> tuple[str, ...]:
+    """The texts of cells that are missing: the empty one, and `NA` unless it is one of `states`."""
+    return ("",) if NOT_AVAILABLE in (states or ()) else ("", NOT_AVAILABLE)
+
+
+def is_missing(table: Table, raw: Any, states: Collection[object] | None = None) -> Any:
+    """Whether a cell of a column with these declared states is missing, as an expression."""
+    if not table.text_cells:
+        return raw.isnull()
+    return raw.isnull() | raw.strip().isin(missing_texts(states))

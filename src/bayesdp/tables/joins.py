@@ -26,7 +26,7 @@ from bayesdp.errors import (
     require_shown,
     unknown_key,
 )
-from bayesdp.tables.cells import is_missing, key_of, type_words, wrong_type
+from bayesdp.tables.cells import NOT_AVAILABLE, is_missing, key_of, type_words, wrong_type
 from bayesdp.tables.columns import Column
 from bayesdp.tables.csv_dialect import USUAL, is_csv
 from bayesdp.tables.literals import literal
@@ -364,7 +364,7 @@ def _cell(table: Table, public: Table, name: str, columns: Mapping[str, Column],
             text = text.re_replace("[.]0$", "")
         return text.replace(".", table.csv.decimal) if raw.type().is_numeric() else text
     kind = _wanted(name, columns)
-    if kind == "text" and name in columns and "NA" in (columns[name].states or ()):
+    if kind == "text" and name in columns and NOT_AVAILABLE in (columns[name].states or ()):
         return raw.nullif("")
     missing = is_missing(public, raw)
     if kind == "text":

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 from bayesdp.errors import TableError
 from bayesdp.statements.conditions import Reads
 from bayesdp.tables.cells import (
+    NOT_AVAILABLE,
     StoredCells,
     key_of,
+    missing_texts,
     raw_cells,
     type_words,
     wrong_type,
@@ -99,7 +101,7 @@ def _group_names(table: Table, raw: Any, name: str) -> ReadColumn:
         )
     text = key_of(raw).fill_null("")
     if table.text_cells:
-        text = text.nullif("NA").fill_null("")
+        text = text.nullif(NOT_AVAILABLE).fill_null("")
     return ReadColumn(text, {})
 
 
@@ -238,8 +240,7 @@ def _text_cells(table: Table, raw: Any, kind: Reads, column: Column) -> StoredCe
     import ibis
 
     trimmed = raw.strip() if kind != "text" else raw
-    marks = ("",) if "NA" in (column.states or ()) else ("", "NA")
-    missing = raw.isnull() | trimmed.isin(marks)
+    missing = raw.isnull() | trimmed.isin(missing_texts(column.states))
     text = ibis.cases((~missing, trimmed))
     if kind == "text":
         return StoredCells(text, missing, None)

@@ -11,7 +11,7 @@ from typing import Any
 
 from bayesdp.errors import TableError
 from bayesdp.statements.times import SECONDS, Format
-from bayesdp.tables.cells import StoredCells, type_words, wrong_type
+from bayesdp.tables.cells import StoredCells, missing_texts, type_words, wrong_type
 from bayesdp.tables.columns import Column
 from bayesdp.tables.literals import literal
 from bayesdp.tables.refusals import UnreadableCellsError
@@ -124,7 +124,7 @@ def time_cells(table: Table, raw: Any, column: Column) -> StoredCells:
 
     missing = raw.isnull()
     if raw.type().is_string():
-        missing = missing | raw.strip().isin(("", "NA"))
+        missing = missing | raw.strip().isin(missing_texts())
     time = time_of(table, raw, column)
     known = time.year().between(1, 9999).fill_null(False)
     if column.is_date:
@@ -153,7 +153,7 @@ def duration_cells(table: Table, raw: Any, column: Column) -> StoredCells:
         seconds = raw.cast("float64")
     elif kind.is_string():
         text = raw.strip()
-        missing = missing | text.isin(("", "NA"))
+        missing = missing | text.isin(missing_texts())
         some_part = text.re_search("[0-9]")
         seconds = ibis.cases(
             (text.re_search(_CLOCK), _seconds(text, _CLOCK)),

@@ -29,7 +29,7 @@ from bayesdp.errors import (
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.columns import DEFINED_AS, Value
 from bayesdp.statements.conditions import value_kind
-from bayesdp.tables.cells import is_missing, type_words, wrong_type
+from bayesdp.tables.cells import is_missing, missing_texts, type_words, wrong_type
 from bayesdp.tables.columns import Column
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Mark, Table, require_free
@@ -188,7 +188,7 @@ def _position(raw: object, records: Mapping[str, tuple[str, ...]]) -> tuple[str,
     for value in values:
         if isinstance(value, str):
             require_shown(value, here)
-            if value != value.strip() or value in ("", "NA"):
+            if value != value.strip() or value in missing_texts():
                 raise InputError(here, value, expected="a text without spaces around it, not NA")
         elif abs(value) >= 2**53 or value != value:
             raise InputError(here, value, expected="numbers below 2^53")
@@ -342,10 +342,7 @@ def _literals(table: Table, values: Sequence[Value]) -> list[Any]:
 
 def _is_empty(table: Table, raw: Any, column: Column | None) -> Any:
     """Whether a cell is empty; a declared state `NA` is not."""
-    missing = is_missing(table, raw)
-    if table.text_cells and column is not None and "NA" in (column.states or ()):
-        return missing & ~(raw.strip() == "NA").fill_null(False)
-    return missing
+    return is_missing(table, raw, None if column is None else column.states)
 
 
 def _described(table: Table, wide: Wide) -> Table:

@@ -22,7 +22,7 @@ from bayesdp.errors import TableError, TableMismatchError, UnsupportedError
 from bayesdp.programs.ir import Persons, Program, Type
 from bayesdp.programs.run.columns import CellValues, Rows, inside
 from bayesdp.programs.run.persons import grouped, placed
-from bayesdp.tables.cells import SPACES
+from bayesdp.tables.cells import SPACES, missing_texts
 from bayesdp.tables.refusals import Finding, UnreadableCellsError, engine
 from bayesdp.tables.rows import UNIT
 
@@ -124,7 +124,9 @@ def _keys(table: Any, name: str) -> Any:
     if any(is_text(held.type) for is_text in texts):
         held = held.cast(pyarrow.string())
         bare = pc.utf8_trim(held, characters=SPACES)
-        return pc.if_else(pc.is_in(bare, value_set=_texts(["", "NA"])), _texts([None])[0], held)
+        return pc.if_else(
+            pc.is_in(bare, value_set=_texts(missing_texts())), _texts([None])[0], held
+        )
     if types.is_nested(held.type) or types.is_float16(held.type):
         raise _wrong_type(held, name, "texts, whole numbers or times")
     return held
@@ -283,8 +285,8 @@ def _converted(held: Any, kind: Type, name: str, text: bool) -> CellValues:
 def _without_blanks(held: Any, kind: Type) -> Any:
     import pyarrow.compute as pc
 
-    blank = [word for word in ("", "NA") if word not in kind.labels]
-    return pc.if_else(pc.is_in(held, value_set=_texts(blank)), _texts([None])[0], held)
+    blank = _texts(missing_texts(kind.labels))
+    return pc.if_else(pc.is_in(held, value_set=blank), _texts([None])[0], held)
 
 
 def _texts(values: Sequence[str | None]) -> Any:

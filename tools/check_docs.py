@@ -1,4 +1,4 @@
-"""Check the documentation by using it (`make docs`).
+"""Check the documentation by using it (`make docs`, or this with the pages to check).
 
 In README.md, CONTRIBUTING.md, CHANGELOG.md, SECURITY.md and docs/, per file, in order, in the
 place that the file has in a temporary copy of the repository, which holds the demo data and
@@ -19,6 +19,7 @@ because a command that nobody runs stops working.
 
 from __future__ import annotations
 
+import argparse
 import doctest
 import json
 import os
@@ -28,7 +29,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -201,12 +202,19 @@ def check(page: Path) -> Iterator[str]:
             os.chdir(before)
 
 
-def main() -> int:
-    """Check every page; say what is wrong; the exit status."""
+def all_pages() -> list[Path]:
+    """The pages of the repository."""
     pages = [
         ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
     ]
-    pages = [page for page in pages if page.exists()] + sorted((ROOT / "docs").rglob("*.md"))
+    return [page for page in pages if page.exists()] + sorted((ROOT / "docs").rglob("*.md"))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check the pages that are named, or all; say what is wrong; the exit status."""
+    parser = argparse.ArgumentParser(description="Check the documentation by using it.")
+    parser.add_argument("page", nargs="*", type=Path, help="a page; all, if none is named")
+    pages = [page.resolve() for page in parser.parse_args(arguments).page] or all_pages()
     problems = [problem for page in pages for problem in check(page)]
     for problem in problems:
         print(problem, file=sys.stderr)

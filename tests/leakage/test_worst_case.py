@@ -12,7 +12,7 @@ import pytest
 from flint import arb
 
 from bayesdp.leakage.domain import ENUMERATED, Domain
-from bayesdp.leakage.program import by_enumeration, by_program, one_record, prove
+from bayesdp.leakage.linear_program import by_enumeration, by_program, one_record, prove
 from bayesdp.leakage.worst_case import FiniteWorstCase
 from bayesdp.populations import Finite, Graph, Network, Tree
 from bayesdp.theorems import leakage

@@ -28,38 +28,58 @@ def shape_of(declared: Declared, step: NoiseStep) -> Shape:
 
 def check_spend(declared: Declared, step: NoiseStep, asked: Shape, where: str) -> None:
     """The entry of the ledger for one query: every part of it is derived again."""
-    evidence, spend, body = step.evidence, step.evidence.spend, declared.body
-    zcdp = is_zcdp(step)
-    grid = None if evidence.grid is None else Grid.read(evidence.grid)
-    if grid is not None:
-        agree((grid.low, grid.high), asked.interval, "the grid's bounds", where)
-        agree(grid.masked, asked.masked, "whether the grid is masked", where)
+    grids = _read_grids(step, asked, where)
+    sensitivity = _check_integers(declared, step, asked, grids, where)
+    cost = cost_of_noise(step, sensitivity, where)
+    _check_entry(declared, step, asked, where)
+    if asked.kind == "lipschitz":
+        _check_slack(step, asked, grids[0], cost, where)
+
+
+def _read_grids(step: NoiseStep, asked: Shape, where: str) -> list[Grid]:
+    """The grids of what is summed: of each column whose products are, else one; none of counts."""
+    evidence = step.evidence
     grids = [Grid.read(part) for part in evidence.grids or ()]
     if asked.intervals:
         bounds = tuple((part.low, part.high) for part in grids)
         agree(bounds, asked.intervals, "the grids' bounds", where)
         require(not any(part.masked for part in grids), "a grid of products is masked", where)
         require(len({part.bits for part in grids}) == 1, "grids differ in their steps", where)
-        grid = grids[0]
+    elif evidence.grid is not None:
+        grid = Grid.read(evidence.grid)
+        agree((grid.low, grid.high), asked.interval, "the grid's bounds", where)
+        agree(grid.masked, asked.masked, "whether the grid is masked", where)
+        grids = [grid]
+    return grids
+
+
+def _check_integers(
+    declared: Declared, step: NoiseStep, asked: Shape, grids: list[Grid], where: str
+) -> int:
+    """The sensitivity that is claimed of the integers, which must fit and have the stated step."""
+    evidence, grid = step.evidence, grids[0] if grids else None
     groups = len(asked.keys or (None,))
     rows, in_group = evidence.query.rows_that_count(declared.rows_per_record, groups)
-    due = moved(asked, grid, rows, in_group, squared=zcdp)
-    sensitivity = sensitivity_stated(step)
+    due, sensitivity = moved(asked, grid, rows, in_group, squared=is_zcdp(step)), stated_move(step)
+    enough = sensitivity >= due
+    require(enough, f"a sensitivity of {sensitivity} is claimed, {due} is due", where)
     part = asked.probability.denominator if asked.probability is not None else 1
     fineness = asked.series.fineness if asked.series is not None else 1
     steps = 2 ** (asked.power * grid.bits) if grid is not None else part
-    largest = body.n * declared.rows_per_record * steps * fineness
+    largest = declared.body.n * declared.rows_per_record * steps * fineness
     require(largest < 2**62, "the sums don't fit 64-bit integers", where)
-    enough = sensitivity >= due
-    require(enough, f"a sensitivity of {sensitivity} is claimed, {due} is due", where)
     length = grid.step**asked.power if grid is not None else Fraction(1, part)
     if asked.moments:
         length = Fraction(1, steps)
     elif asked.intervals:
         length = grids[0].step * grids[1].step
-    length /= fineness
-    agree(Fraction(*evidence.step), Fraction(length), "step", where)
-    cost = cost_of_noise(step, sensitivity, where)
+    agree(Fraction(*evidence.step), Fraction(length) / fineness, "step", where)
+    return sensitivity
+
+
+def _check_entry(declared: Declared, step: NoiseStep, asked: Shape, where: str) -> None:
+    """What the spend says of the query, beside its cost."""
+    evidence, spend, body = step.evidence, step.evidence.spend, declared.body
     compared = {
         "query": (spend.query, evidence.query.name),
         "dataset": (spend.dataset, body.dataset),
@@ -73,13 +93,16 @@ def check_spend(declared: Declared, step: NoiseStep, asked: Shape, where: str) -
     for what, (stated, derived) in compared.items():
         agree(stated, derived, what, where)
     check_block(spend.block, evidence.query.where, declared.of_the_table(), where)
-    if asked.kind == "lipschitz":
-        assert grid is not None
-        agree(spend.interval, asked.interval, "interval", where)
-        # The extra steps on their own: pure costs grow with them, zCDP with their square.
-        extra = cost * (grid.slack**2 if zcdp else grid.slack)
-        at_least(spend.slack, ball(extra), where)
-        require(close(Fraction(spend.slack), extra), "slack is more than the grid adds", where)
+
+
+def _check_slack(step: NoiseStep, asked: Shape, grid: Grid, cost: Fraction, where: str) -> None:
+    """What rounding to a grid adds to the cost per distance, where that is what is stated."""
+    spend = step.evidence.spend
+    agree(spend.interval, asked.interval, "interval", where)
+    # The extra steps on their own: pure costs grow with them, zCDP with their square.
+    extra = cost * (grid.slack**2 if is_zcdp(step) else grid.slack)
+    at_least(spend.slack, ball(extra), where)
+    require(close(Fraction(spend.slack), extra), "slack is more than the grid adds", where)
 
 
 def cost_of_noise(step: NoiseStep, sensitivity: int, where: str) -> Fraction:
@@ -147,7 +170,7 @@ def mechanism_of(declared: Declared, step: NoiseStep, asked: Shape) -> str:
     return count_mechanism(chain.length)
 
 
-def sensitivity_stated(step: NoiseStep) -> int:
+def stated_move(step: NoiseStep) -> int:
     """How far one record moves the query, or a score: in l1, or the square of it in l2."""
     evidence = step.evidence
     if isinstance(evidence, LaplaceNoise | PureChoice):

@@ -80,85 +80,131 @@ def shape(
 
     `balanced`: all records have as many rows as any other.
     """
-    names = query.value_columns
-    name = names[0] if len(names) == 1 else None
+    names, several = query.value_columns, unit != "row"
     compared = columns_of(condition(query.where)) if query.where is not None else frozenset()
-    summed = None if name is None else columns[name]
-    private = any(columns[column].is_private for column in compared)
-    several = unit != "row"
-    sums, interval, candidates = query.is_sum, None, None
-    cells: tuple[CellKey, ...] | None = None
-    intervals: tuple[tuple[float, float], ...] = ()
-    products = query.kind in PRODUCTS
-    if products:
-        intervals = _multiplied(names, columns, private=private)
-        cells = _moments(names) if query.kind == "regression" else None
-    elif len(names) > 1:
-        crossed = [columns[column] for column in names]
-        private_all = all(column.is_private for column in crossed)
-        require(private_all, "a contingency table of a public column")
-        cells = _combinations(crossed)
-    elif summed is None:
-        require(private, "a count needs a condition on a private column")
-    elif sums:
-        require(
-            summed.is_private and summed.interval is not None,
-            "a sum or mean is not of a private column of numbers",
-        )
-        require(
-            not (query.kind in OF_MATCHING and private),
-            "a mean is over rows whose number is private",
-        )
-        interval = summed.interval
-        if query.weighted_by is not None:
-            weights = columns[query.weighted_by]
-            bounded = isinstance(weights, Numeric)
-            require(bounded, "weights that are not a column with bounds")
-            assert isinstance(weights, Numeric)
-            assert interval is not None
-            interval = interval_of_products(interval, weights.bounds)
-            names = (*names, query.weighted_by)
-    elif query.kind == "quantile":
-        require(summed.is_private, "a quantile is of a public column")
-        candidates = _candidates(query.candidates, summed)
-    else:
-        require(summed.is_private, "a histogram is of a public column")
-        cells = _levels(summed) if query.bins is None else _bins(query.bins, summed)
-    averaged = query.kind in AVERAGES
-    narrowed = query.by is not None or (query.where is not None and query.kind != "proportion")
+    private = any(columns[name].is_private for name in compared)
+    uneven = several and not _as_many(query, balanced=balanced)
     require(several or query.total_bounds is None, "totals of records, and a record is one row")
-    as_many = balanced and not narrowed and not query.is_capped and query.total_bounds is None
-    require(
-        not (several and averaged) or as_many, "an average is over rows whose number is private"
-    )
-    keys = None
-    if query.by is not None:
-        grouped = [columns[column] for column in column_names(query.by)]
-        public = not any(column.is_private for column in grouped)
-        require(public, "the groups are those of a private column")
-        keys = _combinations(grouped)
-    masked = private or (several and not as_many)
-    clipped = sums and isinstance(summed, Numeric) and not isinstance(summed.missing, Impute)
-    smooth = query.kind != "variance" and query.weighted_by is None
-    lipschitz = clipped and smooth and not masked and not several
+    _require_public_number(query, private=private, uneven=uneven)
+    values = _values(query, columns, private=private)
+    cells, masked = values.cells, private or uneven
+    keys = None if query.by is None else _groups(query.by, columns)
+    summed = columns[names[0]] if len(names) == 1 else None
+    weights = () if query.weighted_by is None else (query.weighted_by,)
+    lipschitz = not masked and not several and _moves_with_its_column(query, summed)
     return Shape(
         kind="lipschitz" if lipschitz else "any",
         masked=masked,
-        reads=labels(columns, compared | set(names), covers, independent),
-        column=None if name is None or summed is None else label(name, summed),
-        interval=interval,
-        sums=sums,
+        reads=labels(columns, {*compared, *names, *weights}, covers, independent),
+        column=None if summed is None else label(names[0], summed),
+        interval=values.interval,
+        sums=query.is_sum,
         cells=cells,
         keys=keys,
-        divided=(cells is not None and not products) or (several and keys is not None),
+        divided=(cells is not None and query.kind not in PRODUCTS)
+        or (several and keys is not None),
         public_part=query.kind in OF_MATCHING and query.where is not None,
         probability=query.exact_probability,
-        candidates=candidates,
+        candidates=values.candidates,
         squares=query.kind == "variance",
         total_bounds=query.total_bounds,
-        intervals=intervals,
+        intervals=values.intervals,
         series=_series(query, cells or keys or (), stays=not several and keys is not None),
     )
+
+
+def _as_many(query: TableQuery, *, balanced: bool) -> bool:
+    """Whether the query counts the same number of rows of each record."""
+    narrowed = query.by is not None or (query.where is not None and query.kind != "proportion")
+    return balanced and not narrowed and not query.is_capped and query.total_bounds is None
+
+
+def _require_public_number(query: TableQuery, *, private: bool, uneven: bool) -> None:
+    """An average is over so many rows, and says how many: a number that must be public.
+
+    It is not where the rows match a `private` condition, or where records have `uneven` numbers of
+    them. A proportion is over all rows, whatever its condition.
+    """
+    matching, averaged = query.kind in OF_MATCHING, query.kind in AVERAGES
+    hidden = (matching and private) or (averaged and uneven)
+    require(not hidden, "an average is over rows whose number is private")
+
+
+def _moves_with_its_column(query: TableQuery, summed: AnyColumn | None) -> bool:
+    """Whether a record moves the sum by as much as its value in the column moves."""
+    numbers = query.is_sum and isinstance(summed, Numeric)
+    if not numbers or isinstance(getattr(summed, "missing", None), Impute):
+        return False
+    return query.kind != "variance" and query.weighted_by is None
+
+
+def _groups(by: str | tuple[str, ...], columns: Columns) -> tuple[CellKey, ...]:
+    """The groups that the query shows: all combinations of the states of public columns."""
+    grouped = [columns[name] for name in column_names(by)]
+    public = not any(column.is_private for column in grouped)
+    require(public, "the groups are those of a private column")
+    return _combinations(grouped)
+
+
+@dataclass(frozen=True)
+class _Values:
+    """What a query takes from the columns of its values, each as in `Shape`."""
+
+    cells: tuple[CellKey, ...] | None = None
+    interval: tuple[float, float] | None = None
+    intervals: tuple[tuple[float, float], ...] = ()
+    candidates: tuple[float, ...] | None = None
+
+
+def _values(query: TableQuery, columns: Columns, *, private: bool) -> _Values:
+    """The values of the query's kind. `private`: its condition reads a private column."""
+    names = query.value_columns
+    if query.kind in PRODUCTS:
+        return _products(query, columns)
+    if len(names) > 1:
+        crossed = [columns[name] for name in names]
+        private_all = all(column.is_private for column in crossed)
+        require(private_all, "a contingency table of a public column")
+        return _Values(cells=_combinations(crossed))
+    if not names:
+        require(private, "a count needs a condition on a private column")
+        return _Values()
+    column = columns[names[0]]
+    require(column.is_private, f"a {query.kind} is of a public column")
+    if query.is_sum:
+        return _Values(interval=_summed(query, column, columns))
+    if query.kind == "quantile":
+        return _Values(candidates=_candidates(query.candidates, column))
+    return _Values(cells=_levels(column) if query.bins is None else _bins(query.bins, column))
+
+
+def _products(query: TableQuery, columns: Columns) -> _Values:
+    """The intervals of columns whose values are multiplied; of a regression its moments, too."""
+    names = query.value_columns
+    intervals = [columns[name].interval for name in names if columns[name].is_private]
+    bounded = tuple(interval for interval in intervals if interval is not None)
+    require(len(bounded) == len(names), "a product is not of private columns of numbers")
+    return _Values(cells=_moments(names) if query.kind == "regression" else None, intervals=bounded)
+
+
+def _moments(names: Sequence[str]) -> tuple[str, ...]:
+    cells = moment_names(names)
+    require(len(set(cells)) == len(cells), "two moments of a regression have one name")
+    return cells
+
+
+def _summed(query: TableQuery, column: AnyColumn, columns: Columns) -> tuple[float, float]:
+    """Where each row's part of a sum lies: its value, times its weight if it has one."""
+    require(column.interval is not None, "a sum or mean is not of a column of numbers")
+    interval = column.interval
+    assert interval is not None
+    if query.weighted_by is None:
+        return interval
+    weights = columns[query.weighted_by]
+    bounded = isinstance(weights, Numeric)
+    require(bounded, "weights that are not a column with bounds")
+    assert isinstance(weights, Numeric)
+    return interval_of_products(interval, weights.bounds)
 
 
 def _series(query: TableQuery, periods: Sequence[CellKey], *, stays: bool) -> PeriodSums | None:
@@ -167,23 +213,6 @@ def _series(query: TableQuery, periods: Sequence[CellKey], *, stays: bool) -> Pe
         return None
     require(2 <= len(periods) <= MOST_PERIODS, "a series of too few or too many periods")
     return PeriodSums(query.strategy, len(periods), query.answers, stays)
-
-
-def _multiplied(
-    names: Sequence[str], columns: Columns, *, private: bool
-) -> tuple[tuple[float, float], ...]:
-    """The intervals of columns whose values are multiplied, over a public number of rows."""
-    require(not private, "a mean is over rows whose number is private")
-    intervals = [columns[name].interval for name in names if columns[name].is_private]
-    bounded = [interval for interval in intervals if interval is not None]
-    require(len(bounded) == len(names), "a product is not of private columns of numbers")
-    return tuple(bounded)
-
-
-def _moments(names: Sequence[str]) -> tuple[str, ...]:
-    cells = moment_names(names)
-    require(len(set(cells)) == len(cells), "two moments of a regression have one name")
-    return cells
 
 
 def condition(text: str) -> ConditionTree:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bayesdp.arrays import Floats
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.domain import Domain, domain_of
-from bayesdp.leakage.program import DualSolution, by_enumeration, by_program, one_record
+from bayesdp.leakage.linear_program import DualSolution, by_enumeration, by_program, one_record
 from bayesdp.leakage.reveal import Compared, Reveal
 from bayesdp.notions import Adversary
 from bayesdp.numbers import NOT_NEGATIVE, UNIT, ZERO, LowerBound, UpperBound, down, largest, up

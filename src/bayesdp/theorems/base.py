@@ -92,7 +92,7 @@ class Theorem(ABC, Generic[P]):
 
     Callers ask `concerns`, then `refusal`, which names the failed hypothesis or is `None`; then
     `bound` may be called. A subclass is stateless. It names its `models` and implements `level`,
-    and `applies`, `hypothesis` and `seconds_for` where it needs them. They are handed the
+    and `applies`, `failed_hypothesis` and `seconds_for` where it needs them. They are handed the
     population, which is of one of the `models`. Bounds are upper bounds on `L_pi` (theory 2.1) that
     include rounding, and are monotone in the cost.
 
@@ -121,7 +121,7 @@ class Theorem(ABC, Generic[P]):
     models: tuple[type[P], ...]
     """The models that it is about."""
     treats_informed: ClassVar[bool] = False
-    """Whether `hypothesis` and `level` are asked about informed adversaries too."""
+    """Whether `failed_hypothesis` and `level` are asked about informed adversaries too."""
 
     # -- what callers ask
 
@@ -133,7 +133,7 @@ class Theorem(ABC, Generic[P]):
         """The failed hypothesis in words, or `None`."""
         if self._by_definition(question):
             return None
-        return self.hypothesis(self._population(question), question, cost)
+        return self.failed_hypothesis(self._population(question), question, cost)
 
     def bound(self, question: Question, cost: Cost) -> Bound:
         """The level. Call only where `refusal` is `None`."""
@@ -165,7 +165,7 @@ class Theorem(ABC, Generic[P]):
         """Whether it is about this population of its models."""
         return True
 
-    def hypothesis(self, population: P, question: Question, cost: Cost) -> str | None:
+    def failed_hypothesis(self, population: P, question: Question, cost: Cost) -> str | None:
         """The failed hypothesis in words, or `None`."""
         return None
 

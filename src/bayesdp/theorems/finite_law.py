@@ -58,7 +58,7 @@ binary records without zeros); 2^12 for `uninformed`. Beyond, the theorem is ref
 It also serves networks, trees, graphs and chains of that size; parts that are mutually independent
 count one by one. Then the table shows the exact level beside the bounds that work for any size.
 
-The programs are in `leakage/program.py`, the revealed records in `leakage/reveal.py`.
+The programs are in `leakage/linear_program.py`, the revealed records in `leakage/reveal.py`.
 """
 
 from __future__ import annotations
@@ -118,7 +118,9 @@ class FiniteLaw(Theorem[Finite | Network | MarkovChain | Tree | Graph]):
         small = isinstance(population, Finite | Network)
         return small or isinstance(_parts(population, "uninformed"), tuple)
 
-    def hypothesis(self, population: Population, question: Question, cost: Cost) -> str | None:
+    def failed_hypothesis(
+        self, population: Population, question: Question, cost: Cost
+    ) -> str | None:
         """Needs a law of few cells, and enough time."""
         adversary = question.adversary
         parts = _parts(population, adversary)

@@ -60,7 +60,7 @@ class ShiftTheorem(Theorem[P]):
     def divergence(self, population: P, question: Question, cost: Cost, alpha: float) -> UpperBound:
         """`renyi`, where the adversary is not informed."""
 
-    def hypothesis(self, population: P, question: Question, cost: Cost) -> str | None:
+    def failed_hypothesis(self, population: P, question: Question, cost: Cost) -> str | None:
         """Needs bounded secrets, a Lipschitz mechanism, and the theorem's own hypotheses."""
         if cost.by_column and not self.reads_columns:
             return "costs are kept by column, and the records are single values"

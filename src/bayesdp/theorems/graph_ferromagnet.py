@@ -135,7 +135,7 @@ class GraphFerromagnet(Theorem[Graph]):
         """Grids alone: their boxes all look the same."""
         return population.grid is not None
 
-    def hypothesis(self, population: Graph, question: Question, cost: Cost) -> str | None:
+    def failed_hypothesis(self, population: Graph, question: Question, cost: Cost) -> str | None:
         """Needs two values, no zeros, and a box that shows that influences die out."""
         table = population.table or ()
         if len(table) != 2:

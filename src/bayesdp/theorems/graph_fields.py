@@ -192,7 +192,7 @@ class GraphFields(Theorem[Discrete]):
     ignores = "which odds go together"
     models = (Graph, Tree, Network)
 
-    def hypothesis(self, population: Discrete, question: Question, cost: Cost) -> str | None:
+    def failed_hypothesis(self, population: Discrete, question: Question, cost: Cost) -> str | None:
         """Needs a graph that is not too large, and weights above 0 on a large grid of many values.
 
         Raises `OutOfTimeError` at the question's deadline.

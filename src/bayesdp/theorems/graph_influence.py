@@ -71,7 +71,9 @@ class GraphInfluence(Theorem[DiscreteModel]):
     ignores = "the rest of the tables, and that influences shrink as costs grow"
     models = (Graph, Tree, Network)
 
-    def hypothesis(self, population: DiscreteModel, question: Question, cost: Cost) -> str | None:
+    def failed_hypothesis(
+        self, population: DiscreteModel, question: Question, cost: Cost
+    ) -> str | None:
         """Needs influences that die out."""
         if _factor(population) is not None:
             return None

@@ -51,7 +51,9 @@ class MarkovTheorem(Theorem[MarkovChain]):
     def failed(self, population: MarkovChain, question: Question, cost: Cost) -> str | None:
         """The failed hypothesis about a chain with given transitions, or `None`."""
 
-    def hypothesis(self, population: MarkovChain, question: Question, cost: Cost) -> str | None:
+    def failed_hypothesis(
+        self, population: MarkovChain, question: Question, cost: Cost
+    ) -> str | None:
         """Needs given transitions, and the theorem's own hypotheses."""
         if population.transition is None:
             return INTERVALS

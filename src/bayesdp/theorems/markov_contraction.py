@@ -91,7 +91,9 @@ class MarkovContraction(Theorem[MarkovChain]):
     models = (MarkovChain,)
     covers_vague_knowledge = True
 
-    def hypothesis(self, population: MarkovChain, question: Question, cost: Cost) -> str | None:
+    def failed_hypothesis(
+        self, population: MarkovChain, question: Question, cost: Cost
+    ) -> str | None:
         """Needs a finite cross ratio: where a row has a zero, all rows have it."""
         if population.states**population.order > MOST_TUPLES:
             return f"the chain on blocks of {population.order} records has too many states"

@@ -117,7 +117,9 @@ class MarkovIntervals(Theorem[MarkovChain]):
         """Transitions between bounds; for given ones it is `markov-recursion`."""
         return population.transition is None
 
-    def hypothesis(self, population: MarkovChain, question: Question, cost: Cost) -> str | None:
+    def failed_hypothesis(
+        self, population: MarkovChain, question: Question, cost: Cost
+    ) -> str | None:
         """Needs order 1, two states, transitions away from 0 and 1, and a stationary start."""
         if population.order > 1:
             return "it is for chains of order 1"

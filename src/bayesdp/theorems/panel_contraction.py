@@ -83,7 +83,7 @@ class PanelContraction(Theorem[Panel]):
     models = (Panel,)
     covers_vague_knowledge = True
 
-    def hypothesis(self, population: Panel, question: Question, cost: Cost) -> str | None:
+    def failed_hypothesis(self, population: Panel, question: Question, cost: Cost) -> str | None:
         """Needs an odds ratio for every kind of pair that a cluster has."""
         if log_ratios(population) is not None:
             return None

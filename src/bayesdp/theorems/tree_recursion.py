@@ -62,7 +62,9 @@ class TreeRecursion(Theorem[Tree | Network]):
         """Trees, and networks in which no record has two parents."""
         return isinstance(population, Tree) or population.as_tree is not None
 
-    def hypothesis(self, population: Tree | Network, question: Question, cost: Cost) -> str | None:
+    def failed_hypothesis(
+        self, population: Tree | Network, question: Question, cost: Cost
+    ) -> str | None:
         """Needs an adversary who knows no record, or all other records."""
         if question.adversary == "any":
             return "it speaks of uninformed adversaries only: those who know no record"

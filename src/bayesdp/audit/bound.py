@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from bayesdp.arrays import Floats
 from bayesdp.errors import InputError, inner_probability, whole_number
+from bayesdp.numbers import NOT_NEGATIVE, LowerBound, down
 
 Sampler = Callable[[int], Any]
 """Makes so many outcomes: numbers, rows of numbers, or texts, one for each sample."""
@@ -50,7 +51,7 @@ class EmpiricalBound:
     then of the other. `towards` names the former: `"first"` or `"second"`.
     """
 
-    epsilon: float
+    epsilon: LowerBound
     delta: float
     confidence: float
     event: str
@@ -211,7 +212,7 @@ def estimate(
         ]
     )
     towards = "first" if event.first else "second"
-    bound = max(level, 0.0)
+    bound = max(down(level, 4), NOT_NEGATIVE)
     return EmpiricalBound(
         bound, delta, confidence, event.words(), towards, (hits, others), min(sizes)
     )

@@ -23,6 +23,7 @@ from bayesdp.audit.hypotheses import Hypotheses, hypotheses
 from bayesdp.audit.tables import ExactIntegers, MadeUp, centres, like_released, released
 from bayesdp.errors import InputError, UnsupportedError, inner_probability, whole_number
 from bayesdp.mechanisms import DiscreteLaplace
+from bayesdp.numbers import UpperBound
 from bayesdp.populations import Population
 from bayesdp.release.plan import Plan
 from bayesdp.release.spec import FROM_DATA
@@ -50,7 +51,7 @@ class StudyAudit:
     the claim is refuted.
     """
 
-    claimed: float
+    claimed: UpperBound
     delta: float
     notion: str
     attack: str
@@ -159,7 +160,7 @@ def audit_plan(
         chosen = pairs[int(np.argmax(promises))]
     bound = _attacked(made, chosen, samples, confidence, rng)
     notion = plan.study.budget.notion
-    return StudyAudit(float(plan.level), plan.delta, notion, chosen.words, bound, len(pairs))
+    return StudyAudit(UpperBound(plan.level), plan.delta, notion, chosen.words, bound, len(pairs))
 
 
 def _promise(

@@ -319,7 +319,7 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_programs_quickly(tmp_path: Path) -> None:
-    done = script("programs.py", "--quick", "--runs", "20", data=tmp_path)
+    done = script("programs.py", "--quick", "--runs", "6", data=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     for method in (
         "exponential mechanism", "randomized response", "noisy count", "noisy sum", "clusters",

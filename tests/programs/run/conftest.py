@@ -10,6 +10,6 @@ from tests.effort import in_full
 
 @pytest.fixture
 def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ensembles take fewer steps in `make test`: enough for what is asked of them."""
+    """Ensembles take a part of their steps in `make test`: enough for what is asked of them."""
     if not in_full():
         monkeypatch.setattr(ensemble, "KEPT", 16)

@@ -104,7 +104,7 @@ def places(law: Any, truth: tuple[float, ...]) -> list[float]:
 def test_intervals_hold_the_truth_as_often_as_they_say(case: str) -> None:
     """Truths from the prior, noise of about the records' own spread, of either kind by turns."""
     draw, *_ = CASES[case]
-    many = runs(800) if in_full() else 100 if case in ("failures", "heights") else 20
+    many = runs(400) if in_full() else 100 if case in ("failures", "heights") else 20
     r, inside = rng(len(case)), []
     scale = {"failures": 12.0, "times": 1.0, "censored": 6.0, "heights": 2.0, "hours": 6.0}[case]
     for turn in range(many):

@@ -46,7 +46,7 @@ def drawn(family: str, r: np.random.Generator) -> tuple[list[float], list[float]
 @pytest.mark.prove
 @pytest.mark.parametrize("family", ["pooled_bernoulli", "pooled_poisson", "pooled_normal"])
 def test_intervals_hold_the_truth_as_often_as_they_say(family: str) -> None:
-    r, many, inside = rng(len(family)), runs(600, 30), []
+    r, many, inside = rng(len(family)), runs(400, 30), []
     for turn in range(many):
         kind = ("laplace", "gaussian")[turn % 2]
         truth, sums = drawn(family, r)

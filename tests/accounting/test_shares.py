@@ -66,7 +66,7 @@ def test_a_share_is_of_every_reading(book: Ledger) -> None:
 def test_who_has_no_share_releases_nothing_once_there_are_any(book: Ledger) -> None:
     take(book, "Cy", 0.125)
     book.share("d", "Ada", 0.5)
-    with pytest.raises(BudgetExceededError, match="'Cy' has no share; 'Ada' have"):
+    with pytest.raises(BudgetExceededError, match="'Cy' has no share; 'Ada' has one"):
         take(book, "Cy", 0.125)
     book.register("e", "row", DP)  # another data set has none
     book.debit("e", "row", [spend(0.5, dataset="e")], study="s", request={}, analyst="Cy")

@@ -9,6 +9,7 @@ table says nothing of the records of another one.
 
 from __future__ import annotations
 
+import json
 import shlex
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -96,6 +97,8 @@ def admitted(
         require_new_name(dataset, book.names())
     if record is None and only_if_first and people is not None and people not in book.people:
         require_new_people(people, book.people)
+    if record is None and only_if_first:
+        _require_other_names(dataset, people, book)
     account = book.account(dataset, unit=unit, people=people)
     check_unit(dataset, account.unit, unit)
     check_columns(dataset, account)
@@ -145,6 +148,38 @@ def require_new_people(people: str, known: Iterable[str]) -> None:
             remedy="If the same people are meant, use that name: another one has a fresh budget. "
             "If not, 'bayesdp ledger register STUDY' registers other people of this name.",
         )
+
+
+def _require_other_names(dataset: str, people: str | None, book: Book) -> None:
+    """`LedgerError` where a name of people is taken for that of a data set which is on its own.
+
+    `dataset` is new in the `book`, with the `people` that its study names. The two would have two
+    budgets, where whoever wrote one of them may well mean the other.
+    """
+    lone = [name for name, record in book.datasets.items() if record.people is None]
+    if people is None:
+        taken = _alike(dataset, book.people)
+        remedy = f"If this is a table of theirs, write people = {json.dumps(taken)} below [data]."
+        key, name = "data.dataset", dataset
+    else:
+        taken = None if people in book.people else _alike(people, lone)
+        move = shlex.join(["bayesdp", "ledger", "people", people, taken or ""])
+        remedy = f"If they are the people of that data set, let it share their budget: `{move}`."
+        key, name = "data.people", people
+    if taken is not None:
+        other = "of people" if people is None else "of a data set on its own"
+        raise LedgerError(
+            key,
+            name,
+            expected=f"a name that does not look like '{taken}', which is that {other} in this "
+            "ledger and has another budget",
+            remedy=f"{remedy} If not, 'bayesdp ledger register STUDY' takes this name.",
+        )
+
+
+def _alike(name: str, names: Iterable[str]) -> str | None:
+    known = list(names)
+    return name if name in known else lookalike(name, known)
 
 
 def check_spoken(account: Account, spends: Sequence[Spend] = ()) -> None:

@@ -62,7 +62,7 @@ BEGIN
     {_REFUSE} format('debits, their results and attempts of an analyst, not a %s',
         to_json(NEW.kind)),
       HINT = 'Registering, sharing and freezing are the curator''s: let the curator run '
-        '`bayesdp ledger register STUDY`.';
+        '`bayesdp ledger register STUDY`, or `share`, `people`, `freeze` and `thaw`.';
   END IF;
   IF NEW.time !~ '^\\d{{4}}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{{6}}\\+00:00$'
     OR abs(extract(epoch FROM NEW.time::timestamptz - clock_timestamp())) > {CLOCKS_DIFFER} THEN
@@ -221,6 +221,8 @@ def grants(schema: str, analysts: Sequence[str]) -> str:
         f"-- Curators and analysts of the bayesdp ledger in the schema {schema}.",
         "-- Its owner runs this, as in: bayesdp ledger grants ... | psql -v ON_ERROR_STOP=1 ...",
         "BEGIN;",
+        *_as_owner(schema),
+        "SET LOCAL client_min_messages = warning;",  # what isn't there yet is no news
     ]
     for name in _BODIES:
         lines += [
@@ -255,6 +257,25 @@ def grants(schema: str, analysts: Sequence[str]) -> str:
             f'GRANT INSERT ON "{schema}".entries, "{schema}".results TO {logins};',
         ]
     return "\n".join([*lines, *_checks(schema, names), "COMMIT;", ""])
+
+
+def _as_owner(schema: str) -> Iterator[str]:
+    """Statements that go on as the role that owns the tables, of which curators are members.
+
+    What is made must belong to it. They fail where there is no ledger yet.
+    """
+    yield "DO $bayesdp$ BEGIN"
+    yield f"IF to_regclass('\"{schema}\".entries') IS NULL THEN"
+    yield (
+        f"  RAISE 'there is no ledger in the schema {schema} yet' USING "
+        "HINT = 'First register a study: bayesdp ledger register STUDY.';"
+    )
+    yield "END IF;"
+    yield (
+        "EXECUTE format('SET LOCAL ROLE %I', (SELECT pg_get_userbyid(relowner) FROM pg_class "
+        f"WHERE oid = to_regclass('\"{schema}\".entries')));"
+    )
+    yield "END $bayesdp$;"
 
 
 _INDEXES = {"rule_releases": "release", "rule_kinds": "dataset, kind"}

@@ -9,6 +9,8 @@ versions of bayesdp can say so too.
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +25,7 @@ from bayesdp.accounting.entries import (
     chain_faults,
     following,
 )
-from bayesdp.errors import LedgerError
+from bayesdp.errors import InputError, LedgerError
 
 FORMAT = "bayesdp-ledger"
 VERSION = "3"
@@ -130,7 +132,11 @@ class Log:
     def append(
         self, kind: EntryKind, time: str, content: str, *, dataset: str = "", release: str = ""
     ) -> Entry:
-        """Write the next entry of this `kind`; its `time`, `content` and so on as in `Entry`."""
+        """Write the next entry of this `kind`; its `time`, `content` and so on as in `Entry`.
+
+        Raises `InputError` for names that could not be read again.
+        """
+        _require_letters(dataset, content)
         last = self.entries[-1] if self.entries else None
         entry = following(last, kind, dataset=dataset, release=release, time=time, content=content)
         insert(self.connection, [entry])
@@ -154,6 +160,35 @@ class Log:
         if not isinstance(text, str) or result_content(text) != entry.content:
             raise UndecodedError(f"entry {entry.sequence}: the text of its result is another")
         return text
+
+
+_SURROGATE = re.compile(r"\\ud[89a-f]")
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+"""Where content, which is JSON in ASCII, may have half a letter, or has NUL."""
+
+
+def _require_letters(dataset: str, content: str) -> None:
+    """Raises `InputError` for a text that no reader, or no server, takes.
+
+    A ledger with it would be damaged for everybody, and for good.
+    """
+    texts = (
+        json.dumps(json.loads(content), ensure_ascii=False) if _SURROGATE.search(content) else ""
+    )
+    try:
+        f"{dataset}{texts}".encode()
+    except UnicodeEncodeError:
+        odd = "half a letter (a surrogate)"
+    else:
+        if "\0" not in dataset and not _NUL.search(content):
+            return
+        odd = "a NUL character"
+    raise InputError(
+        "an entry of the ledger",
+        expected=f"names of data sets, columns, queries, studies and analysts without {odd}",
+        remedy="Give it another name. Nothing was written.",
+        shown=False,
+    )
 
 
 def result_content(text: str) -> str:

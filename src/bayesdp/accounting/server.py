@@ -153,8 +153,12 @@ class LedgerServer:
     def _make(self, connection: Connection) -> None:
         name = self._address.schema
         there = connection.exec_driver_sql("SELECT to_regnamespace(%s)", (f'"{name}"',)).scalar()
-        if there is None:  # else an administrator has made it
+        if there is None:
             connection.exec_driver_sql(f'CREATE SCHEMA "{name}"')
+        else:  # an administrator has made it, perhaps for a role of several curators
+            owner = connection.exec_driver_sql(_OWNER, (name,)).scalar()
+            if owner is not None:
+                connection.exec_driver_sql(f"SET LOCAL ROLE {owner}")
         schema.create(connection, f'"{name}".')
 
     def _log(self, connection: Connection, *, whole: bool = False) -> Log:
@@ -241,10 +245,7 @@ class LedgerServer:
                 f"a server that takes what is written ({words})", "Make room and try again."
             )
         if code in ("42501", "25006"):
-            return self._error(
-                f"a ledger that this user may use so ({words})",
-                "Allow it: a budget that can't be debited can't be spent.",
-            )
+            return self._error(f"a ledger that this user may use so ({words})", self._right(words))
         if code == REFUSED:
             said = error.orig.diag  # type: ignore[union-attr]
             return self._error(str(said.message_primary), str(said.message_hint))
@@ -255,6 +256,22 @@ class LedgerServer:
                 "says so. A debit that was written is spent.",
             )
         return self.damaged(words)
+
+    def _right(self, words: str) -> str:
+        """Who gives the right that a login lacks; `words` are the server's."""
+        name = self._address.schema
+        if "for database" in words:
+            return (
+                "There is no ledger yet, and this login may not make one. Let an administrator of "
+                f'the database make its schema: CREATE SCHEMA "{name}" AUTHORIZATION the login of '
+                "the curator, who then registers a study."
+            )
+        if words.startswith("permission denied"):
+            return (
+                "Let the curator make this login an analyst, with what `bayesdp ledger grants "
+                "LOGIN` prints, or an administrator make it a curator."
+            )
+        return "Allow it: a budget that can't be debited can't be spent."
 
     def _unreachable(self, words: str) -> LedgerError:
         return self._error(
@@ -283,6 +300,12 @@ def lock_key(name: str) -> int:
     return int.from_bytes(digest[:8], "big", signed=True)
 
 
+_OWNER = """
+SELECT quote_ident(pg_get_userbyid(nspowner)) FROM pg_namespace
+  WHERE nspname = %s AND pg_has_role(session_user, nspowner, 'MEMBER')
+    AND nspowner <> (SELECT oid FROM pg_roles WHERE rolname = current_user)
+"""
+"""The owner of a schema, where the login is a member of that role and is another."""
 _COLUMNS = {
     table: [
         (words.split()[0], {"TEXT": "text", "INTEGER": "integer"}[words.split()[1]])

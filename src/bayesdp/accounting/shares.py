@@ -14,6 +14,7 @@ from typing import NamedTuple
 from bayesdp.accounting.account import Account, to_the_second
 from bayesdp.accounting.contents import Book, DatasetRecord, RefusalReason
 from bayesdp.accounting.limits import Limits
+from bayesdp.accounting.lookalikes import lookalike
 from bayesdp.accounting.rounded import keeps, up_words
 from bayesdp.accounting.spend import Spend
 from bayesdp.errors import InputError, as_shown, finite_number
@@ -59,11 +60,19 @@ def stopped(
         return None
     if analyst not in shares:
         named = ", ".join(f"'{as_shown(name)}'" for name in sorted(shares))
+        like = lookalike(analyst, sorted(shares))
+        twin = (
+            ""
+            if like is None
+            else f" '{as_shown(like)}' looks like this name and is another: write it as the share "
+            "has it."
+        )
+        have = "has one" if len(shares) == 1 else "have one"
         return Stop(
             "share",
             f"The budget of {account.whose(dataset)} is shared out, and the analyst "
-            f"'{analyst}' has no share; {named} have. The curator gives one with `bayesdp ledger "
-            "share`.",
+            f"'{analyst}' has no share; {named} {have}.{twin} The curator gives one with "
+            "`bayesdp ledger share`.",
         )
     share, own = shares[analyst], book.spends_of(dataset, analyst, account.people)
     for reading in account.readings:

@@ -114,6 +114,15 @@ def test_people_are_not_taken_for_a_data_set_on_its_own(book: Ledger, people: st
     pay(book, "jan", 0.25, people)
 
 
+@pytest.mark.parametrize("name", ["jan", "Jan"])
+def test_people_are_not_taken_for_a_data_set_of_others(book: Ledger, name: str) -> None:
+    book.ensure("jan", "row", DP, people="staff")
+    with pytest.raises(LedgerError, match=r"data\.people") as caught:
+        book.ensure("feb", "row", DP, people=name)
+    assert 'people = "staff" below [data]' in str(caught.value)
+    book.ensure("feb", "row", DP, people="staff")  # as it says
+
+
 def test_or_are_on_purpose(book: Ledger) -> None:
     book.ensure("staff", "row", DP)
     book.register("jan", "row", DP, people="staff")

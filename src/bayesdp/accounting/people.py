@@ -151,30 +151,34 @@ def require_new_people(people: str, known: Iterable[str]) -> None:
 
 
 def _require_other_names(dataset: str, people: str | None, book: Book) -> None:
-    """`LedgerError` where a name of people is taken for that of a data set which is on its own.
+    """`LedgerError` where a name of people is taken for that of a data set, or one for theirs.
 
     `dataset` is new in the `book`, with the `people` that its study names. The two would have two
     budgets, where whoever wrote one of them may well mean the other.
     """
-    lone = [name for name, record in book.datasets.items() if record.people is None]
     if people is None:
-        taken = _alike(dataset, book.people)
-        remedy = f"If this is a table of theirs, write people = {json.dumps(taken)} below [data]."
-        key, name = "data.dataset", dataset
+        key, name, other = "data.dataset", dataset, "that of people"
+        taken = theirs = _alike(dataset, book.people)
     else:
-        taken = None if people in book.people else _alike(people, lone)
-        move = shlex.join(["bayesdp", "ledger", "people", people, taken or ""])
-        remedy = f"If they are the people of that data set, let it share their budget: `{move}`."
-        key, name = "data.people", people
-    if taken is not None:
-        other = "of people" if people is None else "of a data set on its own"
-        raise LedgerError(
-            key,
-            name,
-            expected=f"a name that does not look like '{taken}', which is that {other} in this "
-            "ledger and has another budget",
-            remedy=f"{remedy} If not, 'bayesdp ledger register STUDY' takes this name.",
-        )
+        key, name, other = "data.people", people, "that of a data set"
+        taken = None if people in book.people else _alike(people, book.datasets)
+        theirs = None if taken is None else book.datasets[taken].people
+    if taken is None:
+        return
+    remedy = (
+        f"write people = {json.dumps(theirs)} below [data]."
+        if theirs is not None
+        else "let that data set share their budget: "
+        f"`{shlex.join(['bayesdp', 'ledger', 'people', name, taken])}`."
+    )
+    raise LedgerError(
+        key,
+        name,
+        expected=f"a name that does not look like '{taken}', which is {other} in this ledger "
+        "and has another budget",
+        remedy=f"If the same people are meant, {remedy} If not, 'bayesdp ledger register STUDY' "
+        "takes this name.",
+    )
 
 
 def _alike(name: str, names: Iterable[str]) -> str | None:

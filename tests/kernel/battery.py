@@ -30,6 +30,7 @@ from tests.kernel import (
     honest,
     hypothesis_stories,
     program_stories,
+    rare_steps,
     recorded,
     relation_stories,
     release_stories,
@@ -134,7 +135,7 @@ def battery(*, whole: bool) -> list[Shown]:
     shown += [Shown(lie, False) for lie in lies]
     every = 1 if whole else SOME
     shown += [Shown(*case) for case in list(hypothesis_stories.documents())[::every]]
-    asked = list(step_stories.documents())[::every]
+    asked = [*list(step_stories.documents())[::every], *rare_steps.documents()]
     if whole:
         shown += [Shown(lie, False) for lie in stories.slow()]
         asked += [*recorded.asked(), *_forged(rng), *_together(rng)]

@@ -313,6 +313,21 @@ def _a_little_louder(document: Document) -> None:
     described["assuming"] = [*assuming, *gaussian_assumptions({name: rho})]
 
 
+def _of_homes(document: Document) -> None:
+    """Everything is about homes of two rows, but the program, whose cost is that of one row."""
+    _instead_of("unit", "row", "home", document)
+    document["rows_per_unit"] = 2
+
+
+def _instead_of(key: str, old: str, new: str, node: Any) -> None:
+    """One text for another, wherever it stands under this key."""
+    for place, part in list(node.items() if isinstance(node, dict) else enumerate(node)):
+        if isinstance(part, dict | list):
+            _instead_of(key, old, new, part)
+        elif place == key and part == old:
+            node[place] = new
+
+
 def _bounds(*bounds: float) -> Change:
     return lambda document: document["columns"]["visits"].update(bounds=list(bounds))
 
@@ -375,6 +390,7 @@ FORGED_ALONE: tuple[tuple[str, Change], ...] = (
     ("northern", _nothing_protected),
     ("northern", _one_enters),
     ("northern", lambda document: document.update(unit="home", rows_per_unit=1)),
+    ("northern", _of_homes),
     ("northern", lambda document: _spend(document).update(column="smokes")),
     ("northern", _released(True)),
     ("northern", _released({"answers": [1.0], "labels": []})),

@@ -45,6 +45,26 @@ def counting() -> Document:
     return document
 
 
+@cache
+def _counting_twice() -> str:
+    folder = Path(mkdtemp(prefix="bayesdp-counting-"))
+    made = test_mechanism.study(folder, budget={"epsilon": 1.0, "spend": 0.5})
+    made.release()
+    return json.dumps(plain(made.release(again=True).certificate))
+
+
+def counting_twice() -> Document:
+    """The same, after an earlier one of its kind."""
+    document: Document = json.loads(_counting_twice())
+    return document
+
+
+def _earlier_block(document: Document) -> None:
+    """The earlier count was one of a part of the series, which the theorem is not about."""
+    document["data_set"]["earlier_spends"][0]["block"] = {"column": "g", "values": ["a"]}
+    document["public_blocks"] = ["g"]
+
+
 def _finer(document: Document, number: int, place: int, share: int) -> None:
     """The steps of a query's grid are shorter, and so is the noise that its result shows."""
     evidence = queries_of(document)[number]["evidence"]
@@ -192,6 +212,41 @@ def _weighted_by(name: str) -> Change:
     return change
 
 
+def _private_rows(document: Document) -> None:
+    """A covariance of rows that are chosen by private values, of a spend on all records."""
+    test_products.FORGED["private-condition-throughout"][1](document)
+    test_products.evidence(document)["spend"]["block"] = None
+    document["public_blocks"] = []
+
+
+def _moments_of_labels(document: Document) -> None:
+    """Of a regression on a public column of labels, which has a grid less."""
+    stated = test_products.evidence(document)
+    stated["query"]["on"] = ["x", "g"]
+    stated["grids"].pop(1)
+    stated["spend"]["reads"] = ["x", "y"]
+    for shown in document["results"]:
+        shown["cell"] = _called(shown["cell"], "g")
+
+
+def _moments_of_one_name(document: Document) -> None:
+    """A column that is called like the square of another one."""
+    cells = [_called(shown["cell"], "x * x") for shown in document["results"]]
+    renamed = json.loads(json.dumps(document).replace('"s"', '"x * x"'))
+    document.clear()
+    document.update(renamed)
+    for shown, cell in zip(document["results"], cells, strict=True):
+        shown["cell"] = cell
+    test_products.evidence(document)["spend"]["reads"].sort()
+    for holder in (document["population"], document["derivation"]["premises"][0]["evidence"]):
+        holder["covers"].sort()
+
+
+def _called(cell: str, name: str) -> str:
+    """A moment where the column s has another name."""
+    return " * ".join(name if factor == "s" else factor for factor in cell.split(" * "))
+
+
 BOUNDED = {"kind": "bounded", "interval": [0.0, 5.0]}
 FORGED: tuple[tuple[str, Change], ...] = (
     ("laplace release", _narrower),
@@ -229,6 +284,10 @@ FORGED: tuple[tuple[str, Change], ...] = (
     ("gaussian release", _premise(_concluded(0.9))),
     ("chain release", stories._stated_delta),
     ("counting", _mechanism),
+    ("counting twice", _earlier_block),
+    ("a covariance", _private_rows),
+    ("a regression", _moments_of_labels),
+    ("a regression", _moments_of_one_name),
     ("counting", _imputed),
     ("counting", _where("s == 0 or g == 'a'")),
     ("counting", _where("s == 1 and g == 'a'")),
@@ -239,6 +298,9 @@ FORGED: tuple[tuple[str, Change], ...] = (
 
 MADE: dict[str, Callable[[], Document]] = {
     "counting": counting,
+    "counting twice": counting_twice,
+    "a covariance": lambda: test_products.released("c"),
+    "a regression": lambda: test_products.released("r"),
     "vectors": lambda: stories.honest("vectors"),
     "laplace alone": lambda: stories.honest("laplace alone"),
     "dp delta twice": lambda: stories.honest("dp delta twice"),
@@ -261,6 +323,7 @@ WITH_FORGERIES: tuple[Any, ...] = (
 def honest() -> Iterator[Document]:
     """What is true, and no other story has."""
     yield counting()
+    yield counting_twice()
     for name in test_forged_series.STUDIES:
         yield test_forged_series.released(name)
     for name in test_forged_people.STUDIES:

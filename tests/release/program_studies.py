@@ -13,7 +13,7 @@ NAMES = (
     "Beta, Bool, Category, Database, Dirichlet, Int, Normal, Private, Public, Real, bernoulli, "
     "beta, categorical, clip, count, dirichlet, gaussian, laplace, noise_aware, normal, observe, "
     "onehot, partition, program, randomized_response, record, require, statistics, Vector, "
-    "above_threshold, predictive, Samples, group_by, markov_chain, transition_counts"
+    "above_threshold, exponential, predictive, Samples, group_by, markov_chain, transition_counts"
 )
 HEAD = f"from bayesdp.programs import {NAMES}\n\n\n"
 PEOPLE = """@record

@@ -54,6 +54,28 @@ def spread_out(people: Database[Person]) -> Private[tuple[Vector, Real, Int, Rea
 
 
 @program
+def likeliest(
+    people: Database[Person],
+) -> Private[tuple[Category["north", "south"], Bool, Int]]:
+    region = exponential(
+        score=lambda c: count(p for p in people if p.region == c and p.smokes),
+        candidates=("north", "south"),
+        epsilon=1 / 4,
+    )
+    return region, people.size > 3, people.size
+
+
+@program
+def few(people: Database[Person]) -> Private[tuple[Int, Int]]:
+    n = laplace(count(p for p in people if p.smokes), epsilon=1 / 4)
+    if n > 10000:
+        more = laplace(count(p for p in people if p.height > 170), epsilon=1 / 2)
+    else:
+        more = 0
+    return n, more
+
+
+@program
 def women(people: Database[Person]) -> Private[tuple[Int, Int]]:
     n = laplace(count(p for p in people if p.smokes), epsilon=1 / 4)
     if n > -10000:
@@ -124,6 +146,18 @@ def test_what_is_made_of_two_noisy_numbers_has_no_error(tmp_path: Path) -> None:
         answer.interval()
     frame = study_frame(answer)
     assert [row["cell"] for row in frame] == ["1", "2", "", "", ""]
+
+
+def test_a_number_that_a_noisy_one_chose_has_no_error(tmp_path: Path) -> None:
+    counted, more = released(tmp_path, "few")["few"].error()
+    assert (counted, more) == (DiscreteLaplace(4.0).quantile(0.95), None)
+
+
+def test_labels_and_truth_values_have_no_error(tmp_path: Path) -> None:
+    """A certificate with one would be refused, after all has been paid for."""
+    done = released(tmp_path, "likeliest")
+    assert done["likeliest"].error() == (None, None, 0.0)
+    assert kernel.check(json.loads(done.certificate.to_json())).verdict == "VALID ASSUMING"
 
 
 def test_a_release_in_a_branch_keeps_its_error(tmp_path: Path) -> None:

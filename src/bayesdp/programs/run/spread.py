@@ -58,29 +58,60 @@ def spreads(
     )
     walk = _Walk(values, names)
     walk.commands(program.body, added)
-    return tuple(walk.noise(returned) for returned in program.returns)
+    return tuple(walk.returned(expr) for expr in program.returns)
 
 
 class _Walk:
     def __init__(self, values: PublicValues, names: dict[str, ValueNoise]) -> None:
         self.values, self.names = values, names
 
-    def commands(self, body: Sequence[Command], added: Mapping[str, Spread]) -> None:
+    def returned(self, expr: Expr) -> ValueNoise:
+        """The noise on a returned value; None on a label or a truth value."""
+        noise = self.noise(expr)
+        no_number = noise is not None and isinstance(self.values.value(expr), bool | str)
+        return None if no_number else noise
+
+    def commands(
+        self,
+        body: Sequence[Command],
+        added: Mapping[str, Spread],
+        deciding: frozenset[str] | None = None,
+    ) -> None:
+        """Note the noise of what the commands name.
+
+        `body` has been run, with the noise that was `added` to each release. `deciding` are the
+        names by which it was chosen, where these are noisy.
+        """
         for command in body:
             if isinstance(command, Release):
                 if command.name in self.values.names:
                     self.names[command.name] = self._each(command.name, added.get(command.name))
             elif isinstance(command, Derive):
                 if command.name in self.values.names:
-                    self.names[command.name] = self.noise(command.value)
+                    self.names[command.name] = self._chosen(command.value, deciding)
             elif isinstance(command, Branch):
-                self.commands(
-                    command.then if self.values.value(command.test) else command.otherwise, added
-                )
+                taken = command.then if self.values.value(command.test) else command.otherwise
+                noisy = self.noise(command.test) != EXACT
+                by = frozenset(names_of(command.test)) if noisy else frozenset()
+                together = by if deciding is None else by | deciding
+                self.commands(taken, added, together if noisy else deciding)
             else:
                 assert isinstance(command, Parts)
                 for _, part in command.parts:
-                    self.commands(part, added)
+                    self.commands(part, added, deciding)
+
+    def _chosen(self, expr: Expr, deciding: frozenset[str] | None) -> ValueNoise:
+        """The noise on a value that may have been chosen by noisy ones.
+
+        Which value it is is noisy then: only another release's noise is what it was.
+        """
+        noise = self.noise(expr)
+        if deciding is None:
+            return noise
+        apart = not deciding & names_of(expr)
+        if isinstance(noise, tuple):
+            return tuple(part if apart and part != EXACT else None for part in noise)
+        return noise if apart and noise != EXACT else None
 
     def _each(self, name: str, noise: EntryNoise) -> ValueNoise:
         value = self.values.names[name]

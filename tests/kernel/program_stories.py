@@ -13,6 +13,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from bayesdp.kernel.program_queries import gaussian_assumptions, remaining
+from tests.kernel import construct_releases
 from tests.kernel.all_kinds import certificate
 from tests.kernel.test_forgeries import composed, renewed
 from tests.kernel.test_keys import plain
@@ -400,6 +401,7 @@ FORGED_ALONE: tuple[tuple[str, Change], ...] = (
     ("answers", _no_answer),
     ("steady", _less_sigma),
     ("quieter", _louder),
+    ("quieter", lambda document: _asked(document)["evidence"]["gaussian"].update(another="0")),
     ("added", _a_little_louder),
 )
 
@@ -410,6 +412,7 @@ def valid() -> Iterator[Document]:
     for name in ("northern", "visits", "answers", "steady", "quieter", "added", "pieces"):
         yield alone(name)
     yield grouped()
+    yield construct_releases.honest()
 
 
 def forged() -> Iterator[Document]:
@@ -428,6 +431,7 @@ def forged() -> Iterator[Document]:
         change(document)
         assert document != grouped()
         yield renewed(document)
+    yield from construct_releases.forged()
     words = certificate("program release")
     _words(words)
     yield renewed(words)

@@ -17,12 +17,13 @@ from bayesdp.programs.certificate import program_certificate
 from bayesdp.programs.check.verdict import check
 from bayesdp.programs.source import core_of, read_text
 from tests.effort import in_full
-from tests.kernel import construct_lies, construct_stories
+from tests.kernel import construct_lies, construct_releases, construct_stories
 from tests.kernel.battery import Shown
 from tests.kernel.mutants import Mutant, mutants_of_programs
 from tests.kernel.program_lies import LIES, lied
 from tests.kernel.program_texts import HEAD, TEXTS
 from tests.kernel.reached import Certificates
+from tests.kernel.test_forgeries import refused, renewed
 from tests.kernel.test_mutants import caught
 
 ASKED = (
@@ -88,6 +89,14 @@ def test_lies_are_found_out(lie: str) -> None:
     said = kernel.check(construct_lies.lying(lie))
     assert said.verdict in ("INVALID", "UNKNOWN")
     assert said.step != "digest"
+
+
+@pytest.mark.parametrize("lie", construct_releases.FORGED)
+def test_lies_about_releases_are_found_out(lie: str) -> None:
+    document = construct_releases.honest()
+    construct_releases.FORGED[lie](document)
+    assert document != construct_releases.honest()
+    refused(renewed(document), "")
 
 
 def test_each_reason_is_of_a_mutant() -> None:

@@ -236,11 +236,13 @@ def _check_released(release: Release, value: Any, program: Program, where: str) 
         read_released(value, where)
     except StatementError as error:
         raise InvalidError(error.reason, error.place) from None
+    noisy = release.op in ("randomized-response", "per-record-exponential")
+    posterior = release.op == "exponential" and release.args[0].op == "hellinger"
+    fits = not (noisy or posterior)
     if isinstance(value, Mapping):
-        noisy = release.op in ("randomized-response", "per-record-exponential")
-        posterior = release.op == "exponential" and release.args[0].op == "hellinger"
         fits = noisy if "answers" in value else posterior and "family" in value
-        require(fits, "the release does not give values of this form", where)
+    require(fits, "the release does not give values of this form", where)
+    if isinstance(value, Mapping):
         return
     several = isinstance(value, list) and release.op in ("laplace", "gaussian")
     numbers = value if several else [value]

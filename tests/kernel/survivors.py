@@ -159,6 +159,7 @@ EQUIVALENT: dict[str, str] = {
     "_usable: weight[v] / _NEARLY for weight[v] * _NEARLY": "It decides where a search begins: whatever it ends with proves its own bound.",
     "_among: kind == 'number' for kinds == {kind} and kind == 'number'": "Lists of values of two kinds are refused where a condition is read against its column.",
     "_check_roles: without require(bool(named))": "The first record names are looked up in a later line, which fails where there are none.",
+    "_summed: without require(column.interval is not None)": "An assertion asks the same in the next line, and makes the certificate INVALID.",
     "_summed: without require(bounded)": "The bounds of the weights are read in the next lines, which fail for a column without them.",
     "_check_interval: without require(low <= high <= records, where)": "Beyond all records it asks for the law of a negative number of others, which has no root; and of an interval whose ends are turned, one end would leave out what is plausible.",
     "_combinations: without require(not many)": "It bounds what is listed, which is a matter of memory: each combination has a result all the same.",

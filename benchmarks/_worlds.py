@@ -33,6 +33,8 @@ class Method:
     """Whether its intervals are claimed to hold the truth as often as they say."""
     population: Population | None = None
     """What `dependence="declared"` counts on."""
+    wide: bool = False
+    """Whether its counterpart's intervals hold the truth more often than they say."""
 
 
 def tosses(rng: np.random.Generator, n: int) -> Data:
@@ -205,7 +207,7 @@ METHODS = {
     ),
     "odds": Method("logistic regression: noisy moments", "odds_aware", "odds_plain", cases, LINE),
     "rates": Method(
-        "Poisson regression: noisy moments", "rates_aware", "rates_plain", events, LINE
+        "Poisson regression: noisy moments", "rates_aware", "rates_plain", events, LINE, wide=True
     ),
     "parts": Method("mixture of two: noisy histogram", "parts_aware", "parts_plain", parts, PARTS),
     "sites": Method(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,8 @@ ODD: list[tuple[str, tuple[str, ...], Any]] = [
     ("release", ("content", "spends"), 0),
     ("refusal", ("time",), HALF),
     ("refusal", ("content", "analyst"), None),
+    ("refusal", ("content", "study"), {"a": 1}),
+    ("share", ("content", "by"), []),
     ("refusal", ("content", "reason"), HALF),
     ("refusal", ("content", "reason"), "s.toml"),
     ("refusal", ("content", "dp_epsilon"), 10**400),
@@ -110,6 +113,49 @@ def test_the_same_lines_without_an_edit_are_imported(book: Ledger, tmp_path: Pat
     lines = book.export()
     time = json.loads(lines[1])["time"]
     assert ledger(tmp_path / "copy.db").restore(with_odd(lines, "ledger", ("time",), time))
+
+
+IN_FILES = [(kind, place, value) for kind, place, value in ODD if place[0] == "content"]
+"""What a file may say, too: its texts are JSON, which escapes half a letter."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "place", "value"),
+    IN_FILES,
+    ids=[f"{kind}: {place[-1]}" for kind, place, _ in IN_FILES],
+)
+def test_a_file_with_it_is_damaged_or_is_shown(
+    book: Ledger, kind: str, place: tuple[str, ...], value: Any
+) -> None:
+    """No command ends in a traceback, and what is not refused is plain data of the stated types."""
+    connection = sqlite3.connect(book.path)
+    with connection:
+        ((sequence, content),) = connection.execute(
+            "SELECT max(sequence), content FROM entries WHERE kind = ?", (kind,)
+        ).fetchall()
+        said: Any = {"content": json.loads(content)}
+        part = said
+        for name in place[:-1]:
+            part = part[name]
+        part[place[-1]] = value
+        connection.execute(
+            "UPDATE entries SET content = ? WHERE sequence = ?",
+            (json.dumps(said["content"]), sequence),
+        )
+    connection.close()
+    chain_anew(book.path)
+    refused = 0
+    for call in (book.trail, book.show, book.refusals, book.export):
+        try:
+            call()
+        except LedgerError as error:
+            refused += "damaged" in str(error)
+        else:
+            lines = book.trail() if call == book.trail else []
+            texts = [line[name] for line in lines for name in ("analyst", "study", "detail")]
+            assert {type(text) for text in texts} <= {str, type(None)}
+    assert refused
+    assert book.faults()
 
 
 def test_a_file_that_says_neither_frozen_nor_thawed_is_damaged(book: Ledger) -> None:

@@ -319,7 +319,7 @@ class Book:
 
     def refusals(self) -> list[dict[str, Any]]:
         """Every refused attempt, as `Ledger.refusals` lists them."""
-        return [decoded(_refusal_of, entry) for entry in self.refused]
+        return [decoded(refusal_in, entry) for entry in self.refused]
 
 
 def _account(record: DatasetRecord, sharing: Sequence[DatasetRecord]) -> Account:
@@ -375,7 +375,8 @@ def _contradictions(
     return {name: (declaring(name, True), declaring(name, False)) for name in sorted(twice)}
 
 
-def _refusal_of(entry: Entry) -> dict[str, Any]:
+def refusal_in(entry: Entry) -> dict[str, Any]:
+    """A refused attempt, as `Ledger.refusals` lists it. Raises `ValueError` for what is none."""
     said = said_in(entry)
     costs = {name: _double(said.get(name)) for name in ("dp_epsilon", "dp_rho")}
     _require(len({cost is None for cost in costs.values()}) == 1, "half of its cost is not there")

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from bayesdp.accounting.chosen import time_of
-from bayesdp.accounting.contents import Book, decoded, reading_of, said_in
+from bayesdp.accounting.contents import Book, decoded, reading_of, refusal_in, said_in
 from bayesdp.accounting.entries import Entry
 from bayesdp.accounting.spend import total_cost
 from bayesdp.errors import unknown_name
@@ -68,7 +68,7 @@ def _time(line: Mapping[str, Any]) -> datetime:
 
 
 def _line(entry: Entry, book: Book) -> dict[str, Any]:
-    said = said_in(entry)
+    said = refusal_in(entry) if entry.kind == "refusal" else said_in(entry)
     debit = book.debits[entry.release] if entry.kind in ("release", "result") else None
     who = debit.said["analyst"] if debit is not None else said.get("analyst")
     line = {

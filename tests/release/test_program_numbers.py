@@ -76,6 +76,22 @@ def few(people: Database[Person]) -> Private[tuple[Int, Int]]:
 
 
 @program
+def chosen_by_itself(people: Database[Person]) -> Private[tuple[Int, Int, Int, Int]]:
+    n = laplace(count(p for p in people if p.smokes), epsilon=1 / 4)
+    if n > -10000:
+        k = laplace(count(p for p in people if p.height > 170), epsilon=1 / 2)
+        much = k + n
+    else:
+        much = n
+    rate = beta(1 + clip(n, 0, 10), 1)
+    tall = laplace(count(p for p in people if p.height > 160 + clip(n, 0, 10)), epsilon=1 / 2)
+    through_a_side = n + 100 if much > 5 else n - 100
+    through_a_law = n + 100 if rate.mean > 1 / 2 else n - 100
+    through_a_query = n + 100 if tall > 5 else n - 100
+    return through_a_side, through_a_law, through_a_query, tall if n > 0 else tall + 1
+
+
+@program
 def women(people: Database[Person]) -> Private[tuple[Int, Int]]:
     n = laplace(count(p for p in people if p.smokes), epsilon=1 / 4)
     if n > -10000:
@@ -151,6 +167,13 @@ def test_what_is_made_of_two_noisy_numbers_has_no_error(tmp_path: Path) -> None:
 def test_a_number_that_a_noisy_one_chose_has_no_error(tmp_path: Path) -> None:
     counted, more = released(tmp_path, "few")["few"].error()
     assert (counted, more) == (DiscreteLaplace(4.0).quantile(0.95), None)
+
+
+def test_what_its_own_noise_chose_has_no_error_through_whatever_it_did(tmp_path: Path) -> None:
+    """A side of a branch, a law or a later query may stand between a number and what it decides."""
+    *through, apart = released(tmp_path, "chosen_by_itself")["chosen_by_itself"].error()
+    assert through == [None, None, None]
+    assert apart == DiscreteLaplace(2.0).quantile(0.95)
 
 
 def test_labels_and_truth_values_have_no_error(tmp_path: Path) -> None:

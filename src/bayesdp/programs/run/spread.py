@@ -64,6 +64,10 @@ def spreads(
 class _Walk:
     def __init__(self, values: PublicValues, names: dict[str, ValueNoise]) -> None:
         self.values, self.names = values, names
+        self.parts: dict[str, frozenset[str]] = {}
+        """The releases whose noise each name's value is made of."""
+        self.causes: dict[str, frozenset[str]] = {}
+        """All releases that each name's value hangs on: also by what was asked, or whether."""
 
     def returned(self, expr: Expr) -> ValueNoise:
         """The noise on a returned value; None on a label or a truth value."""
@@ -80,21 +84,28 @@ class _Walk:
         """Note the noise of what the commands name.
 
         `body` has been run, with the noise that was `added` to each release. `deciding` are the
-        names by which it was chosen, where these are noisy.
+        releases by which it was chosen, where it was chosen by noisy values.
         """
         for command in body:
             if isinstance(command, Release):
                 if command.name in self.values.names:
                     self.names[command.name] = self._each(command.name, added.get(command.name))
+                    self.parts[command.name] = own = frozenset({command.name})
+                    asked = [*command.args, *(option for _, option in command.options)]
+                    by = [_among(self.causes, expr) for expr in asked]
+                    self.causes[command.name] = own.union(deciding or (), *by)
             elif isinstance(command, Derive):
                 if command.name in self.values.names:
                     self.names[command.name] = self._chosen(command.value, deciding)
+                    self.parts[command.name] = _among(self.parts, command.value)
+                    causes = _among(self.causes, command.value)
+                    self.causes[command.name] = causes.union(deciding or ())
             elif isinstance(command, Branch):
                 taken = command.then if self.values.value(command.test) else command.otherwise
-                noisy = self.noise(command.test) != EXACT
-                by = frozenset(names_of(command.test)) if noisy else frozenset()
-                together = by if deciding is None else by | deciding
-                self.commands(taken, added, together if noisy else deciding)
+                together = deciding
+                if self.noise(command.test) != EXACT:
+                    together = _among(self.causes, command.test).union(deciding or ())
+                self.commands(taken, added, together)
             else:
                 assert isinstance(command, Parts)
                 for _, part in command.parts:
@@ -108,7 +119,7 @@ class _Walk:
         noise = self.noise(expr)
         if deciding is None:
             return noise
-        apart = not deciding & names_of(expr)
+        apart = not deciding & _among(self.parts, expr)
         if isinstance(noise, tuple):
             return tuple(part if apart and part != EXACT else None for part in noise)
         return noise if apart and noise != EXACT else None
@@ -130,7 +141,8 @@ class _Walk:
             if self.noise(test) == EXACT:
                 return noise
             # Which side is taken is noisy: only another release's noise is what it was.
-            return noise if noise != EXACT and not names_of(test) & names_of(taken) else None
+            apart = not _among(self.causes, test) & _among(self.parts, taken)
+            return noise if noise != EXACT and apart else None
         if op == "item":
             whole, index = self.noise(expr.args[0]), expr.data[0]
             assert isinstance(index, int | Fraction)
@@ -165,3 +177,8 @@ class _Walk:
                 return replace(noise, unit=noise.unit / factor) if factor else None
             return replace(noise, unit=noise.unit * factor)
         return None
+
+
+def _among(releases: Mapping[str, frozenset[str]], expr: Expr) -> frozenset[str]:
+    """Those of the names that an expression reads, by name; exact names have none."""
+    return frozenset().union(*(releases.get(name, ()) for name in names_of(expr)))

@@ -45,3 +45,10 @@ def test_each_promise_names_a_test() -> None:
         excused = "not promised" in how or "not there yet" in how
         assert last.strip() or "not there yet" in how
         assert _NAMED.search(how) or excused, promise
+
+
+def test_no_promise_stands_twice() -> None:
+    """Two histories that are put together leave both versions of a row."""
+    promises = [line.split("|")[1].strip() for line in TRUST.splitlines() if line.startswith("| ")]
+    promises = [promise for promise in promises if promise != "promise"]
+    assert len(promises) == len(set(promises))

@@ -401,6 +401,12 @@ def test_shapes_that_moments_do_not_tell(monkeypatch: pytest.MonkeyPatch) -> Non
         off, records = shapes.measure(family, "0 and 1", (-1.0, 2.0))
         assert off[1] > 0.5
         assert records < 100
+        off, records = shapes.measure(family, "two, apart", (-1.0, 2.0))
+        assert abs(off).max() < 1e-3
+        assert records > 1e6
+        off, records = shapes.measure(family, "x and its square", (0.0, 1.0))
+        assert off[1] > 0.03
+        assert records < 2000
 
 
 def test_intervals_of_coverages_are_those_of_clopper_and_pearson(programs: ModuleType) -> None:

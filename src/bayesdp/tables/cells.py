@@ -102,7 +102,10 @@ def missing_texts(states: Collection[object] | None = None) -> tuple[str, ...]:
 
 
 def is_missing(table: Table, raw: Any, states: Collection[object] | None = None) -> Any:
-    """Whether a cell of a column with these declared states is missing, as an expression."""
+    """Whether a cell of `raw`, a column of the `table` with these `states`, is missing.
+
+    The answer is an expression. A text that is one of the `states` is not missing.
+    """
     if not table.text_cells:
         return raw.isnull()
     return raw.isnull() | raw.strip().isin(missing_texts(states))

@@ -376,7 +376,10 @@ def _contradictions(
 
 
 def refusal_in(entry: Entry) -> dict[str, Any]:
-    """A refused attempt, as `Ledger.refusals` lists it. Raises `ValueError` for what is none."""
+    """A refused attempt, as `Ledger.refusals` lists it.
+
+    Raises `ValueError` for what no ledger has written, and `InputError` for a cost that is none.
+    """
     said = said_in(entry)
     costs = {name: _double(said.get(name)) for name in ("dp_epsilon", "dp_rho")}
     _require(len({cost is None for cost in costs.values()}) == 1, "half of its cost is not there")

@@ -1,12 +1,15 @@
 """Processes that debit and store as fast as they can, and are killed at any moment.
 
-`python -m tests.accounting.stress URL SECONDS PROCESSES FOLDER [people]` forks so many, kills any
-of them again and again, and forks another in its place. Each writes to a file of its own in the
+`python -m tests.accounting.stress URL SECONDS PROCESSES FOLDER [people|full]` forks so many, kills
+any of them again and again, and forks another in its place. Each writes to a file of its own in the
 folder what it was given: the id of a debit once it may draw, and that of a result once it may be
 shown.
 
 With `people` each budget is that of two data sets, either of which a process debits. Every second
 pair is on its own at first, and some process puts the two together while others debit them.
+
+With `full` every other process finds the disk full after it has written a little: the system lets
+its files grow to so many bytes only.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import signal
 import sys
 import time
@@ -55,10 +59,19 @@ def paid(book: Ledger, name: str, people: str | None) -> str:
     return book.debit(name, "row", asked, study=str(os.getpid()), request={})
 
 
+def fill_disk(rng: random.Random, path: Path) -> None:
+    """Lets no file of this process grow beyond a few pages more than the ledger has now."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    size = path.stat().st_size + rng.randrange(20_000)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
 def work(book: Ledger, folder: Path, seed: int, kind: str) -> None:
     debited = debit_of_people if kind == "people" else debit_alone
     log = os.open(folder / f"{os.getpid()}.log", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     rng, number = random.Random(seed), seed // 16  # the first ones are used up soon
+    if kind == "full" and seed % 2 and book.path is not None:
+        fill_disk(rng, book.path)
     while True:
         try:
             release = debited(book, number, rng)

@@ -114,6 +114,36 @@ def test_killed_processes_on_data_sets_of_the_same_people_on_a_server(
     check_people(ledger(url), tmp_path / "logs", running.communicate(timeout=600)[0])
 
 
+@pytest.mark.prove
+def test_killed_processes_on_a_disk_that_fills_up(tmp_path: Path) -> None:
+    book = ledger(tmp_path / "ledger.db")
+    running = stressed(str(tmp_path / "ledger.db"), tmp_path / "logs", "full")
+    print(check(book, tmp_path / "logs", running.communicate(timeout=600)[0]))
+    errors = [log.read_text().count("a disk that takes") for log in (tmp_path / "logs").iterdir()]
+    assert sum(errors) > 1
+
+
+@pytest.mark.prove
+def test_killed_processes_whose_connections_are_lost(postgres: Server, tmp_path: Path) -> None:
+    url = postgres.ledger()
+    running, lost = stressed(url, tmp_path / "logs"), 0
+    while running.poll() is None:
+        time.sleep(0.3)
+        lost += terminate_some_connection(postgres)
+    print(check(ledger(url), tmp_path / "logs", running.communicate(timeout=600)[0]), lost)
+    assert lost > 1
+
+
+def terminate_some_connection(server: Server) -> int:
+    """Ends a connection of another process, whatever it does: 1 if there was one."""
+    with server.connect() as connection:
+        ended = connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+            "AND backend_type = 'client backend' ORDER BY random() LIMIT 1"
+        ).fetchall()
+    return len(ended)
+
+
 # -- a full disk -----------------------------------------------------------------------------------
 
 

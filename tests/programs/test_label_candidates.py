@@ -95,6 +95,9 @@ def f(db: Database[R]) -> Private[tuple[Category, Category, Int]]:
         (COUNT, '("u", 1)', "here stands a tuple"),
         ("sum(onehot(r.c) for r in db) if g == 'u' else 0", '("u", "v")', "not single numbers"),
         ("count(r for r in db if onehot(g)[0] == 1)", '("u", "v")', "onehot"),
+        (COUNT, "tuple(r.c for r in db)", "Private rows are not collected"),
+        (COUNT + " ** 2", '("u", "v")', "product of two private values"),
+        (COUNT, "()", "fixed without the data"),
     ],
 )
 def test_near_misses_are_refused(score: str, candidates: str, message: str) -> None:

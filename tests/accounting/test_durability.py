@@ -212,7 +212,7 @@ def miscount(path: Path) -> None:
 
 
 def no_text(path: Path) -> None:
-    """A keyword of the schema gets a byte that is no UTF-8, and SQLite's own message quotes it."""
+    """A keyword of the schema gets a byte that is not UTF-8, and SQLite's own message quotes it."""
     data = path.read_bytes()
     path.write_bytes(data.replace(b"CREATE TABLE", b"CREATE TABL\xff", 1))
 
@@ -242,7 +242,7 @@ DAMAGES = {
     "cut": (cut, "damaged"),
     "scribbled": (scribble, "damaged"),
     "miscounted": (miscount, "damaged .*Fragmentation"),
-    "a schema of other bytes": (no_text, "damaged .*no UTF-8"),
+    "a schema of other bytes": (no_text, "damaged .*not UTF-8"),
     "no table": (change("DROP TABLE entries"), "damaged .*table entries: it is not there"),
     "said to be of version 2": (
         change("UPDATE meta SET value = '2' WHERE key = 'version'"),

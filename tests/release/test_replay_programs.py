@@ -36,15 +36,13 @@ from tests.effort import in_full, runs
 from tests.programs.run.helpers import IMPORTS
 from tests.release.program_writer import ALL, Row, Spec, StudyWriter
 from tests.release.replayed import Loss, losses, played, share, total, within
+from tests.release.test_replay import LINE, PART, PERSON
 
 OWN = ["x", "k", "j", "t", "w", "b", "g"]
 WIDE = {
     "records": {name: [f"{name}_a", f"{name}_b"] for name in OWN},
     "position": {"name": "part", "values": ["a", "b"]},
 }
-PERSON = {"who": {"public": True}}
-PART = {"part": {"public": True, "states": ["a", "b"]}}
-LINE = {"line": {"public": True}}
 
 RECORDS: dict[str, Spec] = {
     "any rows": {"unit": "who", "max_rows": 3, "columns": PERSON},

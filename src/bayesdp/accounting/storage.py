@@ -347,7 +347,7 @@ class LedgerFile:
         except DBAPIError as error:
             raise self._explained(error) from error
         except UnicodeDecodeError as error:  # the reason why SQLite refuses it quotes its bytes
-            raise self.damaged("names in it are no UTF-8") from error
+            raise self.damaged("names in it are not UTF-8") from error
 
     def _explained(self, error: DBAPIError) -> LedgerError:
         code = str(getattr(error.orig, "sqlite_errorname", ""))

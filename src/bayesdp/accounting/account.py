@@ -60,9 +60,9 @@ class Account:
             for other in self.readings
             if other not in own and (other.subject_key(), other.total) != kind
         ]
-        declared = {**self.declared, dataset: (*own, reading)}
+        by_dataset = {**self.declared, dataset: (*own, reading)}
         readings = [*own, reading, *others]
-        return replace(self, readings=tuple(readings), declared=declared)
+        return replace(self, readings=tuple(readings), declared=by_dataset)
 
     def whose(self, dataset: str) -> str:
         """Whose budget it is, in words: of this data set, or of the people that it shares."""
@@ -138,9 +138,9 @@ def is_registered(dataset: str, account: Account, reading: Reading, *, only_if_f
             remedy="A study can't raise a total, nor lower one.",
         )
     if only_if_first and (own or (account.readings and not alike)):
-        kept = own or account.readings
-        nearest = min(kept, key=lambda other: len(differences(reading, other)))
-        there = "; ".join(registered.words() for registered in kept)
+        own_or_shared = own or account.readings
+        nearest = min(own_or_shared, key=lambda other: len(differences(reading, other)))
+        there = "; ".join(registered.words() for registered in own_or_shared)
         raise LedgerError(
             "budget",
             expected=f"a reading that is registered for {account.whose(dataset)} ({there})",
@@ -177,7 +177,7 @@ def _said(value: object) -> str:
 
 def _by_key(reading: Reading) -> dict[str, object]:
     """The parts of a reading under the names that they have in a study file."""
-    declared = {f"population.{key}": value for key, value in (reading.population or {}).items()}
+    by_key = {f"population.{key}": value for key, value in (reading.population or {}).items()}
     of_bdp = {
         "budget.adversary": reading.adversary,
         "budget.secrets": reading.secrets,
@@ -190,7 +190,7 @@ def _by_key(reading: Reading) -> dict[str, object]:
         "budget.epsilon": reading.total,
         "budget.delta": reading.delta,
         "the delta set aside for mechanisms": reading.mechanism_delta,
-        **(declared | of_bdp if reading.notion == "bdp" else {}),
+        **(by_key | of_bdp if reading.notion == "bdp" else {}),
     }
 
 
@@ -289,13 +289,13 @@ def check_names(dataset: str, unit: str) -> None:
     check_text("data.unit", unit)
 
 
-def check_unit(dataset: str, kept: str, unit: str) -> None:
+def check_unit(dataset: str, ledger_unit: str, unit: str) -> None:
     """Raises `LedgerError` where `unit` is not `kept`, the protected unit of `dataset`."""
-    if kept != unit:
+    if ledger_unit != unit:
         raise LedgerError(
             "data.unit",
             unit,
-            expected=f"'{kept}', the protected unit under which '{dataset}' is kept",
+            expected=f"'{ledger_unit}', the protected unit under which '{dataset}' is kept",
             remedy="Costs with different protected units don't add up: use another data set name.",
         )
 

@@ -21,10 +21,10 @@ CertificateDocument = Mapping[str, Any]
 
 def entry_of(document: CertificateDocument) -> Head | None:
     """The entry that a certificate says its debit is; `None` for one that says none."""
-    stated = document.get("ledger")
-    if not isinstance(stated, Mapping):
+    ledger_fields = document.get("ledger")
+    if not isinstance(ledger_fields, Mapping):
         return None
-    sequence, head = stated.get("sequence"), stated.get("head")
+    sequence, head = ledger_fields.get("sequence"), ledger_fields.get("head")
     if type(sequence) is not int or not isinstance(head, str):
         return None
     return Head(sequence, head)
@@ -78,9 +78,11 @@ def _other_result(log: Log, book: Book, document: CertificateDocument) -> str:
     if debit.result is None:
         return "the ledger has its debit and no result, though this one was handed out"
     try:
-        kept = decoded(json.loads, log.result(debit.result)).get("certificate")
+        kept_certificate = decoded(json.loads, log.result(debit.result)).get("certificate")
     except UndecodedError:
         return ""  # which is named where the ledger is held against itself
-    if not isinstance(kept, Mapping) or kept.get("digest") != document.get("digest"):
+    if not isinstance(kept_certificate, Mapping) or kept_certificate.get("digest") != document.get(
+        "digest"
+    ):
         return "the ledger keeps another certificate of its release"
     return ""

@@ -57,7 +57,7 @@ def by_analyst(
         spends = [Spend.from_dict(spend) for release in own for spend in release["spends"]]
         attempts = [attempt for attempt in refused if attempt["analyst"] == name]
         known = [attempt for attempt in attempts if attempt["dp_epsilon"] is not None]
-        asked = {
+        refused_sums = {
             part: sum_above(*(attempt[part] for attempt in known)) if known else None
             for part in ("dp_epsilon", "dp_rho")
         }
@@ -70,8 +70,8 @@ def by_analyst(
                 "dp_rho": cost.rho,
                 "dp_delta": cost.dp_delta,
                 "refused": len(attempts),
-                "refused_dp_epsilon": asked["dp_epsilon"],
-                "refused_dp_rho": asked["dp_rho"],
+                "refused_dp_epsilon": refused_sums["dp_epsilon"],
+                "refused_dp_rho": refused_sums["dp_rho"],
             }
         )
     return rows

@@ -116,8 +116,8 @@ def advanced(events: Sequence[Approximate], slack: float) -> ApproxDP:
     drift = math.fsum(e.times * e.dp_epsilon * math.tanh(e.dp_epsilon / 2) for e in events)
     square = math.fsum(e.times * e.dp_epsilon**2 for e in events)
     epsilon = up(drift + math.sqrt(2.0 * math.log(1.0 / slack) * square), 32)
-    kept = math.fsum(e.times * math.log1p(-e.dp_delta) for e in events)
-    delta = -math.expm1(math.log1p(-slack) + kept)
+    log_no_failure = math.fsum(e.times * math.log1p(-e.dp_delta) for e in events)
+    delta = -math.expm1(math.log1p(-slack) + log_no_failure)
     return ApproxDP(min(epsilon, basic(events).epsilon), min(1.0, up(delta, 64)))
 
 

@@ -72,13 +72,13 @@ def chosen(
     last = None if until is None else time_of(until, "until")
     if first is not None and last is not None and last < first:
         raise InputError("until", str(until), expected=f"a time after {since}, the first one")
-    named = [shown["dataset"] for shown in datasets] + [row["dataset"] for row in refusals]
+    named = [listing["dataset"] for listing in datasets] + [row["dataset"] for row in refusals]
     if dataset is not None and dataset not in named:
         raise unknown_name("dataset", dataset, named)
-    datasets = [shown for shown in datasets if dataset in (None, shown["dataset"])]
+    datasets = [listing for listing in datasets if dataset in (None, listing["dataset"])]
     refusals = [row for row in refusals if dataset in (None, row["dataset"])]
-    made = [release for shown in datasets for release in shown["releases"]]
-    analysts = {entry["analyst"] for entry in (*made, *refusals)}
+    listed = [release for listing in datasets for release in listing["releases"]]
+    analysts = {entry["analyst"] for entry in (*listed, *refusals)}
     if analyst is not None and analyst not in analysts:
         raise unknown_name("analyst", analyst, analysts)
 
@@ -93,9 +93,9 @@ def chosen(
 
     attempts = kept(refusals)
     rows = []
-    for shown in datasets:
-        releases = kept(shown["releases"])
-        own = [row for row in attempts if row["dataset"] == shown["dataset"]]
+    for listing in datasets:
+        releases = kept(listing["releases"])
+        own = [row for row in attempts if row["dataset"] == listing["dataset"]]
         changes = {"releases": releases, "refusals": len(own)}
-        rows.append({**shown, **changes, "analysts": by_analyst(releases, own)})
+        rows.append({**listing, **changes, "analysts": by_analyst(releases, own)})
     return rows, attempts

@@ -45,8 +45,8 @@ def ledger_content(ledger: str, *, migrated: str = "") -> str:
 
     `migrated` is the version of the file that was brought up to this one.
     """
-    said = {"format": FORMAT, "version": VERSION, "id": ledger}
-    return canonical_json(said | ({"migrated": migrated} if migrated else {}))
+    content = {"format": FORMAT, "version": VERSION, "id": ledger}
+    return canonical_json(content | ({"migrated": migrated} if migrated else {}))
 
 
 def columns_content(columns: Mapping[str, bool], by: str | None = None) -> str:
@@ -77,8 +77,8 @@ def release_content(
 
     `analyst` is whose it is, `study` and `request` what asked for it, `spends` what it costs.
     """
-    said = {"analyst": analyst, "study": study, "request": request}
-    return canonical_json(said | {"spends": [_plain(spend) for spend in spends]})
+    content = {"analyst": analyst, "study": study, "request": request}
+    return canonical_json(content | {"spends": [_plain(spend) for spend in spends]})
 
 
 def refusal_content(*, analyst: str, study: str, reason: str, cost: Cost | None) -> str:
@@ -87,10 +87,10 @@ def refusal_content(*, analyst: str, study: str, reason: str, cost: Cost | None)
     `analyst` is whose attempt it was, `study` what asked, `reason` why it was refused, `cost` what
     the release would have cost, where that is known.
     """
-    said: dict[str, Any] = {"analyst": analyst, "study": study, "reason": reason}
+    content: dict[str, Any] = {"analyst": analyst, "study": study, "reason": reason}
     if cost is not None:
-        said |= {"dp_epsilon": cost.dp_epsilon, "dp_rho": cost.rho}
-    return canonical_json(said)
+        content |= {"dp_epsilon": cost.dp_epsilon, "dp_rho": cost.rho}
+    return canonical_json(content)
 
 
 def share_content(*, analyst: str, share: float, by: str) -> str:
@@ -226,9 +226,9 @@ class Book:
             _require(aware, "its time has no offset from UTC")
         match entry.kind:
             case "ledger":
-                said = said_in(entry)
-                kept = said["format"], said["version"]
-                _require(kept == (FORMAT, VERSION), "it is of another format or version")
+                content = said_in(entry)
+                ledger_format = content["format"], content["version"]
+                _require(ledger_format == (FORMAT, VERSION), "it is of another format or version")
             case "dataset":
                 _require(entry.dataset not in self.datasets, "the data set was there before")
                 unit = _text(said_in(entry), "unit")
@@ -251,14 +251,14 @@ class Book:
             case "refusal":
                 self.refused.append(entry)
             case "share":
-                said = said_in(entry)
-                record, analyst = self._of(entry), _text(said, "analyst")
-                record.shares[analyst] = _share(said["share"])
+                content = said_in(entry)
+                record, analyst = self._of(entry), _text(content, "analyst")
+                record.shares[analyst] = _share(content["share"])
                 record.shared_at[analyst] = entry.sequence
             case "frozen":
-                said = said_in(entry)
-                freeze = Freeze(_text(said, "by"), _text(said, "reason"), entry.time)
-                self._of(entry).frozen = freeze if _flag(said["frozen"]) else None
+                content = said_in(entry)
+                freeze = Freeze(_text(content, "by"), _text(content, "reason"), entry.time)
+                self._of(entry).frozen = freeze if _flag(content["frozen"]) else None
             case "people":
                 record, people = self._of(entry), _text(said_in(entry), "people")
                 _require(record.people is None, "the people of its data set were named before")
@@ -326,19 +326,19 @@ def _account(record: DatasetRecord, sharing: Sequence[DatasetRecord]) -> Account
     """The account of `record`, the first of the data sets that are `sharing` its budget."""
     debits = sorted(
         ((debit, member) for member in sharing for debit in member.debits),
-        key=lambda made: made[0].entry.sequence,
+        key=lambda pair: pair[0].entry.sequence,
     )
-    declared = {member.name: member.own_readings() for member in sharing}
-    readings = list(declared[record.name])  # each is a promise about the columns that it names
+    own_readings = {member.name: member.own_readings() for member in sharing}
+    readings = list(own_readings[record.name])  # each is a promise about the columns that it names
     alike = {(reading.subject_key(), reading.total) for reading in readings}
     for member in sharing[1:]:
-        for reading in declared[member.name]:  # whose columns make no other level
+        for reading in own_readings[member.name]:  # whose columns make no other level
             kind = reading.subject_key(), reading.total
             if kind not in alike:
                 alike.add(kind)
                 readings.append(reading)
     columns = {name: flag for member in sharing for name, flag in member.columns.items()}
-    given = sorted((number, who, m) for m in sharing for who, number in m.shared_at.items())
+    memberships = sorted((number, who, m) for m in sharing for who, number in m.shared_at.items())
     return Account(
         unit=record.unit,
         readings=tuple(readings),
@@ -348,8 +348,8 @@ def _account(record: DatasetRecord, sharing: Sequence[DatasetRecord]) -> Account
         releases=len(debits),
         since=min((debit.entry.time for debit, _ in debits), default=""),
         people=record.people,
-        declared=declared,
-        shares={who: member.shares[who] for _, who, member in given},
+        declared=own_readings,
+        shares={who: member.shares[who] for _, who, member in memberships},
     )
 
 
@@ -380,13 +380,13 @@ def refusal_in(entry: Entry) -> dict[str, Any]:
 
     Raises `ValueError` for what no ledger has written, and `InputError` for a cost that is none.
     """
-    said = said_in(entry)
-    costs = {name: _double(said.get(name)) for name in ("dp_epsilon", "dp_rho")}
+    content = said_in(entry)
+    costs = {name: _double(content.get(name)) for name in ("dp_epsilon", "dp_rho")}
     _require(len({cost is None for cost in costs.values()}) == 1, "half of its cost is not there")
-    _require(said["reason"] in get_args(RefusalReason), "its reason is not a reason")
+    _require(content["reason"] in get_args(RefusalReason), "its reason is not a reason")
     return {
         "dataset": entry.dataset,
-        **{name: _text(said, name) for name in ("analyst", "study", "reason")},
+        **{name: _text(content, name) for name in ("analyst", "study", "reason")},
         "time": entry.time,
         **costs,
     }
@@ -402,9 +402,9 @@ def _require(holds: bool, problem: str) -> None:
         raise ValueError(problem)
 
 
-def _text(said: Mapping[str, Any], name: str) -> str:
+def _text(content: Mapping[str, Any], name: str) -> str:
     """What an entry has said by a name, which can be printed."""
-    text = said[name]
+    text = content[name]
     _require(isinstance(text, str), f"its '{name}' is not a text")
     text.encode()  # a ValueError for half a letter
     return str(text)
@@ -427,10 +427,10 @@ def _flags(columns: Mapping[str, object]) -> dict[str, bool]:
 
 def said_in(entry: Entry) -> dict[str, Any]:
     """What an entry says, as plain data. Raises `ValueError` for what no ledger has written."""
-    said = json.loads(entry.content)
-    _require(isinstance(said, dict), "its content is not an object")
-    _text({"by": said.get("by", "")}, "by")
-    return dict(said)
+    content = json.loads(entry.content)
+    _require(isinstance(content, dict), "its content is not an object")
+    _text({"by": content.get("by", "")}, "by")
+    return dict(content)
 
 
 def result_of(text: str) -> dict[str, Any]:
@@ -461,11 +461,11 @@ def claim_in(result: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @lru_cache(maxsize=16384)
 def _spends_of(entry: Entry, unit: str, people: str | None) -> tuple[Spend, ...]:
-    said = said_in(entry)
-    _text(said, "analyst"), _text(said, "study")
-    _require(isinstance(said["request"], dict), "its 'request' is not an object")
+    content = said_in(entry)
+    _text(content, "analyst"), _text(content, "study")
+    _require(isinstance(content["request"], dict), "its 'request' is not an object")
     named = {"dataset": entry.dataset, "unit": unit, "people": people}
-    return tuple(Spend.from_dict({**item, **named}) for item in said["spends"])
+    return tuple(Spend.from_dict({**item, **named}) for item in content["spends"])
 
 
 _WRITTEN: list[tuple[str, Reading]] = []
@@ -482,8 +482,8 @@ def _reading(content: str) -> Reading:
     for written, reading in _WRITTEN:
         if content == written:
             return reading
-    said = json.loads(content)
-    _text({"by": said.get("by", "")}, "by")
-    reading = Reading.from_dict(said["reading"])
-    _require(reading.key() == said["key"], "a reading doesn't match its key")
+    fields = json.loads(content)
+    _text({"by": fields.get("by", "")}, "by")
+    reading = Reading.from_dict(fields["reading"])
+    _require(reading.key() == fields["key"], "a reading doesn't match its key")
     return reading

@@ -75,9 +75,9 @@ def _entry_of(line: str, place: str) -> tuple[Entry, str | None]:
         content = canonical_json(plain["content"])
         fields = [content if name == "content" else plain[name] for name in FIELDS]
         text = plain.get("result")
-        due = {*FIELDS, "result"} if plain["kind"] == "result" else set(FIELDS)
+        expected_fields = {*FIELDS, "result"} if plain["kind"] == "result" else set(FIELDS)
         types = [int, *[str] * (len(FIELDS) - 1)]
-        if set(plain) != due or [type(item) for item in fields] != types:
+        if set(plain) != expected_fields or [type(item) for item in fields] != types:
             raise ValueError("other fields than an entry has")
         "".join([*fields[1:], text or ""]).encode()  # a ValueError for half a letter
         if text is not None and result_content(text) != content:

@@ -49,8 +49,8 @@ class CompositionRefusal(Refusal):
 
     def __init__(self, problem: str, counterexample: str, remedy: str) -> None:
         self.counterexample = counterexample
-        shown = COUNTEREXAMPLES[counterexample]
-        super().__init__(f"{problem} Counterexample '{counterexample}': {shown}. {remedy}")
+        example = COUNTEREXAMPLES[counterexample]
+        super().__init__(f"{problem} Counterexample '{counterexample}': {example}. {remedy}")
 
 
 def named_alike(records: Iterable[RecordId]) -> frozenset[RecordId]:
@@ -205,8 +205,8 @@ def _check_blocks(blocks: Indexed | Public | Private, parts: int) -> None:
             remedy="Put the parts one after the other instead.",
         )
     if isinstance(blocks, Public):
-        made = [Block(blocks.column, block_values) for block_values in blocks.values]
-        if not usable_axes(made):
+        single_blocks = [Block(blocks.column, block_values) for block_values in blocks.values]
+        if not usable_axes(single_blocks):
             raise InputError(
                 "parallel", blocks.column, expected="values of one kind: all texts, or all numbers"
             )

@@ -26,7 +26,7 @@ def dataset_listed(
     `log` has the texts of results, `record` is what it says of the data set and `account` the same
     as objects; `limits` computes levels, and `refused` are the attempts on the data set.
     """
-    made = [release_listed(log, record, debit) for debit in record.debits]
+    releases = [release_listed(log, record, debit) for debit in record.debits]
     cost = total_cost(account.spends)
     return {
         "dataset": record.name,
@@ -37,9 +37,9 @@ def dataset_listed(
         "spent_rho": cost.rho,
         "spent_delta": cost.dp_delta,
         "readings": [limits.read(reading, account.spends) for reading in account.readings],
-        "releases": made,
+        "releases": releases,
         "refusals": len(refused),
-        "analysts": by_analyst(made, refused),
+        "analysts": by_analyst(releases, refused),
         "shares": dict(sorted(account.shares.items())),
         "frozen": None if record.frozen is None else asdict(record.frozen),
     }
@@ -52,13 +52,13 @@ def release_listed(log: Log, record: DatasetRecord, debit: DebitRecord) -> dict[
     `head` are the number and the hash of the debit's entry. Raises `UndecodedError` for an entry
     that no ledger has written.
     """
-    said = debit.said
+    content = debit.said
     release: dict[str, Any] = {
         "id": debit.id,
         "sequence": debit.entry.sequence,
         "head": debit.entry.hash,
         "time": debit.entry.time,
-        **decoded(lambda: {name: said[name] for name in ("analyst", "study")}),
+        **decoded(lambda: {name: content[name] for name in ("analyst", "study")}),
         "status": "debited" if debit.result is None else "released",
         "spends": [spend.to_dict() for spend in record.spends(debit)],
     }

@@ -33,8 +33,8 @@ def shape(name: str) -> str:
     """
     plain = unicodedata.normalize("NFKC", name).translate(_CAPITALS)
     folded = unicodedata.normalize("NFKD", plain.casefold())
-    kept = (letter for letter in folded if unicodedata.category(letter)[0] in "LNS")
-    return "".join(kept).translate(_TABLE).translate(_TABLE)
+    letters = (letter for letter in folded if unicodedata.category(letter)[0] in "LNS")
+    return "".join(letters).translate(_TABLE).translate(_TABLE)
 
 
 def lookalike(name: str, names: Iterable[str]) -> str | None:

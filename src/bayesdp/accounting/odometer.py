@@ -78,12 +78,12 @@ class Odometer:
     def _with(self, spends: Sequence[Spend]) -> tuple[Spend, ...]:
         for spend in spends:
             ours = {"dataset": self.dataset, "unit": self.unit}
-            for name, due in ours.items():
-                if getattr(spend, name) != due:
+            for name, increase in ours.items():
+                if getattr(spend, name) != increase:
                     raise InputError(
                         f"spend.{name}",
                         getattr(spend, name),
-                        expected=f"'{due}': costs of different ones don't add up",
+                        expected=f"'{increase}': costs of different ones don't add up",
                     )
         return (*self._spends, *spends)
 

@@ -158,23 +158,23 @@ def _require_other_names(dataset: str, people: str | None, book: Book) -> None:
     """
     if people is None:
         key, name, other = "data.dataset", dataset, "that of people"
-        taken = theirs = _alike(dataset, book.people)
+        lookalike = theirs = _alike(dataset, book.people)
     else:
         key, name, other = "data.people", people, "that of a data set"
-        taken = None if people in book.people else _alike(people, book.datasets)
-        theirs = None if taken is None else book.datasets[taken].people
-    if taken is None:
+        lookalike = None if people in book.people else _alike(people, book.datasets)
+        theirs = None if lookalike is None else book.datasets[lookalike].people
+    if lookalike is None:
         return
     remedy = (
         f"write people = {json.dumps(theirs)} below [data]."
         if theirs is not None
         else "let that data set share their budget: "
-        f"`{shlex.join(['bayesdp', 'ledger', 'people', name, taken])}`."
+        f"`{shlex.join(['bayesdp', 'ledger', 'people', name, lookalike])}`."
     )
     raise LedgerError(
         key,
         name,
-        expected=f"a name that does not look like '{taken}', which is {other} in this ledger "
+        expected=f"a name that does not look like '{lookalike}', which is {other} in this ledger "
         "and has another budget",
         remedy=f"If the same people are meant, {remedy} If not, 'bayesdp ledger register STUDY' "
         "takes this name.",
@@ -218,9 +218,9 @@ def _check_elsewhere(
             if candidate.subject_key() == reading.subject_key()
         ]
         spoken = [{*candidate.covers, *candidate.independent} for candidate in alike]
-        read = {name for spend in spends if spend.dataset == other for name in spend.reads}
-        if not any(read <= names for names in spoken):
-            missing = sorted(read - set().union(*spoken))
+        columns_read = {name for spend in spends if spend.dataset == other for name in spend.reads}
+        if not any(columns_read <= names for names in spoken):
+            missing = sorted(columns_read - set().union(*spoken))
             about = f" that speaks of {', '.join(missing)}" if missing else ""
             raise LedgerError(
                 "population",

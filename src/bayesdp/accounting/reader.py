@@ -257,19 +257,19 @@ class LedgerReader:
                 self._limits.previewed(registered, account.spends, spends)
                 for registered in account.readings
             ]
-            counted = account.counted_words()
+            counted_words = account.counted_words()
             try:
                 stop = stopped(book, dataset, account, self._limits, self._who(analyst), spends)
                 broken = [] if stop is not None else self._limits.broken(account, spends)
             except UnreadDeltaError as error:  # smaller costs may have the same deltas
-                return Preview(readings, str(error), 0.0, counted)
+                return Preview(readings, str(error), 0.0, counted_words)
         if stop is not None:
-            return Preview(readings, stop.words, 0.0, counted, stop.reason)
+            return Preview(readings, stop.words, 0.0, counted_words, stop.reason)
         if not broken:
-            return Preview(readings, None, counted=counted)
+            return Preview(readings, None, counted=counted_words)
         fits = self._limits.fits(account, spends)
         refusal = self._limits.refusal(dataset, account, spends, broken, fits)
-        return Preview(readings, refusal, fits, counted)
+        return Preview(readings, refusal, fits, counted_words)
 
     def entries(
         self, **only: Unpack[EntryFilter]

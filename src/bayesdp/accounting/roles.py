@@ -370,21 +370,21 @@ def rule_faults(connection: Connection, schema: str) -> tuple[list[LedgerFault],
     `schema` is the name of the ledger's schema. No triggers at all is a ledger without roles.
     """
     missing, faults, indexes = set(_TRIGGERS), [], set()
-    asked = connection.exec_driver_sql(_RULES, (_SETTINGS, schema, schema))
-    for kind, table, name, function, number, late, usual, text in asked:
+    triggers = connection.exec_driver_sql(_RULES, (_SETTINGS, schema, schema))
+    for kind, table, name, function, number, late, usual, text in triggers:
         if kind == "index":
             if (table, number, late) == ("entries", 0, False) and text.endswith(
                 f" USING btree ({_INDEXES.get(name)})"
             ):
                 indexes.add(name)
             continue
-        due = _TRIGGERS.get((table, name))
-        if due is None:
+        expected = _TRIGGERS.get((table, name))
+        if expected is None:
             words = f"a ledger has none on the table {table}: remove it"
             faults.append(LedgerFault(f"trigger {name}", words))
             continue
         missing.discard((table, name))
-        as_made = (name, due[0], due[3], True, _body(name, schema))
+        as_made = (name, expected[0], expected[3], True, _body(name, schema))
         if (function, number, late, usual, text) != as_made:
             words = f"on the table {table} it is not as `bayesdp ledger grants` makes it"
             faults.append(LedgerFault(f"trigger {name}", f"{words}: {_AGAIN}"))

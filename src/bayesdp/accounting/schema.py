@@ -89,22 +89,22 @@ def version_of(connection: Connection, where: str, *, there: bool | None = None)
     Raises `LedgerError` for a database that is not a ledger, or is of another version; `where`
     names it in the message, and `there` says whether it has the table `meta`, if that is known.
     """
-    kept: dict[str, str] = {}
+    meta_values: dict[str, str] = {}
     if inspect(connection).has_table("meta") if there is None else there:
-        kept = {str(key): str(value) for key, value in connection.execute(select(meta))}
-    if kept.get("format") != FORMAT:
+        meta_values = {str(key): str(value) for key, value in connection.execute(select(meta))}
+    if meta_values.get("format") != FORMAT:
         raise LedgerError(
             "ledger",
             where,
             expected="a bayesdp ledger; this database is something else",
             remedy="Name the ledger's own file, or one that doesn't exist yet.",
         )
-    version = kept.get("version", "")
+    version = meta_values.get("version", "")
     if version not in (VERSION, MIGRATED):
         raise LedgerError(
             "ledger",
             where,
-            expected=f"a ledger of version {VERSION}; this one has {kept.get('version')!r}",
+            expected=f"a ledger of version {VERSION}; this one has {meta_values.get('version')!r}",
             remedy="Use the version of bayesdp that wrote it. Nothing was changed.",
         )
     return version
@@ -155,8 +155,8 @@ class Log:
         if self.texts is not None:
             text = self.texts.get(entry.sequence)
         else:
-            wanted = select(results.c.result).where(results.c.entry == entry.sequence)
-            text = self.connection.scalar(wanted)
+            query = select(results.c.result).where(results.c.entry == entry.sequence)
+            text = self.connection.scalar(query)
         if not isinstance(text, str) or result_content(text) != entry.content:
             raise UndecodedError(f"entry {entry.sequence}: the text of its result is another")
         return text
@@ -205,10 +205,10 @@ def rows_of(connection: Connection, first: int | None = None) -> Sequence[EntryR
 
     With a `first` number only those from there on.
     """
-    wanted = select(*FIELDS).order_by(entries.c.sequence)
+    query = select(*FIELDS).order_by(entries.c.sequence)
     if first is not None:
-        wanted = wanted.where(entries.c.sequence >= first)
-    return connection.execute(wanted).all()
+        query = query.where(entries.c.sequence >= first)
+    return connection.execute(query).all()
 
 
 def read(connection: Connection) -> Log:

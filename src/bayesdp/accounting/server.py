@@ -209,12 +209,12 @@ class LedgerServer:
             )
 
         def started(connection: Connection) -> None:
-            asked = connection.get_execution_options()
-            if asked["ledger_lock"]:
+            options = connection.get_execution_options()
+            if options["ledger_lock"]:
                 # Before the transaction: its view of the ledger begins after the wait.
                 key = lock_key(self._address.schema)
                 connection.exec_driver_sql(f"SELECT pg_advisory_lock({key})")
-            connection.exec_driver_sql(asked["ledger_begin"])
+            connection.exec_driver_sql(options["ledger_begin"])
 
         engine = create_engine("postgresql+psycopg://", creator=connect, poolclass=NullPool)
         event.listen(engine, "connect", prepare, insert=True)
@@ -247,8 +247,8 @@ class LedgerServer:
         if code in ("42501", "25006"):
             return self._error(f"a ledger that this user may use so ({words})", self._right(words))
         if code == REFUSED:
-            said = error.orig.diag  # type: ignore[union-attr]
-            return self._error(str(said.message_primary), str(said.message_hint))
+            message = error.orig.diag  # type: ignore[union-attr]
+            return self._error(str(message.message_primary), str(message.message_hint))
         if code.startswith(_LOST) or not code:
             return self._error(
                 f"a connection that holds ({words})",

@@ -93,9 +93,9 @@ def stopped(
 def frozen_words(record: DatasetRecord) -> str:
     """That a data set is frozen: since when, by whom and why."""
     assert record.frozen is not None
-    said = record.frozen
-    why = f" ({as_shown(said.reason)})" if said.reason else ""
-    since = f"by {as_shown(said.by)} at {to_the_second(said.time)}{why}"
+    freeze = record.frozen
+    why = f" ({as_shown(freeze.reason)})" if freeze.reason else ""
+    since = f"by {as_shown(freeze.by)} at {to_the_second(freeze.time)}{why}"
     return (
         f"The data set '{record.name}' was frozen {since}: nothing is released from it. The "
         "curator ends that with `bayesdp ledger thaw`."

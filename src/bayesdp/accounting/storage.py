@@ -166,8 +166,8 @@ class LedgerFile:
 
         Closing it would free the locks that SQLite holds in this process.
         """
-        kept = self.path.stat()
-        return kept.st_dev, kept.st_ino, kept.st_size, kept.st_mtime_ns
+        stat = self.path.stat()
+        return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
 
     def _log(
         self, connection: Connection, old: Callable[[Connection, str], Log], *, whole: bool = False
@@ -396,15 +396,15 @@ class LedgerFile:
 
 def structure_faults(connection: Connection) -> Iterator[LedgerFault]:
     """What a ledger's file has beside its tables, such as a trigger, or in the place of one."""
-    due = {name: schema.definition(name) for name in schema.DEFINITIONS}
+    definitions = {name: schema.definition(name) for name in schema.DEFINITIONS}
     items = connection.exec_driver_sql("SELECT type, name, tbl_name, sql FROM sqlite_master")
     for kind, name, table, text in items:
-        if kind == "table" and name in due:
-            if text != due[name]:
+        if kind == "table" and name in definitions:
+            if text != definitions[name]:
                 yield LedgerFault(f"table {name}", "it is not as a ledger makes it")
-            del due[name]
+            del definitions[name]
         elif not (kind == "index" and name.startswith("sqlite_autoindex_") and text is None):
             about = f" on the table {table}" if table != name else ""
             yield LedgerFault(f"{kind} {name}", f"a ledger has none{about}: remove it")
-    for name in due:
+    for name in definitions:
         yield LedgerFault(f"table {name}", "it is not there")

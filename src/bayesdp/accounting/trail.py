@@ -68,23 +68,23 @@ def _time(line: Mapping[str, Any]) -> datetime:
 
 
 def _line(entry: Entry, book: Book) -> dict[str, Any]:
-    said = refusal_in(entry) if entry.kind == "refusal" else said_in(entry)
+    content = refusal_in(entry) if entry.kind == "refusal" else said_in(entry)
     debit = book.debits[entry.release] if entry.kind in ("release", "result") else None
-    who = debit.said["analyst"] if debit is not None else said.get("analyst")
+    who = debit.said["analyst"] if debit is not None else content.get("analyst")
     line = {
         "sequence": entry.sequence,
         "time": entry.time,
         "event": EVENTS[entry.kind],
         "dataset": entry.dataset or None,
-        "analyst": said.get("by", who),
-        "study": said.get("study") if debit is None else debit.said["study"],
-        "dp_epsilon": said.get("dp_epsilon"),
-        "dp_rho": said.get("dp_rho"),
+        "analyst": content.get("by", who),
+        "study": content.get("study") if debit is None else debit.said["study"],
+        "dp_epsilon": content.get("dp_epsilon"),
+        "dp_rho": content.get("dp_rho"),
         "dp_delta": None,
         "release": entry.release or None,
-        "detail": _detail(entry, said, book),
+        "detail": _detail(entry, content, book),
     }
-    if entry.kind == "frozen" and not said["frozen"]:
+    if entry.kind == "frozen" and not content["frozen"]:
         line["event"] = "thawed"
     if entry.kind == "release":
         cost = total_cost(book.datasets[entry.dataset].spends(book.debits[entry.release]))
@@ -93,26 +93,26 @@ def _line(entry: Entry, book: Book) -> dict[str, Any]:
     return line
 
 
-def _detail(entry: Entry, said: Mapping[str, Any], book: Book) -> str:
+def _detail(entry: Entry, content: Mapping[str, Any], book: Book) -> str:
     """What more an entry of the `book` says, in words; `said` is its content."""
     match entry.kind:
         case "dataset":
-            return f"one record: {said['unit']}"
+            return f"one record: {content['unit']}"
         case "columns":
             words = {True: "private", False: "public"}
-            return ", ".join(f"{name} {words[flag]}" for name, flag in said["columns"].items())
+            return ", ".join(f"{name} {words[flag]}" for name, flag in content["columns"].items())
         case "reading":
             return reading_of(entry).words()
         case "release":
-            return ", ".join(dict.fromkeys(str(spend["query"]) for spend in said["spends"]))
+            return ", ".join(dict.fromkeys(str(spend["query"]) for spend in content["spends"]))
         case "refusal":
-            return f"because of: {said['reason']}"
+            return f"because of: {content['reason']}"
         case "share":
             people = book.datasets[entry.dataset].people
             whose = "its budget" if people is None else f"the budget of the people '{people}'"
-            return f"{said['analyst']} may spend {said['share']:g} of {whose}"
+            return f"{content['analyst']} may spend {content['share']:g} of {whose}"
         case "frozen":
-            return str(said["reason"])
+            return str(content["reason"])
         case "people":
-            return f"one budget with all data sets of the people '{said['people']}'"
+            return f"one budget with all data sets of the people '{content['people']}'"
     return ""

@@ -159,14 +159,14 @@ class Transaction(Generic[Shown]):
         release = self._paid_for("draw")
         self._next = "store"
         try:
-            shown, result = self._drawing.draw(release)
+            answer, result = self._drawing.draw(release)
             text = plain_text(result)  # else it could not be stored
         except Exception as error:
             # Whatever it is: those who read the error must learn that it has been paid for. Its own
             # traceback may lead to private values.
             failure = error
         else:
-            self._drawn = shown, text
+            self._drawn = answer, text
             return
         quoted = self._drawing.reads_released_only
         problem = error_words(failure, quoted=quoted)
@@ -202,8 +202,8 @@ class Transaction(Generic[Shown]):
 
     def _require(self, step: Stage) -> None:
         if self._next != step:
-            due = f"'{self._next}' is next" if self._next else "it is over"
-            raise RuntimeError(f"'{step}' is out of order in a release: {due}")
+            next_step = f"'{self._next}' is next" if self._next else "it is over"
+            raise RuntimeError(f"'{step}' is out of order in a release: {next_step}")
 
     def _paid_for(self, step: Stage) -> ReleaseId:
         self._require(step)
@@ -247,11 +247,11 @@ def refusals_noted(
     Such a refusal is one bit about the data, free of charge: it must at least leave a trace. The
     list is for the spends that the release would have, as soon as they are known.
     """
-    asked: list[Spend] = []
+    requested: list[Spend] = []
     try:
-        yield asked
+        yield requested
     except TableMismatchError:
-        ledger.refused(dataset, study, "table", analyst=analyst, spends=asked)
+        ledger.refused(dataset, study, "table", analyst=analyst, spends=requested)
         raise
 
 

@@ -156,7 +156,7 @@ def forget() -> None:
 def _put(place: str, known: Remembered) -> None:
     other = _KNOWN.pop(place, None)  # of a thread that was quicker, and may have seen more
     if other is not None and other.entries[0] == known.entries[0]:
-        known = max(known, other, key=lambda seen: len(seen.entries))
+        known = max(known, other, key=lambda remembered: len(remembered.entries))
     _KNOWN[place] = known
     while len(_KNOWN) > MOST_LEDGERS:
         _KNOWN.pop(next(iter(_KNOWN)), None)

@@ -35,13 +35,13 @@ def content_faults(log: Log, limits: Limits) -> Iterator[LedgerFault]:
         yield LedgerFault("ledger", str(error))
         return
     yield from _result_faults(log, book)
-    seen = set[tuple[str, str]]()
+    identifiers = set[tuple[str, str]]()
     for record in book.datasets.values():
         account = book.account(record.name)
         for name, words in column_faults(account):
             place = account.whose(record.name).removeprefix("the ")
-            if (place, name) not in seen:  # those who share people share what is wrong
-                seen.add((place, name))
+            if (place, name) not in identifiers:  # those who share people share what is wrong
+                identifiers.add((place, name))
                 yield LedgerFault(place, words)
         try:
             for reading in account.readings if account.people is not None else ():
@@ -61,11 +61,11 @@ def content_faults(log: Log, limits: Limits) -> Iterator[LedgerFault]:
 
 
 def _result_faults(log: Log, book: Book) -> Iterator[LedgerFault]:
-    due = set()
+    with_result = set()
     for debit in book.debits.values():
         if debit.result is None:
             continue
-        due.add(debit.result.sequence)
+        with_result.add(debit.result.sequence)
         try:
             decoded(result_of, log.result(debit.result))
         except UndecodedError as error:
@@ -73,7 +73,7 @@ def _result_faults(log: Log, book: Book) -> Iterator[LedgerFault]:
     if log.texts is not None:
         return
     for number in log.connection.scalars(select(schema.results.c.entry)):
-        if number not in due:
+        if number not in with_result:
             yield LedgerFault("table results", f"a result of entry {number}, which is about none")
 
 

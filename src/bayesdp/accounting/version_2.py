@@ -100,8 +100,8 @@ def migrate(connection: Connection, ledger: str) -> Log:
     insert(connection, log.entries, log.texts)
     connection.exec_driver_sql("DROP TABLE meta")
     connection.exec_driver_sql(definition("meta"))
-    kept = {"format": FORMAT, "version": VERSION}
-    for key, value in kept.items():
+    meta_values = {"format": FORMAT, "version": VERSION}
+    for key, value in meta_values.items():
         connection.execute(
             text("INSERT INTO meta VALUES (:key, :value)"), {"key": key, "value": value}
         )
@@ -158,8 +158,8 @@ def _releases(
         if result is not None:
             json.loads(result.result)  # a ValueError where no ledger has written it
             later = max(time, result.time)
-            said = result_content(result.result)
-            yield _Row(later, "result", said, row.dataset, row.id, result.result)
+            result_text = result_content(result.result)
+            yield _Row(later, "result", result_text, row.dataset, row.id, result.result)
     if spends or results_of:
         raise ValueError(f"rows of a release that is not there: {min([*spends, *results_of])}")
 
@@ -195,8 +195,12 @@ def _refusals(connection: Connection) -> Iterator[_Row]:
     if inspect(connection).has_table("refused_costs"):
         costs = {row.refusal: row for row in _all(connection, "SELECT * FROM refused_costs")}
     for row in _all(connection, "SELECT * FROM refusals ORDER BY sequence"):
-        asked = costs.get(row.sequence)
-        cost = None if asked is None else Cost(any=asked.dp_epsilon, rho_any=asked.rho)
+        refused_cost = costs.get(row.sequence)
+        cost = (
+            None
+            if refused_cost is None
+            else Cost(any=refused_cost.dp_epsilon, rho_any=refused_cost.rho)
+        )
         content = refusal_content(
             analyst=row.analyst, study=row.study, reason=row.reason, cost=cost
         )

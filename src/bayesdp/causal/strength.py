@@ -59,12 +59,12 @@ def strengths(
     strength outside [0, 1].
     """
     weaker = [weakened(model, strength) for strength in at]
-    seen = [variant.see(channel, record) for variant in weaker]
-    done = [variant.do(channel, record) for variant in weaker]
+    seeing = [variant.see(channel, record) for variant in weaker]
+    doing = [variant.do(channel, record) for variant in weaker]
     return Strengths(
         model.see(channel, record).record,
         model.compiled(channel).dp_epsilon,
         tuple(at),
-        tuple(effect.epsilon for effect in seen),
-        tuple(effect.epsilon for effect in done),
+        tuple(effect.epsilon for effect in seeing),
+        tuple(effect.epsilon for effect in doing),
     )

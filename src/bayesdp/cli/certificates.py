@@ -36,8 +36,8 @@ def verify(
     else:
         lines = str(verification)
         typer.echo(lines)
-        shown = any(line.startswith("Signature: ") for line in lines.splitlines())
-        if trusted and verification.signature == "not signed" and not shown:
+        names_signature = any(line.startswith("Signature: ") for line in lines.splitlines())
+        if trusted and verification.signature == "not signed" and not names_signature:
             typer.echo("Signature: not signed")
     missing = bool(trusted) and verification.signature != "signed by a trusted key"
     if not verification or missing:

@@ -52,10 +52,10 @@ class _Flags:
         if any(password_hidden(arg) != arg for arg in args) and not ctx.resilient_parsing:
             ctx.fail(_PASSWORD)
         parser = self.make_parser(ctx)  # type: ignore[attr-defined]  # of a command, which comes next
-        _, _, given = parser.parse_args(args=list(args))
-        for param in given if not ctx.resilient_parsing else ():
+        _, _, typed = parser.parse_args(args=list(args))
+        for param in typed if not ctx.resilient_parsing else ():
             single = param.param_type_name == "option" and not (param.is_flag or param.multiple)
-            if single and given.count(param) > 1:
+            if single and typed.count(param) > 1:
                 ctx.fail(f"Option '{param.opts[0]}' takes one value, and is given more than once.")
         rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
         return rest
@@ -154,11 +154,11 @@ def patience() -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    done, start = threading.Event(), time.monotonic()
+    finished, start = threading.Event(), time.monotonic()
 
     def show() -> None:
         pause = PATIENCE
-        while not done.wait(pause):
+        while not finished.wait(pause):
             pause = PATIENCE / 10
             words = f"At work for {time.monotonic() - start:.0f} s. Ctrl+C stops it."
             sys.stderr.write(f"\r{words}\033[K")
@@ -166,13 +166,13 @@ def patience() -> Iterator[None]:
         if pause < PATIENCE:
             sys.stderr.write("\r\033[K")
 
-    shown = threading.Thread(target=show, daemon=True)
-    shown.start()
+    thread = threading.Thread(target=show, daemon=True)
+    thread.start()
     try:
         yield
     finally:
-        done.set()
-        shown.join()
+        finished.set()
+        thread.join()
 
 
 def command(

@@ -70,20 +70,20 @@ def leakage(
     """What a DP cost means for a population: every theorem that applies, and why others don't."""
     from bayesdp.populations import load
 
-    asked = _Asked(load(population), adversary, kind, secrets, seconds, certificate, as_json)
+    request = _Asked(load(population), adversary, kind, secrets, seconds, certificate, as_json)
     if mechanism is not None:
         _nothing_beside_mechanism({"--certificate": certificate, "--delta": delta, "--rho": rho})
-        _channel_leakage(asked, mechanism, epsilon)
+        _channel_leakage(request, mechanism, epsilon)
     elif rho is not None:
-        _gaussian_leakage(asked, epsilon or 0.0, rho, delta)
+        _gaussian_leakage(request, epsilon or 0.0, rho, delta)
     elif epsilon is None:
         raise InputError("--epsilon", expected="a DP cost, in nats", remedy=_EPSILON, shown=False)
     else:
         positive(epsilon, "--epsilon", zero=True)
         if delta is None:
-            _pure_leakage(asked, epsilon)
+            _pure_leakage(request, epsilon)
         else:
-            _approximate_leakage(asked, ApproxDP(epsilon, delta))
+            _approximate_leakage(request, ApproxDP(epsilon, delta))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,16 +145,16 @@ def _nothing_beside_mechanism(given: Mapping[str, object]) -> None:
             )
 
 
-def _pure_leakage(asked: _Asked, epsilon: float) -> None:
+def _pure_leakage(request: _Asked, epsilon: float) -> None:
     """What a pure cost means, with advice on what would lower the level."""
-    report = asked.report(epsilon)
-    asked.certify(lambda: report)
+    report = request.report(epsilon)
+    request.certify(lambda: report)
     from bayesdp.theorems.advice import advice
     from bayesdp.theorems.zeros import zeros_hint
 
-    offers = advice(asked.population, report)
-    hint = zeros_hint(asked.population, report.best.theorem)
-    if asked.as_json:
+    offers = advice(request.population, report)
+    hint = zeros_hint(request.population, report.best.theorem)
+    if request.as_json:
         remarks = {
             "advice": [offer.to_dict() for offer in offers],
             **({"hint": hint} if hint else {}),
@@ -166,12 +166,12 @@ def _pure_leakage(asked: _Asked, epsilon: float) -> None:
     show_leakage(console(), report, offers, hint)
 
 
-def _channel_leakage(asked: _Asked, path: Path, epsilon: float | None) -> None:
+def _channel_leakage(request: _Asked, path: Path, epsilon: float | None) -> None:
     """The exact leakage of one channel, beside the bounds for every channel of its DP level."""
     from bayesdp.leakage.channel import channel_leakage, read_channel
 
     exact = channel_leakage(
-        asked.population, read_channel(path), adversary=asked.adversary, progress=progress()
+        request.population, read_channel(path), adversary=request.adversary, progress=progress()
     )
     own = exact.tensor.dp
     if epsilon is not None and positive(epsilon, "--epsilon", zero=True) * (1.0 + 1e-9) < own:
@@ -182,11 +182,11 @@ def _channel_leakage(asked: _Asked, path: Path, epsilon: float | None) -> None:
             remedy="Leave --epsilon out: the mechanism has its own cost.",
         )
     dp_epsilon = exact.dp_epsilon if epsilon is None else max(epsilon, exact.dp_epsilon)
-    report = asked.report(dp_epsilon) if dp_epsilon < float("inf") else None
-    if asked.as_json:
+    report = request.report(dp_epsilon) if dp_epsilon < float("inf") else None
+    if request.as_json:
         none: dict[str, Any] = {
             "dp_epsilon": None,
-            "adversary": asked.adversary,
+            "adversary": request.adversary,
             "bounds": [],
             "refused": [],
         }
@@ -200,21 +200,21 @@ def _channel_leakage(asked: _Asked, path: Path, epsilon: float | None) -> None:
     show_exact(console(), exact)
 
 
-def _approximate_leakage(asked: _Asked, cost: ApproxDP) -> None:
+def _approximate_leakage(request: _Asked, cost: ApproxDP) -> None:
     """What a stated (epsilon, delta) means."""
-    if asked.kind != "any":
+    if request.kind != "any":
         raise InputError(
             "--kind",
-            asked.kind,
+            request.kind,
             expected="nothing beside --delta: an (epsilon, delta) says nothing of its kind",
             remedy="For Gaussian noise of a kind: --rho.",
         )
     from bayesdp.theorems import approximate
     from bayesdp.theorems.with_delta import stated_report
 
-    report = approximate(asked.question, cost)
-    asked.certify(lambda: stated_report(asked.question, cost))
-    if asked.as_json:
+    report = approximate(request.question, cost)
+    request.certify(lambda: stated_report(request.question, cost))
+    if request.as_json:
         print_json(report.to_dict())
     else:
         from bayesdp.report.levels import show_approximate
@@ -224,7 +224,7 @@ def _approximate_leakage(asked: _Asked, cost: ApproxDP) -> None:
         raise typer.Exit(1)
 
 
-def _gaussian_leakage(asked: _Asked, epsilon: float, rho: float, delta: float | None) -> None:
+def _gaussian_leakage(request: _Asked, epsilon: float, rho: float, delta: float | None) -> None:
     """What a zCDP cost means at a delta, alone or together with a pure cost."""
     from bayesdp.notions import Cost
     from bayesdp.theorems.with_delta import report_with_delta
@@ -238,9 +238,9 @@ def _gaussian_leakage(asked: _Asked, epsilon: float, rho: float, delta: float | 
             remedy="Add --delta 1e-6, for example.",
             shown=False,
         )
-    report = report_with_delta(asked.question, Cost.of(epsilon, asked.kind, rho=rho), delta)
-    asked.certify(lambda: report)
-    if asked.as_json:
+    report = report_with_delta(request.question, Cost.of(epsilon, request.kind, rho=rho), delta)
+    request.certify(lambda: report)
+    if request.as_json:
         print_json(report.to_dict())
         return
     from bayesdp.report.levels import show_leakage

@@ -198,7 +198,7 @@ def fit(
     as_json: Json = False,
 ) -> None:
     """A population from public, past or private data, with bounds of a stated confidence."""
-    given = {
+    options = {
         "column": column,
         "where": where,
         "cuts": cuts,
@@ -226,7 +226,7 @@ def fit(
         "suppose": suppose,
         "again": again or None,
     }
-    chosen = {key: value for key, value in given.items() if value is not None}
+    set_options = {key: value for key, value in options.items() if value is not None}
     csv = csv_options(separator, decimal, thousands, encoding)
     if private:
         from bayesdp.cli.private_fits import fit_private
@@ -236,19 +236,19 @@ def fit(
             raise InputError(f"--{key}", value, expected="nothing with --private", remedy=remedy)
         if model not in (None, "markov"):
             raise InputError("--model", model, expected="markov, or nothing, with --private")
-        fit_private(file, chosen, out, write_population, as_json=as_json)
+        fit_private(file, set_options, out, write_population, as_json=as_json)
         return
     if model is None:
         raise InputError(
             "--model", expected=f"one of {', '.join(_MODELS)}, without --private", shown=False
         )
-    _fit_public(file, model, chosen, out, csv=csv, diagnose=diagnose, as_json=as_json)
+    _fit_public(file, model, set_options, out, csv=csv, diagnose=diagnose, as_json=as_json)
 
 
 def _fit_public(
     file: str,
     model: str,
-    chosen: Mapping[str, Any],
+    set_options: Mapping[str, Any],
     out: Path | None,
     *,
     csv: Mapping[str, str],
@@ -256,8 +256,8 @@ def _fit_public(
     as_json: bool,
 ) -> None:
     """Fit public or past data, and write or print the population, or what speaks against it."""
-    _check_options(model, chosen)
-    names = (file, chosen.get("edges"), chosen.get("structure"))
+    _check_options(model, set_options)
+    names = (file, set_options.get("edges"), set_options.get("structure"))
     inputs = [Path(name) for name in names if name is not None]
     if out is not None:
         from bayesdp.report.output import check_target
@@ -265,8 +265,8 @@ def _fit_public(
         if diagnose:
             raise InputError("--diagnose", True, expected="no --out beside it", shown=False)
         check_target(out, "population", reserved=inputs)
-    options = dict(chosen)
-    codes = {chosen["column"]: _parts(options.pop("codes"))} if "codes" in chosen else {}
+    options = dict(set_options)
+    codes = {set_options["column"]: _parts(options.pop("codes"))} if "codes" in set_options else {}
     table = opened(file, csv, codes) if csv or codes else file
     fitted = _MODELS[model].fit(table, options)
     if diagnose:
@@ -296,10 +296,10 @@ def _diagnose(fitted: Any, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _check_options(model: str, chosen: Mapping[str, Any]) -> None:
+def _check_options(model: str, set_options: Mapping[str, Any]) -> None:
     """Refuse options of other models, and ask for those that this model needs."""
     known = _MODELS[model]
-    for key, value in chosen.items():
+    for key, value in set_options.items():
         if key not in known.options:
             raise InputError(
                 f"--{key}",
@@ -308,7 +308,7 @@ def _check_options(model: str, chosen: Mapping[str, Any]) -> None:
                 remedy=f"Leave --{key} out. It has " + ", ".join(f"--{o}" for o in known.options),
             )
     for key in known.needed:
-        if key not in chosen:
+        if key not in set_options:
             raise InputError(
                 f"--{key}",
                 expected=f"a value, which the model {model} needs",
@@ -317,10 +317,10 @@ def _check_options(model: str, chosen: Mapping[str, Any]) -> None:
             )
 
 
-def _markov(file: Any, chosen: Mapping[str, Any]) -> Any:
+def _markov(file: Any, set_options: Mapping[str, Any]) -> Any:
     from bayesdp.fitting import fit_chain, fit_orders
 
-    options = _timed(_of_states(chosen))
+    options = _timed(_of_states(set_options))
     if "order" in options:
         if "," in options["order"]:
             orders: Any = [_order(part) for part in _parts(options.pop("order"))]
@@ -329,9 +329,9 @@ def _markov(file: Any, chosen: Mapping[str, Any]) -> Any:
     return fit_chain(file, **options)
 
 
-def _timed(chosen: Mapping[str, Any]) -> dict[str, Any]:
+def _timed(set_options: Mapping[str, Any]) -> dict[str, Any]:
     """The options with the step as a number, if it is one, and the format by its argument."""
-    options = dict(chosen)
+    options = dict(set_options)
     if "step" in options:
         options["step"] = _step(options["step"])
     if "time-format" in options:
@@ -339,9 +339,9 @@ def _timed(chosen: Mapping[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _of_states(chosen: Mapping[str, Any]) -> dict[str, Any]:
+def _of_states(set_options: Mapping[str, Any]) -> dict[str, Any]:
     """The options with what states are, and `--point` as a confidence."""
-    options = dict(chosen)
+    options = dict(set_options)
     if options.pop("point", False):
         if "confidence" in options:
             raise InputError("--point", True, expected="no --confidence beside it", shown=False)
@@ -353,47 +353,47 @@ def _of_states(chosen: Mapping[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _finite(file: Any, chosen: Mapping[str, Any]) -> Any:
+def _finite(file: Any, set_options: Mapping[str, Any]) -> Any:
     from bayesdp.fitting import fit_finite
 
-    options = _of_states(chosen)
+    options = _of_states(set_options)
     return fit_finite(file, options.pop("column"), options.pop("cluster"), **options)
 
 
-def _tree(file: Any, chosen: Mapping[str, Any]) -> Any:
+def _tree(file: Any, set_options: Mapping[str, Any]) -> Any:
     from bayesdp.fitting import fit_tree
 
-    options = _of_states(chosen)
+    options = _of_states(set_options)
     names = (options.pop(key) for key in ("column", "record", "parent"))
     return fit_tree(file, *names, **options)
 
 
-def _network(file: Any, chosen: Mapping[str, Any]) -> Any:
+def _network(file: Any, set_options: Mapping[str, Any]) -> Any:
     from bayesdp.fitting import fit_network
 
-    options = dict(chosen)
+    options = dict(set_options)
     return fit_network(file, options.pop("structure"), **options)
 
 
-def _clusters(file: Any, chosen: Mapping[str, Any]) -> Any:
+def _clusters(file: Any, set_options: Mapping[str, Any]) -> Any:
     from bayesdp.fitting import fit_exchangeable
 
-    options = dict(chosen)
+    options = dict(set_options)
     return fit_exchangeable(file, options.pop("column"), options.pop("cluster"), **options)
 
 
-def _roles(file: Any, chosen: Mapping[str, Any]) -> Any:
+def _roles(file: Any, set_options: Mapping[str, Any]) -> Any:
     from bayesdp.fitting import fit_roles
 
-    options = dict(chosen)
+    options = dict(set_options)
     names = (options.pop(key) for key in ("column", "cluster", "role"))
     return fit_roles(file, *names, **options)
 
 
-def _autoregressive(file: Any, chosen: Mapping[str, Any]) -> Any:
+def _autoregressive(file: Any, set_options: Mapping[str, Any]) -> Any:
     from bayesdp.fitting import fit_autoregressive
 
-    options = _timed(chosen)
+    options = _timed(set_options)
     if "series" in options:
         if len(options["series"]) > 1:
             raise InputError("--series", options["series"], expected="one column")

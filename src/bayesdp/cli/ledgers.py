@@ -78,8 +78,8 @@ def _ledger(ledger: str, seconds: float = 1.0) -> Ledger:
 
 def _opened(ledger: str, seconds: float = 1.0) -> Ledger:
     """The ledger that is named. Raises `InputError` where there is none."""
-    kept = _ledger(ledger, seconds)
-    if not kept.exists():
+    opened = _ledger(ledger, seconds)
+    if not opened.exists():
         raise InputError(
             "--ledger",
             ledger,
@@ -87,7 +87,7 @@ def _opened(ledger: str, seconds: float = 1.0) -> Ledger:
             remedy="It stands beside the study, or where its budget.ledger says: name it, as in "
             "--ledger FOLDER/ledger.db. The first release of a study makes it.",
         )
-    return kept
+    return opened
 
 
 @command(ledger_app, "bayesdp ledger show --ledger ledger.db", "show")
@@ -103,9 +103,9 @@ def ledger_show(
     """What is spent and what is left, by data set, and who released what when."""
     from bayesdp.accounting.chosen import time_of
 
-    kept = _opened(ledger, seconds)
+    opened = _opened(ledger, seconds)
     try:
-        datasets, refusals = kept.entries(
+        datasets, refusals = opened.entries(
             dataset=data_set, analyst=analyst, since=since, until=until
         )
     except InputError as error:
@@ -115,7 +115,7 @@ def ledger_show(
         return
     from bayesdp.report.ledgers import show_ledger
 
-    asked = {
+    filters = {
         f"of '{data_set}'": data_set,
         f"by '{analyst}'": analyst,
         **{
@@ -124,7 +124,7 @@ def ledger_show(
             if text is not None
         },
     }
-    only = " and ".join(words for words, value in asked.items() if value is not None)
+    only = " and ".join(words for words, value in filters.items() if value is not None)
     show_ledger(console(), datasets, refusals, only=only)
 
 
@@ -178,9 +178,9 @@ def ledger_verify(
 ) -> None:
     """Find out whether somebody edited the ledger: exits with 1 where something doesn't fit."""
     certificates = _certificates([*(against or ()), *(more or ())])
-    kept = _opened(ledger, seconds)
-    faults = kept.faults(certificates)
-    head = None if faults else kept.head()
+    opened = _opened(ledger, seconds)
+    faults = opened.faults(certificates)
+    head = None if faults else opened.head()
     if as_json:
         document = {} if head is None else {"entries": head.sequence, "head": head.hash}
         document |= {"certificates": len(certificates)} if certificates else {}
@@ -203,9 +203,9 @@ def ledger_trail(
     as_json: Json = False,
 ) -> None:
     """Who did what when, an entry a line: registrations, debits, results, refused attempts."""
-    kept = _opened(ledger)
+    opened = _opened(ledger)
     try:
-        lines = kept.trail(dataset=data_set, analyst=analyst, since=since, until=until)
+        lines = opened.trail(dataset=data_set, analyst=analyst, since=since, until=until)
     except InputError as error:
         raise _at_option(error) from None
     if as_json:
@@ -325,10 +325,10 @@ def ledger_export(
     """Write everything that is in a ledger as JSON lines: a backup, or to be read."""
     from bayesdp.report.output import check_target, replace_file
 
-    kept = _opened(ledger)
+    opened = _opened(ledger)
     if file is not None:
-        check_target(file, "export", reserved=kept.files)
-    lines = kept.export()
+        check_target(file, "export", reserved=opened.files)
+    lines = opened.export()
     if file is None:
         for line in lines:
             typer.echo(line)
@@ -350,7 +350,7 @@ def ledger_import(
     """Make a new ledger of an export, whose chain and whose readings must hold."""
     from bayesdp.accounting.exchange import limited
 
-    kept = _ledger(ledger, seconds)
+    opened = _ledger(ledger, seconds)
     try:
         if file.exists() and not file.is_file():
             raise InputError(
@@ -360,7 +360,7 @@ def ledger_import(
                 remedy="Write the export to a file first.",
             )
         with file.open(encoding="utf-8") as lines:
-            head = kept.restore(limited(lines))
+            head = opened.restore(limited(lines))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError("FILE", str(file), expected=f"an export to read ({error})") from None
     if as_json:

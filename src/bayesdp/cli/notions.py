@@ -68,25 +68,25 @@ def notions(
         default=default,
         seconds=seconds,
     )
-    wanted = list(dict.fromkeys(to or ()))
-    _require_known(wanted)
-    missing = [notion for notion in wanted if notion not in implications]
+    targets = list(dict.fromkeys(to or ()))
+    _require_known(targets)
+    missing = [notion for notion in targets if notion not in implications]
     if certificate is not None and not missing:
         from bayesdp.release.implications import implications_certificate
 
-        proof = implications_certificate(implications, wanted, seconds=seconds)
+        proof = implications_certificate(implications, targets, seconds=seconds)
         written(certificate, proof.to_json() + "\n")
-    _show(implications.to_dict(), wanted, as_json)
+    _show(implications.to_dict(), targets, as_json)
     if missing:
         typer.echo(f"Does not follow: {', '.join(missing)}", err=True)
         raise typer.Exit(1)
 
 
-def _show(document: dict[str, Any], wanted: list[str], as_json: bool) -> None:
+def _show(document: dict[str, Any], targets: list[str], as_json: bool) -> None:
     """Show the notions that follow, or those of them that are `wanted`."""
-    if wanted:
+    if targets:
         for part in ("implied", "needs"):
-            document[part] = [row for row in document[part] if row["notion"] in wanted]
+            document[part] = [row for row in document[part] if row["notion"] in targets]
     if as_json:
         print_json(document)
         return

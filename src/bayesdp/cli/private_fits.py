@@ -18,7 +18,7 @@ OPTIONS = ("column", "order", "length", "confidence", "dp-epsilon", "plan", "sup
 
 def fit_private(
     study: str,
-    chosen: Mapping[str, Any],
+    options: Mapping[str, Any],
     out: Path | None,
     write: Callable[[Path, Mapping[str, Any]], None],
     *,
@@ -30,21 +30,21 @@ def fit_private(
     """
     from bayesdp.release import Study
 
-    _check_options(chosen)
+    _check_options(options)
     loaded = Study.load(study)
-    wanted = {key: chosen[key] for key in ("column", "length", "confidence") if key in chosen}
-    wanted |= {"dp_epsilon": chosen["dp-epsilon"]}
-    if "order" in chosen:
-        wanted["order"] = _order(chosen["order"])
-    if chosen.get("plan"):
-        _plan(loaded, wanted, chosen.get("suppose"), as_json)
+    named = {key: options[key] for key in ("column", "length", "confidence") if key in options}
+    named |= {"dp_epsilon": options["dp-epsilon"]}
+    if "order" in options:
+        named["order"] = _order(options["order"])
+    if options.get("plan"):
+        _plan(loaded, named, options.get("suppose"), as_json)
         return
     if out is not None:
         from bayesdp.report.output import check_target
 
         check_target(out, "population", reserved=[Path(study), *loaded.ledger_files])
     new_ledger = loaded.new_ledger
-    fitted = loaded.fit(again=bool(chosen.get("again")), **wanted)
+    fitted = loaded.fit(again=bool(options.get("again")), **named)
     if new_ledger:
         typer.echo(new_ledger, err=True)
     spec = {"model": fitted.population.model, **fitted.population.spec()}
@@ -59,25 +59,25 @@ def fit_private(
     show_private_fit(console(), fitted, out)
 
 
-def _check_options(chosen: Mapping[str, Any]) -> None:
-    for key, value in chosen.items():
+def _check_options(set_options: Mapping[str, Any]) -> None:
+    for key, value in set_options.items():
         if key not in OPTIONS:
             raise InputError(
                 f"--{key}",
                 value,
                 expected="nothing beside --private: the study declares its columns",
-                remedy=_instead(key, value, chosen.get("column")),
+                remedy=_instead(key, value, set_options.get("column")),
             )
-    if "dp-epsilon" not in chosen:
+    if "dp-epsilon" not in set_options:
         raise InputError(
             "--dp-epsilon",
             expected="what the fit may cost, in nats of differential privacy",
             remedy="For example 0.1. Add --plan to see first what it would give.",
             shown=False,
         )
-    if "suppose" in chosen and "plan" not in chosen:
+    if "suppose" in set_options and "plan" not in set_options:
         raise InputError(
-            "--suppose", chosen["suppose"], expected="--plan beside it: a fit supposes nothing"
+            "--suppose", set_options["suppose"], expected="--plan beside it: a fit supposes nothing"
         )
 
 
@@ -90,12 +90,12 @@ def _instead(key: str, value: object, column: object) -> str:
 
     source, text = str(column or "steps"), str(value)
     if key == "states":
-        name, declared = source, f"states = [{_listed_values(text)}]"
+        name, declaration = source, f"states = [{_listed_values(text)}]"
     else:
-        name, said = f"{source} as states", f"[{text}]" if key == "cuts" else toml_text(text)
-        declared = f"from = {toml_text(source)}, {key} = {said}"
+        name, value_text = f"{source} as states", f"[{text}]" if key == "cuts" else toml_text(text)
+        declaration = f"from = {toml_text(source)}, {key} = {value_text}"
     return (
-        f"Write below [data.columns]: {toml_key(name)} = {{ {declared} }}, and "
+        f"Write below [data.columns]: {toml_key(name)} = {{ {declaration} }}, and "
         f"--column {shlex.quote(name)}. {known}"
     )
 
@@ -127,14 +127,14 @@ def _order(text: str) -> int:
         raise InputError("--order", text, expected="1, 2 or 3") from None
 
 
-def _plan(study: Any, wanted: Mapping[str, Any], suppose: str | None, as_json: bool) -> None:
+def _plan(study: Any, options: Mapping[str, Any], suppose: str | None, as_json: bool) -> None:
     """What the fit would cost and give, without a look at the table."""
     from bayesdp.populations import MarkovChain, load
 
     supposed = None if suppose is None else load(suppose)
     if supposed is not None and not isinstance(supposed, MarkovChain):
         raise InputError("--suppose", suppose, expected="a population of model markov")
-    plan = study.plan_fit(**wanted)
+    plan = study.plan_fit(**options)
     expected = plan.expected(supposed)
     if as_json:
         priced = {"dp_epsilon": plan.dp_epsilon, "level": plan.level, "error": plan.error}

@@ -38,8 +38,13 @@ def profile(
 
     if epsilon is not None:
         positive(epsilon, "--epsilon", zero=True)
-    read = read_model(model)
-    levels = evaluate(read.population, read.channel, _default(default), secrets=read.pufferfish)
+    causal_model = read_model(model)
+    levels = evaluate(
+        causal_model.population,
+        causal_model.channel,
+        _default(default),
+        secrets=causal_model.pufferfish,
+    )
     deltas = None if epsilon is None else levels.delta(epsilon)
     if as_json:
         extra: dict[str, Any] = {}

@@ -59,8 +59,8 @@ def program_check(
     ACCEPTED with its (epsilon, delta), REJECTED with the line, or UNKNOWN: never accepted.
     """
     path, name = split(program)
-    chosen = values_of(settings or [])
-    source, checked = verdicts(path, name, n, chosen)
+    values = values_of(settings or [])
+    source, checked = verdicts(path, name, n, values)
     if certificate is not None:
         if len(checked) != 1:
             choices = " or ".join(f"{path}:{verdict.name}" for verdict in checked)
@@ -69,7 +69,7 @@ def program_check(
             from bayesdp.programs.certificate import write_program_certificate
             from bayesdp.programs.source import core_of
 
-            write_program_certificate(core_of(source, name, chosen), checked[0], certificate)
+            write_program_certificate(core_of(source, name, values), checked[0], certificate)
     if as_json:
         print_documents([verdict.to_dict() for verdict in checked])
     else:
@@ -95,8 +95,8 @@ def program_falsify(
     from bayesdp.programs.source import core_of
 
     path, name = split(program)
-    chosen = values_of(settings or [])
-    source, checked = verdicts(path, name, n, chosen)
+    values = values_of(settings or [])
+    source, checked = verdicts(path, name, n, values)
     for verdict in checked:
         if source is None or verdict.verdict != "ACCEPTED":
             raise InputError(
@@ -107,7 +107,7 @@ def program_falsify(
             )
     assert source is not None
     tried = [
-        (verdict, falsify(core_of(source, verdict.name, chosen), verdict)) for verdict in checked
+        (verdict, falsify(core_of(source, verdict.name, values), verdict)) for verdict in checked
     ]
     if as_json:
         print_documents([as_data(verdict, findings) for verdict, findings in tried])
@@ -123,7 +123,7 @@ def program_falsify(
 
 
 def verdicts(
-    path: Path, name: str | None, n: int | None, chosen: Mapping[str, object]
+    path: Path, name: str | None, n: int | None, values: Mapping[str, object]
 ) -> tuple[SourceFile | None, list[ProgramVerdict]]:
     """A program file with the verdicts on its programs, or on `name` alone.
 
@@ -135,11 +135,11 @@ def verdicts(
 
     try:
         source = read_file(path)
-        if chosen and name is None and len(source.programs) > 1:
+        if values and name is None and len(source.programs) > 1:
             choices = " or ".join(f"{path}:{program}" for program in source.programs)
-            raise InputError("--set", ", ".join(chosen), expected=f"one program: {choices}")
+            raise InputError("--set", ", ".join(values), expected=f"one program: {choices}")
         names: list[str | None] = [name] if name is not None else [*source.programs] or [None]
-        return source, [verdict_in(source, program, n, chosen) for program in names]
+        return source, [verdict_in(source, program, n, values) for program in names]
     except ProgramError as error:
         return None, [refused(error, name)]
 

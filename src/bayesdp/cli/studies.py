@@ -108,8 +108,8 @@ def _price(study: Study, data: bool, verbose: bool, as_json: bool) -> None:
         for hint in hints:
             say(f"Curator only: {hint}")
         show_check(console(), answer, before=study.spends(), verbose=verbose)
-        for said in filter(None, (study.new_ledger, study.uncounted, study.extract)):
-            say(said)
+        for sentence in filter(None, (study.new_ledger, study.uncounted, study.extract)):
+            say(sentence)
         if verbose and inaccurate:
             show_proposals(console(), study.what_would_help())
         if findings == []:
@@ -120,8 +120,8 @@ def _price(study: Study, data: bool, verbose: bool, as_json: bool) -> None:
 
 def _refuse_with(option: str, others: Mapping[str, bool]) -> None:
     """Refuse options that say nothing beside this one."""
-    for other, given in others.items():
-        if given:
+    for other, value in others.items():
+        if value:
             raise InputError(
                 other,
                 shown=False,
@@ -220,29 +220,29 @@ def release(
                 as_json,
             )
             return
-        done = answer
+        result = answer
     else:
-        done = loaded.release(again=True, warn=warn)  # whoever types the command again means it
+        result = loaded.release(again=True, warn=warn)  # whoever types the command again means it
     if new_ledger:
         say(new_ledger)
-    path = certificate or study.with_name(certificate_name(study.name, done.id))
-    saved = write(path, done.certificate.to_json() + "\n")
+    path = certificate or study.with_name(certificate_name(study.name, result.id))
+    saved = write(path, result.certificate.to_json() + "\n")
     if report is not None:
         from bayesdp.report.html import write_report
         from bayesdp.report.sections import study_section
 
         try:
-            write_report(report, [study_section(loaded, done, saved)])
+            write_report(report, [study_section(loaded, result, saved)])
         except (OSError, ValueError) as error:
             say(f"The report could not be written: {error}")
     from bayesdp.report.studies import release_warnings, show_release
 
     if as_json:
-        print_json(done.to_dict())
-        for warning in release_warnings(done):
+        print_json(result.to_dict())
+        for warning in release_warnings(result):
             say(warning)
         return
-    show_release(console(), done, loaded.spec.budget.notion, warnings)
+    show_release(console(), result, loaded.spec.budget.notion, warnings)
     if saved:
         say(f"Certificate: {saved}")
 

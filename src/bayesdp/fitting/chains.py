@@ -152,14 +152,14 @@ def fit_chain(
             drop=missing == "drop",
         )
         depth = _depth(len(chains.states.levels), order)
-        counted = chains.windows(depth, _parts_beside(chains, depth))
-        windows = counted.whole
+        grouped = chains.windows(depth, _parts_beside(chains, depth))
+        windows = grouped.whole
         fitted, choice = (order, ()) if order != "auto" else _least_information(windows)
         counts = _counts(windows, fitted)
-        bridged = _bridged(chains, counted, counts)
+        bridged = _bridged(chains, grouped, counts)
         price = partial(_price_of_order, windows, fitted, confidence, length)
         about_order = check_order(windows, fitted, price)
-        checks = (*choice, about_order, *bridged, *_homogeneity(chains, counted, counts))
+        checks = (*choice, about_order, *bridged, *_homogeneity(chains, grouped, counts))
     bounds = None if confidence is None else transition_bounds(counts, confidence)
     population = _population(
         counts, bounds, length, _source(windows, counts, confidence, choice, bridged)
@@ -291,12 +291,12 @@ def _least_information(windows: WindowCounts) -> tuple[int, tuple[FitCheck, ...]
     return best, (FitCheck("order", text),)
 
 
-def _bridged(chains: Chains, counted: GroupedWindows, counts: Counts) -> tuple[FitCheck, ...]:
+def _bridged(chains: Chains, grouped: GroupedWindows, counts: Counts) -> tuple[FitCheck, ...]:
     """What to say of transitions over gaps; empty where gaps and missing cells end a run."""
     if not chains.bridge and not (chains.drop and chains.time is None):
         return ()
     order = counts.ndim - 1
-    unbridged = counted.unbridged
+    unbridged = grouped.unbridged
     if chains.drop:
         try:
             unbridged = chains.every_row().count(order)
@@ -349,12 +349,12 @@ def _has_halves(chains: Chains) -> bool:
     return chains.time is not None or not chains.series  # else rows of two halves are two groups
 
 
-def _homogeneity(chains: Chains, counted: GroupedWindows, counts: Counts) -> Iterator[FitCheck]:
+def _homogeneity(chains: Chains, grouped: GroupedWindows, counts: Counts) -> Iterator[FitCheck]:
     """Time against time, and series against series."""
     order = counts.ndim - 1
 
     def each(part: Part) -> list[Counts]:
-        beside = counted if part in counted.parts else chains.windows(order, (part,))
+        beside = grouped if part in grouped.parts else chains.windows(order, (part,))
         return [windows.tables[order] for windows in beside.each(part)]
 
     if _has_halves(chains):
@@ -375,13 +375,13 @@ def _about_bounds(counts: Counts, bounds: TransitionBounds | None) -> Iterator[F
         yield FitCheck("bounds", text, fits=False)
         return
     if never:
-        said = "context" if never == 1 else "contexts"
-        text = f"{never} {said} of {contexts.size} never occurred: nothing is known of what follows"
+        noun = "context" if never == 1 else "contexts"
+        text = f"{never} {noun} of {contexts.size} never occurred: nothing is known of what follows"
         yield FitCheck("contexts", f"{text} them. Use a lower order or fewer states.", fits=False)
     if unseen:
-        said = "transition was" if unseen == 1 else "transitions were"
+        noun = "transition was" if unseen == 1 else "transitions were"
         text = (
-            f"{unseen} {said} never seen, and may be impossible or rare: levels are then hardly "
+            f"{unseen} {noun} never seen, and may be impossible or rare: levels are then hardly "
             "below those of series of equal records. Put states together that are rare."
         )
         yield FitCheck("unseen transitions", text, fits=False)
@@ -402,16 +402,16 @@ def _source(
 ) -> str:
     """Who vouches for the population: what was fitted, and how sure the bounds are."""
     order = counts.ndim - 1
-    chosen = f"order {order}{' (chosen by BIC from the same data)' if choice else ''}"
+    order_words = f"order {order}{' (chosen by BIC from the same data)' if choice else ''}"
     runs = "1 run" if windows.runs == 1 else f"{windows.runs} runs"
     data = f"fitted to {counts.sum()} transitions of {windows.records} records in {runs}"
     step = "; a gap that was bridged counts as one step" if bridged else ""
     if confidence is None:
-        return f"{data}: the most likely transitions of {chosen}, {NO_ALLOWANCE}{step}"
+        return f"{data}: the most likely transitions of {order_words}, {NO_ALLOWANCE}{step}"
     return (
         f"{data}: the bounds hold all transitions at once with confidence "
-        f"{confidence_words(confidence)}, if series are independent chains of {chosen} with the "
-        "same transitions, and whether a record is missing does not depend on its state"
+        f"{confidence_words(confidence)}, if series are independent chains of {order_words} with "
+        "the same transitions, and whether a record is missing does not depend on its state"
         f"{step}"
     )
 

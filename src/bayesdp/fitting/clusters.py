@@ -149,7 +149,7 @@ def fit_exchangeable(
             remedy='Declare clusters in which anything is possible: model = "clusters".',
         )
     lower, upper = intraclass_interval(sizes, means, within, confidence)
-    declared = size or most
+    cluster_size = size or most
     worst = max(abs(lower), upper)
     if worst >= 1.0:
         raise UnsupportedError(
@@ -169,7 +169,7 @@ def fit_exchangeable(
         source += "; means by place in the cluster differ, so the correlation is understated"
     correlation = intraclass_correlation(sizes, means, within)
     return ExchangeableFit(
-        population=_exchangeable(declared, worst, source),
+        population=_exchangeable(cluster_size, worst, source),
         correlation=correlation,
         lower=lower,
         upper=upper,
@@ -177,7 +177,7 @@ def fit_exchangeable(
         clusters=len(sizes),
         rows=len(numbers),
         dropped=dropped,
-        size=declared,
+        size=cluster_size,
         place_p_value=p_value,
         checks=_checks(numbers, members, correlation),
     )

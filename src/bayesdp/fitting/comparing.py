@@ -115,8 +115,8 @@ def independence_test(tables: Counts) -> RatioTest:
     rows, columns = tables.sum(axis=2), tables.sum(axis=1)
     fitted = rows[:, :, None] * columns[:, None, :].astype(float)
     fitted /= np.maximum(rows.sum(axis=1), 1)[:, None, None]
-    seen = tables > 0
-    statistic = 2.0 * float((tables[seen] * np.log(tables[seen] / fitted[seen])).sum())
+    occurs = tables > 0
+    statistic = 2.0 * float((tables[occurs] * np.log(tables[occurs] / fitted[occurs])).sum())
     freedom = (np.maximum((rows > 0).sum(axis=1) - 1, 0)) * (
         np.maximum((columns > 0).sum(axis=1) - 1, 0)
     )
@@ -137,8 +137,8 @@ def information(windows: Counts, order: int) -> float:
 
 
 def _log_likelihood(counts: Counts) -> float:
-    seen = counts > 0
-    return float((counts[seen] * np.log(estimates(counts)[seen])).sum())
+    positive = counts > 0
+    return float((counts[positive] * np.log(estimates(counts)[positive])).sum())
 
 
 def estimates(counts: Counts | Numbers) -> Numbers:
@@ -191,8 +191,8 @@ def check_gaps(counts: Counts, unbridged: Counts) -> FitCheck:
     name = "over gaps against one step"
     over = counts - unbridged
     number = int(over.sum())
-    said = "1 transition goes" if number == 1 else f"{number} transitions go"
-    text = f"{said} over gaps, each counted as one step"
+    subject = "1 transition goes" if number == 1 else f"{number} transitions go"
+    text = f"{subject} over gaps, each counted as one step"
     if not number or not unbridged.any():
         return FitCheck(name, f"{text}." if number else "No gap was bridged.")
     test = same_transitions([over, unbridged])

@@ -218,22 +218,22 @@ class Chains:
         import ibis
 
         table, states = self.table, self.states
-        chosen: dict[str, Any] = {}
+        expressions: dict[str, Any] = {}
         for key, name in zip(self._keys, self.series, strict=True):
             raw: Any = table.require(name, "series")
             known = key_of(raw)
-            chosen[key] = (
+            expressions[key] = (
                 ibis.cases((~is_missing(table, raw), known)) if table.text_cells else known
             )
         if self.time is not None:
-            chosen["time"] = order_key(table, self.time)
+            expressions["time"] = order_key(table, self.time)
         if table.place is not None:
-            chosen["place"] = table.expression[table.place]
-        read = {"value": states.reading.value, "missing": states.missing}
-        cells = table.expression.select(**chosen, **read)
+            expressions["place"] = table.expression[table.place]
+        state_cells = {"value": states.reading.value, "missing": states.missing}
+        cells = table.expression.select(**expressions, **state_cells)
         readable = (cells.value.notnull(), states.number(cells.value))
         state = ibis.cases(readable, (~cells.missing, _code(UNREADABLE)))
-        cells = cells.select(*chosen, state=state)
+        cells = cells.select(*expressions, state=state)
         return table.kept(cells) if table.text_cells else cells
 
     def _rows(self, *, placed: bool) -> Any:
@@ -286,15 +286,15 @@ class Chains:
             rows = rows.mutate(half=later)
         named = {"half": ["half"], "series": self._keys}
         groups = [name for part in parts for name in named[part]]
-        seen = self._windows(rows, depth, groups, in_order)
+        windows = self._windows(rows, depth, groups, in_order)
         codes = [f"code{i}" for i in range(depth + 1)]
-        grouped = seen.group_by([*groups, *codes]).aggregate(rows=seen.count())
+        grouped = windows.group_by([*groups, *codes]).aggregate(rows=windows.count())
         if "series" in parts:
             order = ibis.window(order_by=[grouped[key] for key in self._keys])
             grouped = grouped.mutate(series=ibis.dense_rank().over(order))
         return grouped.select(*codes, "rows", *parts)
 
-    def _windows(self, rows: Any, depth: int, kept: list[str], in_order: bool) -> Any:
+    def _windows(self, rows: Any, depth: int, kept_columns: list[str], in_order: bool) -> Any:
         """The code of each row, and those of the rows before it."""
         import ibis
 
@@ -304,21 +304,23 @@ class Chains:
         ranges = len(borders) > 2
         order = self._order(in_order)
         over = ibis.window(order_by=order)
-        coded = self._coded(rows, [*kept, "place"] if ranges else [*kept, *order], order)
+        coded = self._coded(
+            rows, [*kept_columns, "place"] if ranges else [*kept_columns, *order], order
+        )
         lags = {f"code{i}": coded.code.lag(i).over(over) for i in range(1, depth + 1)}
         placed = {str(place): coded.place} if ranges else {}
-        seen = coded.select(*kept, code0=coded.code, **lags, **placed)
+        windows = coded.select(*kept_columns, code0=coded.code, **lags, **placed)
         if not ranges:
-            return seen
+            return windows
         # The oldest of a row's codes depends on the row before that.
-        return self.table.side_by_side(seen, borders, reach=depth + 1)
+        return self.table.side_by_side(windows, borders, reach=depth + 1)
 
     def _order(self, in_order: bool) -> list[str]:
         """What windows state as the order of rows; nothing where it is that of the rows before."""
-        stated = in_order and not self.table.engine.keeps_order
-        return [*self._keys, self._by] if stated else []
+        has_order = in_order and not self.table.engine.keeps_order
+        return [*self._keys, self._by] if has_order else []
 
-    def _coded(self, rows: Any, kept: list[str], order: list[str]) -> Any:
+    def _coded(self, rows: Any, kept_columns: list[str], order: list[str]) -> Any:
         """The code of each row: its state's number beside a neighbour, minus that at a new run."""
         import ibis
 
@@ -327,8 +329,8 @@ class Chains:
         if self.time is not None:
             lagged["since"] = rows.time - rows.time.lag(1).over(over)
         times = ["time"] if self.time is not None else []
-        kept = list(dict.fromkeys(kept))
-        beside = rows.select(*dict.fromkeys(["state", *keys, *times, *kept]), **lagged)
+        kept_columns = list(dict.fromkeys(kept_columns))
+        beside = rows.select(*dict.fromkeys(["state", *keys, *times, *kept_columns]), **lagged)
         state = beside.state
         faults: list[tuple[Any, Any]] = [(beside[key].isnull(), _code(NO_SERIES)) for key in keys]
         together: list[Any] = [beside[key] == beside[f"before_{key}"] for key in keys]
@@ -348,9 +350,9 @@ class Chains:
             # Most rows are one step later: no other question is asked about these.
             together.append((steps - 1).abs() <= STEP_TOLERANCE)
         if not together:
-            return beside.select(*kept, code=state)
+            return beside.select(*kept_columns, code=state)
         neighbours.insert(0, (reduce(and_, together), state))
-        return beside.select(*kept, code=ibis.cases(*neighbours, *faults, else_=-state))
+        return beside.select(*kept_columns, code=ibis.cases(*neighbours, *faults, else_=-state))
 
     @cached_property
     def _number_missing(self) -> int:

@@ -37,8 +37,8 @@ def _check(name: str, p_value: float, fits: str, speaks: str) -> FitCheck:
     """The check in a sentence, `fits` or `speaks` (against), with the p-value before its colon."""
     good = p_value >= SIGNIFICANT
     begin, _, rest = (fits if good else speaks).partition(": ")
-    said = f"{begin} ({p_words(p_value)})" + (f": {rest}" if rest else "")
-    return FitCheck(name, f"{said}.", good, p_value=p_value)
+    sentence = f"{begin} ({p_words(p_value)})" + (f": {rest}" if rest else "")
+    return FitCheck(name, f"{sentence}.", good, p_value=p_value)
 
 
 def _untested(name: str, question: str, reason: str) -> FitCheck:

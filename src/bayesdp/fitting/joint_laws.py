@@ -97,10 +97,10 @@ class FiniteFit:
         if unseen and self.confidence is not None:
             kind = "kind of cluster" if self.roles is None else "cell"
             kinds_of = "kinds of cluster" if self.roles is None else "cells"
-            said = f"1 {kind} was" if unseen == 1 else f"{unseen} {kinds_of} were"
+            subject = f"1 {kind} was" if unseen == 1 else f"{unseen} {kinds_of} were"
             text = (
-                f"{said} never seen, and may be impossible or rare: levels are the higher for it. "
-                "Put states together that are rare."
+                f"{subject} never seen, and may be impossible or rare: levels are the higher for "
+                "it. Put states together that are rare."
             )
             yield FitCheck("unseen cells", text, fits=False)
         for number, what, why in (
@@ -119,8 +119,8 @@ class FiniteFit:
     def _other_sizes(self) -> FitCheck:
         """What to do about clusters of other sizes than the one that was fitted."""
         size, largest = self.law.ndim, max(self.sizes)
-        counted = ", ".join(f"{self.sizes[rows]} of {rows}" for rows in sorted(self.sizes))
-        text = f"By the number of their rows there are so many clusters: {counted}."
+        sizes_text = ", ".join(f"{self.sizes[rows]} of {rows}" for rows in sorted(self.sizes))
+        text = f"By the number of their rows there are so many clusters: {sizes_text}."
         if min(self.sizes) < size:
             text += (
                 " A study takes smaller clusters as ones of which records are missing: their law "
@@ -185,12 +185,12 @@ def fit_finite(
         for key, name in (("column", column), ("cluster", cluster), ("role", role)):
             if name is not None:
                 require_column(opened, name, key)
-        read = read_states(opened, column, {"states": states, "cuts": cuts, "where": where})
+        state_column = read_states(opened, column, {"states": states, "cuts": cuts, "where": where})
         if role is None:
-            counted = _by_size(opened, read, cluster, size)
+            cluster_counts = _by_size(opened, state_column, cluster, size)
         else:
-            counted = _by_role(opened, read, cluster, role, roles)
-    return _fitted(counted, read, confidence)
+            cluster_counts = _by_role(opened, state_column, cluster, role, roles)
+    return _fitted(cluster_counts, state_column, confidence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,14 +273,14 @@ def _by_role(
 
 def _cells(table: Table, states: States, cluster: str, role: str | None) -> Any:
     """The number of each row's state (none: missing), its cluster and its role."""
-    chosen: dict[str, Any] = {"value": states.reading.value, "missing": states.missing}
-    chosen["cluster"] = known(table, key_of(table.require(cluster, "cluster")))
+    expressions: dict[str, Any] = {"value": states.reading.value, "missing": states.missing}
+    expressions["cluster"] = known(table, key_of(table.require(cluster, "cluster")))
     if role is not None:
-        chosen["role"] = known_key(table, table.require(role, "role"))
-    cells = table.expression.select(**chosen)
-    kept = [key for key in chosen if key not in ("value", "missing")]
+        expressions["role"] = known_key(table, table.require(role, "role"))
+    cells = table.expression.select(**expressions)
+    keys = [key for key in expressions if key not in ("value", "missing")]
     unreadable = cells.value.isnull() & ~cells.missing
-    return cells.select(*kept, state=states.number(cells.value), unreadable=unreadable)
+    return cells.select(*keys, state=states.number(cells.value), unreadable=unreadable)
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,9 +312,9 @@ def _kinds(states: int, records: int, exchangeable: bool) -> list[tuple[int, ...
     return [cell for cell in cells if not exchangeable or list(cell) == sorted(cell)]
 
 
-def _fitted(counted: _Counted, read: States, confidence: float | None) -> FiniteFit:
-    counts, exchangeable = counted.counts, counted.roles is None
-    states, records, clusters = len(read.levels), counts.ndim, int(counts.sum())
+def _fitted(cluster_counts: _Counted, state_column: States, confidence: float | None) -> FiniteFit:
+    counts, exchangeable = cluster_counts.counts, cluster_counts.roles is None
+    states, records, clusters = len(state_column.levels), counts.ndim, int(counts.sum())
     if clusters == 0:
         raise UnsupportedError(
             "cluster",
@@ -345,28 +345,28 @@ def _fitted(counted: _Counted, read: States, confidence: float | None) -> Finite
         for part, value in zip(spread, (hits / clusters, *ends), strict=True):
             part[cell] = value / shared
     law, lower, upper = spread
-    source = _source(counted, clusters, confidence)
+    source = _source(cluster_counts, clusters, confidence)
     if confidence is None:
-        population: Family | Finite = _law(law, counted.roles, source)
+        population: Family | Finite = _law(law, cluster_counts.roles, source)
     else:
         laws = largest_laws(lower, upper, exchangeable=exchangeable)
         population = Family(
-            members=tuple(_law(member, counted.roles, "") for member in laws), source=source
+            members=tuple(_law(member, cluster_counts.roles, "") for member in laws), source=source
         )
     return FiniteFit(
         population=population,
-        states=read.levels,
-        roles=counted.roles,
+        states=state_column.levels,
+        roles=cluster_counts.roles,
         counts=counts,
         law=law,
         lower=None if confidence is None else lower,
         upper=None if confidence is None else upper,
         confidence=confidence,
         clusters=clusters,
-        incomplete=counted.incomplete,
-        others=counted.others,
-        nameless=counted.nameless,
-        sizes=counted.sizes,
+        incomplete=cluster_counts.incomplete,
+        others=cluster_counts.others,
+        nameless=cluster_counts.nameless,
+        sizes=cluster_counts.sizes,
     )
 
 
@@ -381,13 +381,15 @@ def _orders(kind: tuple[int, ...]) -> int:
     return factorial(len(kind)) // prod(factorial(kind.count(state)) for state in set(kind))
 
 
-def _source(counted: _Counted, clusters: int, confidence: float | None) -> str:
-    records = counted.counts.ndim
-    kind = "exchangeable records" if counted.roles is None else ", ".join(counted.roles)
+def _source(cluster_counts: _Counted, clusters: int, confidence: float | None) -> str:
+    records = cluster_counts.counts.ndim
+    kind = (
+        "exchangeable records" if cluster_counts.roles is None else ", ".join(cluster_counts.roles)
+    )
     data = f"fitted to {clusters} clusters of {records} ({kind})"
     if confidence is None:
         return f"{data}: the most likely law, {NO_ALLOWANCE}"
-    alike = " and the records of one exchangeable" if counted.roles is None else ""
+    alike = " and the records of one exchangeable" if cluster_counts.roles is None else ""
     return (
         f"{data}: bounds hold all cells of the joint law at once with confidence "
         f"{confidence_words(confidence)}, if clusters are independent with one law{alike}; the "

@@ -184,8 +184,8 @@ def _structure(
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """The parents and the states of each node."""
     if isinstance(structure, str) and structure.lower().endswith(".bif"):
-        read: Any = {"bif": structure}
-        structure = Network(**read)
+        bif_text: Any = {"bif": structure}
+        structure = Network(**bif_text)
     if isinstance(structure, Network):
         parents = {node.name: node.parents for node in structure.nodes}
         states = {
@@ -195,9 +195,9 @@ def _structure(
             for node in structure.nodes
         }
     else:
-        given = _read_arrows(structure) if isinstance(structure, str) else structure
-        parents = {node: tuple(above) for node, above in given.items()}
-        for above in given.values():
+        arrows = _read_arrows(structure) if isinstance(structure, str) else structure
+        parents = {node: tuple(above) for node, above in arrows.items()}
+        for above in arrows.values():
             for node in above:
                 parents.setdefault(node, ())
         states = {}
@@ -222,9 +222,9 @@ def _read_arrows(path: str) -> dict[str, tuple[str, ...]]:
     arrows = open_table(path)
     for name in ("parent", "child"):
         require_column(arrows, name, "structure")
-    chosen = {name: known_key(arrows, arrows.require(name, name)) for name in ("parent", "child")}
+    keys = {name: known_key(arrows, arrows.require(name, name)) for name in ("parent", "child")}
     parents: dict[str, tuple[str, ...]] = {}
-    for parent, child in arrows.rows(arrows.expression.select(**chosen)):
+    for parent, child in arrows.rows(arrows.expression.select(**keys)):
         if child is None:
             raise InputError(
                 "structure", path, expected="a child in each row; a root alone has no parent"
@@ -258,11 +258,11 @@ def _values(table: Table, node: str) -> tuple[str, ...]:
 def _counted(table: Table, family: Sequence[str], states: Mapping[str, Sequence[str]]) -> Counts:
     """How often the columns of a family have which states: one grouped query."""
     names = [f"c{i}" for i in range(len(family))]
-    chosen = {
+    expressions = {
         name: known_text(table, table.require(column, "structure"))
         for name, column in zip(names, family, strict=True)
     }
-    cells = table.expression.select(**chosen)
+    cells = table.expression.select(**expressions)
     query = cells.group_by(names).aggregate(number=cells.count())
     places = [{value: i for i, value in enumerate(states[column])} for column in family]
     counts = np.zeros([len(known) for known in places], dtype=np.int64)

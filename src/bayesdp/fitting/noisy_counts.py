@@ -267,8 +267,8 @@ class WindowCells(ReleasedCounts):
 
     def counts(self, noisy: Sequence[int], windows: PublicWindows) -> Numbers:
         """The noisy counts; those below 0 as 0."""
-        kept = [min(max(value, 0), windows.transitions) for value in noisy]
-        return self._shaped(kept).astype(np.float64)
+        clipped = [min(max(value, 0), windows.transitions) for value in noisy]
+        return self._shaped(clipped).astype(np.float64)
 
     def known(self, noisy: Sequence[int], error: int, windows: PublicWindows) -> CountRange:
         """Each count within the error, and at least 0 and at most all of them."""

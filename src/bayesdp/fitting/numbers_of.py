@@ -58,8 +58,8 @@ def _complete_rows(
     values = [reading.value for reading in readings.values()]
     if time is not None:
         values.append(_times_as_numbers(table, time))
-    chosen = table.expression.select(**{f"c{i}": value for i, value in enumerate(values)})
-    rows = table.rows(chosen)
+    selected = table.expression.select(**{f"c{i}": value for i, value in enumerate(values)})
+    rows = table.rows(selected)
     complete = [row for row in rows if None not in row]
     arrays = tuple(np.array([row[i] for row in complete]) for i in range(len(values)))
     return arrays, len(rows) - len(complete)
@@ -72,9 +72,9 @@ def _public_column(table: Table, name: str, kind: Reads) -> Column:
     if kind != "number":
         raise InputError("codes", name, expected="codes of a column of numbers")
     everything = (-sys.float_info.max, sys.float_info.max)
-    declared = {"bounds": everything, "missing": {"codes": table.codes[name]}}
+    declaration = {"bounds": everything, "missing": {"codes": table.codes[name]}}
     try:
-        return parse_columns({name: declared})[name]
+        return parse_columns({name: declaration})[name]
     except InputError as error:
         raise error.at("codes") from None
 
@@ -121,8 +121,8 @@ def time_column(time: str, step: float | str | None, time_format: str | None = N
             remedy="For example 1 where times are numbers, and '1 day' where they are dates.",
         )
     try:
-        declared = {"role": "order", "step": step, "format": time_format}
-        return parse_columns({time: declared})[time]
+        declaration = {"role": "order", "step": step, "format": time_format}
+        return parse_columns({time: declaration})[time]
     except InputError as error:
         keys = {"step": "step", "format": "time_format"}
         raise error.at(keys.get(error.key.rpartition(".")[2], "time")) from None

@@ -176,8 +176,8 @@ def _by_cluster(
     clusters, rows = numbered_clusters(names)
     places = {name: place for place, name in enumerate(known)}
     columns = np.array([places.get(part, -1) for part in parts.tolist()])
-    kept = columns >= 0
-    seats = rows[kept] * len(known) + columns[kept]
+    present = columns >= 0
+    seats = rows[present] * len(known) + columns[present]
     if len(np.unique(seats)) < len(seats):
         raise InputError(
             "role",
@@ -186,7 +186,7 @@ def _by_cluster(
             shown=False,
         )
     cells = np.full(clusters * len(known), np.nan)
-    cells[seats] = values[kept]
+    cells[seats] = values[present]
     records = cells.reshape(clusters, len(known))
     complete = ~np.isnan(records).any(axis=1)
     return records[complete], int((~complete).sum())
@@ -220,5 +220,5 @@ def largest_sum(covariance: Numbers, clusters: int, confidence: float) -> float:
 def _splits(size: int) -> Iterator[tuple[list[int], list[int]]]:
     """Every set of regressors (a record and those that are known), and the unknown records."""
     for count in range(1, size):
-        for chosen in combinations(range(size), count):
-            yield list(chosen), [j for j in range(size) if j not in chosen]
+        for first_part in combinations(range(size), count):
+            yield list(first_part), [j for j in range(size) if j not in first_part]

@@ -133,8 +133,8 @@ def fit_tree(
         opened = open_table(table)
         for key, name in (("column", column), ("record", record), ("parent", parent)):
             require_column(opened, name, key)
-        read = read_states(opened, column, {"states": states, "cuts": cuts, "where": where})
-        windows, counts, roots = _counted(opened, read, record, parent)
+        state_column = read_states(opened, column, {"states": states, "cuts": cuts, "where": where})
+        windows, counts, roots = _counted(opened, state_column, record, parent)
         structure = opened if edges is None else open_table(edges)
         for key, name in (("record", record), ("parent", parent)):
             require_column(structure, name, key)
@@ -161,7 +161,7 @@ def fit_tree(
     ]
     return TreeFit(
         population=Tree(nodes=nodes, source=source),
-        states=read.levels,
+        states=state_column.levels,
         counts=counts,
         transition=transition,
         bounds=bounds,
@@ -182,13 +182,13 @@ def _counted(
     table: Table, states: States, record: str, parent: str
 ) -> tuple[Counts, Counts, Counts]:
     """How often grandparent, parent and child have which states; parent and child; roots."""
-    chosen: dict[str, Any] = {
+    expressions: dict[str, Any] = {
         "value": states.reading.value,
         "missing": states.missing,
         "record": known_key(table, table.require(record, "record")),
         "parent": known_key(table, table.require(parent, "parent")),
     }
-    cells = table.expression.select(**chosen)
+    cells = table.expression.select(**expressions)
     wrong = cells.value.isnull() & ~cells.missing
     cells = cells.select("record", "parent", state=states.number(cells.value), wrong=wrong)
     rows, known, different, unreadable = table.numbers(
@@ -227,11 +227,11 @@ def _counted(
 
 def _names(table: Table, record: str, parent: str) -> list[tuple[str, str | None]]:
     """Each record of the tree and its parent, in the order of the table."""
-    chosen = {
+    expressions = {
         "record": known_key(table, table.require(record, "record")),
         "parent": known_key(table, table.require(parent, "parent")),
     }
-    rows = table.rows(table.expression.select(**chosen).limit(MOST_NODES + 1))
+    rows = table.rows(table.expression.select(**expressions).limit(MOST_NODES + 1))
     if len(rows) > MOST_NODES or any(name is None for name, _ in rows):
         raise InputError(
             "record",

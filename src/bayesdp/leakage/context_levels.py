@@ -230,15 +230,15 @@ class _Prefixes:
         words = [*beginnings, *side.words]
         self.places = {word: place for place, word in enumerate(words)}
         self.matrices, self.cones = (
-            np.concatenate([np.empty((*kept.shape[:2], len(beginnings))), kept], axis=-1)
-            for kept in (matrices[places[:, None], places], side.cones[places[:, None], places])
+            np.concatenate([np.empty((*stack.shape[:2], len(beginnings))), stack], axis=-1)
+            for stack in (matrices[places[:, None], places], side.cones[places[:, None], places])
         )
         for _, alike in itertools.groupby(reversed(beginnings), len):
             group = list(alike)
             here = [self.places[word] for word in group]
             longer = [[self.places[word + symbol] for word in group] for symbol in SYMBOLS]
-            for kept in (self.matrices, self.cones):
-                kept[..., here] = kept[..., longer].max(axis=-2)
+            for stack in (self.matrices, self.cones):
+                stack[..., here] = stack[..., longer].max(axis=-2)
         self.longer = [
             [self.places[word + s] for s in SYMBOLS] if word + "*" in self.places else [place]
             for place, word in enumerate(words)

@@ -130,13 +130,15 @@ def prove(
     need = p - leaving + entering
     slack = error * (p + leaving + entering)
     best, multiplier = math.inf, level
-    needed = need[q > 0.0] / q[q > 0.0]
-    for candidate in (level, *(level * (1.0 + step) for step in _STEPS), float(needed.max())):
+    ratios = need[q > 0.0] / q[q > 0.0]
+    for candidate in (level, *(level * (1.0 + step) for step in _STEPS), float(ratios.max())):
         if not candidate > 0.0:
             continue
         left = np.maximum(need - candidate * q + slack + error * candidate * q, 0.0)
-        due = left > 0.0
-        paid = candidate + float((left[due] * price[due]).sum()) * (1.0 + domain.cells * UNIT)
+        with_remainder = left > 0.0
+        paid = candidate + float((left[with_remainder] * price[with_remainder]).sum()) * (
+            1.0 + domain.cells * UNIT
+        )
         if paid < best:
             best, multiplier = paid, candidate
     return UpperBound(up(best, 1)), multiplier

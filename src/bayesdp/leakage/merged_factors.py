@@ -109,8 +109,8 @@ def _merged(
             if key not in turned:
                 shape = [table.shape[place] for place in free]
                 turned[key] = same.of(table.transpose(free + rest).reshape(shape))
-            kept = turned[key]
-            products[tie] = same.of(products[tie] * kept) if tie in products else kept
+            previous = turned[key]
+            products[tie] = same.of(products[tie] * previous) if tie in products else previous
     return _into_larger(products, same)
 
 

@@ -175,11 +175,11 @@ class _Chain:
         """Follow the runs that end at a known value up to that many unknown records."""
         for evidence, run in zip(self.known, self.runs, strict=True):
             evidence.grow(steps)
-            done = len(run)
-            self._follow(run, evidence.steps[done - 1 : steps])
+            before = len(run)
+            self._follow(run, evidence.steps[before - 1 : steps])
             self.best = (
-                max(self.best[0], max(run.xs[done:], default=0.0)),
-                max(self.best[1], max(run.ys[done:], default=0.0)),
+                max(self.best[0], max(run.xs[before:], default=0.0)),
+                max(self.best[1], max(run.ys[before:], default=0.0)),
             )
 
     def follow_free(self, steps: int) -> None:

@@ -103,11 +103,11 @@ class Reveal:
 
     def _law(self, record: int, known: tuple[int, ...], k: int) -> Floats:
         """The law of `x_k` given `x_i, x_K`, shape `(s_i, cells, s_k)`; 0 where impossible."""
-        kept = (record, *known, k)
-        rest = tuple(j for j in range(self.joint.ndim) if j not in kept)
+        axes = (record, *known, k)
+        rest = tuple(j for j in range(self.joint.ndim) if j not in axes)
         marginal = self.joint.sum(axis=rest)
-        places = sorted(kept)
-        moved = np.transpose(marginal, [places.index(j) for j in kept])
+        places = sorted(axes)
+        moved = np.transpose(marginal, [places.index(j) for j in axes])
         flat = moved.reshape(moved.shape[0], -1, moved.shape[-1])
         mass = flat.sum(axis=-1, keepdims=True)
         law: Floats = flat / np.where(mass > 0.0, mass, 1.0)

@@ -92,12 +92,12 @@ def channel_of(raw: Any, shape: tuple[int, ...], key: str = "channel") -> Floats
         channel = np.asarray(raw, dtype=float)
     except (ValueError, TypeError, OverflowError):
         channel = np.zeros(0)
-    wanted = " x ".join(map(str, shape))
+    axes = " x ".join(map(str, shape))
     if channel.ndim != len(shape) + 1 or channel.shape[:-1] != shape or channel.shape[-1] < 1:
         raise InputError(
             key,
             f"an array of shape {channel.shape}" if channel.size else "no array of numbers",
-            expected=f"a nested array of shape {wanted} x outcomes: one axis for each record and "
+            expected=f"a nested array of shape {axes} x outcomes: one axis for each record and "
             "the last for outcomes",
         )
     wrong = ~((channel >= 0.0) & (channel <= 1.0 + ROW_TOLERANCE))

@@ -283,9 +283,9 @@ def influence_level(kappa: list[float], length: int) -> float | None:
     solution = np.linalg.solve(np.eye(size) - matrix, source)
     if not np.isfinite(solution).all() or solution.min() < 0.0:
         return None
-    due = matrix @ solution + source
-    rounding = 8.0 * (size + 4) * UNIT * (1.0 + float(due.max()))
-    missing = largest(0.0, due - solution) + rounding
+    next_levels = matrix @ solution + source
+    rounding = 8.0 * (size + 4) * UNIT * (1.0 + float(next_levels.max()))
+    missing = largest(0.0, next_levels - solution) + rounding
     room = 1.0 - 2.0 * math.fsum(kappa) * (1.0 + 16 * UNIT)
     if length - 1 > reach:
         if room <= 0.0:

@@ -71,20 +71,20 @@ def covariance_factor(
 
 
 def _evidence(comparison: csr_array, vector: Floats) -> dict[str, Any]:
-    shown: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "vector_entries": len(vector),
         "vector_sha256": hashlib.sha256(vector.astype("<f8").tobytes()).hexdigest(),
         "vector_range": [float(vector.min()), float(vector.max())],
         "least_row": least_row(comparison, vector),
     }
-    shown |= {"vector": vector.tolist()} if len(vector) <= SHOWN else {}
-    return shown | row_sums(vector)
+    fields |= {"vector": vector.tolist()} if len(vector) <= SHOWN else {}
+    return fields | row_sums(vector)
 
 
 def row_sums(vector: Floats, most: int = MOST_WRITTEN) -> dict[str, Any]:
     """The witness of a certificate; none where the kernel inverts the matrix itself."""
-    needed = _INVERTED < len(vector) <= most
-    return {"row_sums": vector.tolist()} if needed else {}
+    is_large = _INVERTED < len(vector) <= most
+    return {"row_sums": vector.tolist()} if is_large else {}
 
 
 def dense_factor(comparison: Floats) -> UpperBound | None:

@@ -288,7 +288,7 @@ def _informed(joint: Floats) -> Iterator[Attack]:
 
 def _proof(attack: Attack, solution: DualSolution, domain: Domain) -> dict[str, Any]:
     tails, heads = domain.edges
-    used = np.flatnonzero(solution.flows > 0.0)
+    positive_flows = np.flatnonzero(solution.flows > 0.0)
     return {
         "i": attack.record,
         "K": list(attack.known),
@@ -298,6 +298,6 @@ def _proof(attack: Attack, solution: DualSolution, domain: Domain) -> dict[str, 
         "multiplier": solution.multiplier,
         "flows": [
             [int(tails[e]), int(heads[e]), float(f"{solution.flows[e]:.15g}")]
-            for e in used.tolist()
+            for e in positive_flows.tolist()
         ],
     }

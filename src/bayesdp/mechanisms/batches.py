@@ -68,13 +68,13 @@ def bernoulli_each(count: int, probability: float) -> Bools:
     if exact.denominator > 1:
         raise ValueError(f"{probability!r} is not a whole multiple of 2^-64")
     limit = int(exact)
-    drawn = np.full(count, limit >= 2**64)
+    outcomes = np.full(count, limit >= 2**64)
     left = np.arange(0 if limit >= 2**64 else count)
     for digit in limit.to_bytes(9, "big")[1:]:
-        shown = fair_bytes(len(left))
-        drawn[left[shown < digit]] = True
-        left = left[shown == digit]
-    return drawn
+        random_bytes = fair_bytes(len(left))
+        outcomes[left[random_bytes < digit]] = True
+        left = left[random_bytes == digit]
+    return outcomes
 
 
 def uniform_each(count: int, many: int) -> Ints:
@@ -86,25 +86,25 @@ def uniform_each(count: int, many: int) -> Ints:
         raise ValueError(f"{many} is not between 1 and 2^16")
     width = 1 if many <= 2**8 else 2
     rounds = 256**width // many * many
-    drawn, left = np.zeros(count, np.int64), np.arange(count)
+    outcomes, left = np.zeros(count, np.int64), np.arange(count)
     while len(left):
-        shown = fair_bytes(width * len(left)).reshape(len(left), width).astype(np.int64)
-        values = shown @ np.asarray([256**power for power in range(width)], np.int64)
-        drawn[left] = values % many
+        random_bytes = fair_bytes(width * len(left)).reshape(len(left), width).astype(np.int64)
+        values = random_bytes @ np.asarray([256**power for power in range(width)], np.int64)
+        outcomes[left] = values % many
         left = left[values >= rounds]
-    return drawn
+    return outcomes
 
 
-def respond_each(places: Sequence[int], states: int, kept: float) -> list[int]:
+def respond_each(places: Sequence[int], states: int, keep_probability: float) -> list[int]:
     """Each of `places` is `kept` with that probability, or replaced by another one.
 
     All others of the `states` are as likely. The answers are in the order of `places`.
     """
-    held = np.asarray(places, dtype=np.int64)
-    moved = np.flatnonzero(~bernoulli_each(len(held), kept))
+    true_places = np.asarray(places, dtype=np.int64)
+    moved = np.flatnonzero(~bernoulli_each(len(true_places), keep_probability))
     others = uniform_each(len(moved), states - 1)
-    held[moved] = others + (others >= held[moved])
-    answers: list[int] = held.tolist()
+    true_places[moved] = others + (others >= true_places[moved])
+    answers: list[int] = true_places.tolist()
     return answers
 
 
@@ -117,11 +117,11 @@ def softmax_each(scores: Ints, scale: float) -> Ints:
     rows, places = scores.shape
     if places > MOST_PLACES or (rows and np.ptp(scores.astype(float), axis=1).max() >= 2.0**63):
         raise ValueError("too many scores in a row, or too far from each other")
-    chosen, step = np.zeros(rows, np.int64), max(_CELLS // places, 1)
+    choices, step = np.zeros(rows, np.int64), max(_CELLS // places, 1)
     for start in range(0, rows, step):
         part = scores[start : start + step]
-        chosen[start : start + step] = _chosen(part - part.max(axis=1, keepdims=True), scale)
-    return chosen
+        choices[start : start + step] = _chosen(part - part.max(axis=1, keepdims=True), scale)
+    return choices
 
 
 def _chosen(scores: Ints, scale: float) -> Ints:
@@ -129,16 +129,16 @@ def _chosen(scores: Ints, scale: float) -> Ints:
     sums = np.cumsum(np.exp(scores / scale), axis=1)
     ends = sums[:, :-1] / sums[:, -1:]
     off = _off(scores.shape[1])
-    chosen, left = np.zeros(len(scores), np.int64), np.arange(len(scores))
-    shown, bits = np.zeros(len(scores), np.int64), 0
+    choices, left = np.zeros(len(scores), np.int64), np.arange(len(scores))
+    prefix, bits = np.zeros(len(scores), np.int64), 0
     for _ in range(_BYTES):
-        shown, bits = shown * 256 + fair_bytes(len(left)), bits + 8
-        place, decided = _between(ends[left], shown, bits, off)
-        chosen[left[decided]] = place[decided]
-        left, shown = left[~decided], shown[~decided]
-    for row, number in zip(left.tolist(), shown.tolist(), strict=True):
-        chosen[row] = _settled(scores[row].tolist(), scale, number, bits)
-    return chosen
+        prefix, bits = prefix * 256 + fair_bytes(len(left)), bits + 8
+        place, decided = _between(ends[left], prefix, bits, off)
+        choices[left[decided]] = place[decided]
+        left, prefix = left[~decided], prefix[~decided]
+    for row, number in zip(left.tolist(), prefix.tolist(), strict=True):
+        choices[row] = _settled(scores[row].tolist(), scale, number, bits)
+    return choices
 
 
 def _off(places: int) -> float:
@@ -146,9 +146,9 @@ def _off(places: int) -> float:
     return (places + 16) * 2.0**-46
 
 
-def _between(ends: Floats, shown: Ints, bits: int, off: float) -> tuple[Ints, Bools]:
+def _between(ends: Floats, prefix: Ints, bits: int, off: float) -> tuple[Ints, Bools]:
     """The place of U in each row, given its first bits, and whether it is decided."""
-    low, high = shown * 2.0**-bits, (shown + 1) * 2.0**-bits
+    low, high = prefix * 2.0**-bits, (prefix + 1) * 2.0**-bits
     place = (ends <= low[:, None]).sum(axis=1)
     rows = np.arange(len(ends))
     walls = np.concatenate([np.full((len(ends), 1), -1.0), ends, np.full((len(ends), 1), 2.0)], 1)
@@ -156,7 +156,7 @@ def _between(ends: Floats, shown: Ints, bits: int, off: float) -> tuple[Ints, Bo
     return place, decided
 
 
-def _settled(scores: list[int], scale: float, shown: int, bits: int) -> int:
+def _settled(scores: list[int], scale: float, prefix: int, bits: int) -> int:
     """The place of U, of which `bits` bits are known: in ball arithmetic, with as many as it takes.
 
     `shown` are those bits, as a whole number.
@@ -167,15 +167,15 @@ def _settled(scores: list[int], scale: float, shown: int, bits: int) -> int:
     exponents = [Fraction(score) / Fraction(scale) for score in scores]
     try:
         while True:
-            shown = (shown << 64) + int.from_bytes(fair_bytes(8).tobytes(), "big")
+            prefix = (prefix << 64) + int.from_bytes(fair_bytes(8).tobytes(), "big")
             bits += 64
             flint.ctx.prec = 2 * bits
             sums, total = [], flint.arb(0)
             for x in exponents:
                 total += flint.arb(flint.fmpq(x.numerator, x.denominator)).exp()
                 sums.append(total)
-            low = total * flint.arb(shown) / flint.arb(2) ** bits
-            high = total * flint.arb(shown + 1) / flint.arb(2) ** bits
+            low = total * flint.arb(prefix) / flint.arb(2) ** bits
+            high = total * flint.arb(prefix + 1) / flint.arb(2) ** bits
             for place, end in enumerate(sums[:-1]):
                 if high <= end:
                     return place

@@ -102,9 +102,9 @@ class RandomizedResponse:
     @property
     def kept(self) -> LowerBound:
         """The probability of the true answer, rounded down."""
-        kept = 1.0 - self.flip
-        below = Fraction(kept) + Fraction(self.flip) <= 1
-        return LowerBound(kept if below else math.nextafter(kept, 0.0))
+        keep_probability = 1.0 - self.flip
+        below = Fraction(keep_probability) + Fraction(self.flip) <= 1
+        return LowerBound(keep_probability if below else math.nextafter(keep_probability, 0.0))
 
     def cost(self) -> UpperBound:
         """The DP cost of publishing all answers, in nats, rounded up: by OpenDP's privacy map."""
@@ -116,9 +116,11 @@ class RandomizedResponse:
 
     def channel(self) -> tuple[tuple[float, ...], ...]:
         """The law of the answer (columns) for each state (rows)."""
-        size, kept = len(self.states), self._probability
-        other = (1.0 - kept) / (size - 1)
-        return tuple(tuple(kept if u == v else other for v in range(size)) for u in range(size))
+        size, keep_probability = len(self.states), self._probability
+        other = (1.0 - keep_probability) / (size - 1)
+        return tuple(
+            tuple(keep_probability if u == v else other for v in range(size)) for u in range(size)
+        )
 
     def release(self, values: Iterable[Hashable]) -> list[Hashable]:
         """One perturbed answer for each value, in their order.
@@ -127,18 +129,18 @@ class RandomizedResponse:
         A value should be perturbed once: answering again about the same record costs again.
         """
         places = {state: place for place, state in enumerate(self.states)}
-        held = []
+        true_places = []
         for value in values:
             if value not in places:
                 raise InputError("values", expected="declared states only", shown=False)
-            held.append(places[value])
-        if len(held) > 8:
+            true_places.append(places[value])
+        if len(true_places) > 8:
             if len(self.states) == 2:
-                return [self.states[place] for place in _flipped(held, self._probability)]
-            drawn = respond_each(held, len(self.states), self._probability)
-            return [self.states[place] for place in drawn]
+                return [self.states[place] for place in _flipped(true_places, self._probability)]
+            answers = respond_each(true_places, len(self.states), self._probability)
+            return [self.states[place] for place in answers]
         answer = _measurement(len(self.states), self._probability)
-        return [self.states[int(answer(place))] for place in held]
+        return [self.states[int(answer(place))] for place in true_places]
 
     def estimate(
         self, answers: Iterable[Hashable], confidence: float = 0.95
@@ -151,27 +153,29 @@ class RandomizedResponse:
         `flip` is so large that answers tell nothing.
         """
         inner_probability("confidence", confidence)
-        counted = Counter(answers)
-        for value in counted:
+        tally = Counter(answers)
+        for value in tally:
             if value not in self.states:
                 raise InputError("answers", value, expected="declared states only")
-        n = sum(counted.values())
+        n = sum(tally.values())
         if n == 0:
             raise InputError("answers", [], expected="at least one answer")
-        kept = self._probability
-        other = (1.0 - kept) / (len(self.states) - 1)
-        if not kept - other > 1e-12:
+        keep_probability = self._probability
+        other = (1.0 - keep_probability) / (len(self.states) - 1)
+        if not keep_probability - other > 1e-12:
             raise InputError(
                 "flip", self.flip, expected="a probability at which answers still tell something"
             )
         counts = []
         for state in self.states:
-            seen = counted[state]
-            value = (seen - n * other) / (kept - other)
+            times_answered = tally[state]
+            value = (times_answered - n * other) / (keep_probability - other)
             inside = min(max(value, 0.0), float(n))
-            variance = inside * kept * (1.0 - kept) + (n - inside) * other * (1.0 - other)
-            low, high = _interval(seen, n, kept, other, 1.0 - confidence)
-            error = math.sqrt(variance) / (kept - other)
+            variance = inside * keep_probability * (1.0 - keep_probability) + (
+                n - inside
+            ) * other * (1.0 - other)
+            low, high = _interval(times_answered, n, keep_probability, other, 1.0 - confidence)
+            error = math.sqrt(variance) / (keep_probability - other)
             counts.append(EstimatedCount(state, Estimate(value, error), low, high, confidence, n))
         return tuple(counts)
 
@@ -195,7 +199,9 @@ def collect(answer: Hashable, states: Iterable[Hashable], *, dp_epsilon: float) 
     return sent
 
 
-def _interval(seen: int, n: int, kept: float, other: float, beta: float) -> tuple[int, int]:
+def _interval(
+    times_answered: int, n: int, keep_probability: float, other: float, beta: float
+) -> tuple[int, int]:
     """The true counts for which `seen` answers are plausible: no tail below `beta / 2`.
 
     The number of answers grows stochastically with the true count, so both ends are found by
@@ -204,10 +210,10 @@ def _interval(seen: int, n: int, kept: float, other: float, beta: float) -> tupl
 
     def too_few(count: int) -> bool:
         """Whether so many answers are implausible with so small a count."""
-        return _at_least(seen, count, n, kept, other) < beta / 2.0
+        return _at_least(times_answered, count, n, keep_probability, other) < beta / 2.0
 
     def too_many(count: int) -> bool:
-        return 1.0 - _at_least(seen + 1, count, n, kept, other) < beta / 2.0
+        return 1.0 - _at_least(times_answered + 1, count, n, keep_probability, other) < beta / 2.0
 
     low, high = 0, n
     if too_few(0):
@@ -225,17 +231,17 @@ def _interval(seen: int, n: int, kept: float, other: float, beta: float) -> tupl
     return min(low, high), max(low, high)
 
 
-def _at_least(seen: int, count: int, n: int, kept: float, other: float) -> float:
+def _at_least(threshold: int, count: int, n: int, keep_probability: float, other: float) -> float:
     """`P[Bin(count, kept) + Bin(n - count, other) >= seen]`."""
     import numpy as np
     from scipy.stats import binom
 
     first = np.arange(count + 1)
-    mass = binom.pmf(first, count, kept)
-    return float(mass @ binom.sf(seen - 1 - first, n - count, other))
+    mass = binom.pmf(first, count, keep_probability)
+    return float(mass @ binom.sf(threshold - 1 - first, n - count, other))
 
 
-def _flipped(places: list[int], kept: float) -> list[int]:
+def _flipped(places: list[int], keep_probability: float) -> list[int]:
     """The same law for two states, by OpenDP's mechanism on a vector of bits: much faster.
 
     It flips each bit with probability `f / 2`, where `f = 2 (1 - kept)` is an exact double.
@@ -246,7 +252,9 @@ def _flipped(places: list[int], kept: float) -> list[int]:
     dp.enable_features("contrib")
     size = len(places)
     answer = dp.m.make_randomized_response_bitvec(
-        dp.bitvector_domain(max_weight=size), dp.discrete_distance(), f=2.0 * (1.0 - kept)
+        dp.bitvector_domain(max_weight=size),
+        dp.discrete_distance(),
+        f=2.0 * (1.0 - keep_probability),
     )
     noisy = answer(np.packbits(np.asarray(places, dtype=np.uint8)).tobytes())
     bits: list[int] = np.unpackbits(np.frombuffer(noisy, dtype=np.uint8))[:size].tolist()
@@ -254,9 +262,9 @@ def _flipped(places: list[int], kept: float) -> list[int]:
 
 
 @lru_cache(maxsize=64)
-def _measurement(states: int, kept: float) -> Any:
+def _measurement(states: int, keep_probability: float) -> Any:
     """OpenDP's randomized response on the numbers 0 to states - 1."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-    return dp.m.make_randomized_response(list(range(states)), prob=kept)
+    return dp.m.make_randomized_response(list(range(states)), prob=keep_probability)

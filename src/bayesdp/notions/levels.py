@@ -215,10 +215,10 @@ class Calibration:
     def _repr_html_(self) -> str:
         """What a notebook shows: the budget for the target, and what was left out for time."""
         numbers = (self.target, self.dp_epsilon, self.certified_epsilon, self.noise_multiplier)
-        shown = [f"{number:.6g}" for number in numbers]
-        shown[1], shown[2] = f"{self.dp_epsilon!r}", f"{self.certified_epsilon!r}"
+        cells = [f"{number:.6g}" for number in numbers]
+        cells[1], cells[2] = f"{self.dp_epsilon!r}", f"{self.certified_epsilon!r}"
         columns = ("target", "DP budget", "certified level", "times the noise", "theorem")
-        budget = notebook.table("The largest DP budget", columns, [(*shown, self.theorem)])
+        budget = notebook.table("The largest DP budget", columns, [(*cells, self.theorem)])
         return budget + left_out_words(self.refused)
 
     def to_dict(self) -> dict[str, Any]:

@@ -96,8 +96,8 @@ class Population(BaseModel):
         key = f"population.{field.field_name}"
         if isinstance(value, bool) and field.field_name != "complete":
             raise InputError(key, value, expected="a value other than true or false")
-        wanted = cls.model_fields[field.field_name or ""].annotation
-        if isinstance(value, str | bytes) and wanted in (int, float, int | None, float | None):
+        annotation = cls.model_fields[field.field_name or ""].annotation
+        if isinstance(value, str | bytes) and annotation in (int, float, int | None, float | None):
             raise InputError(key, value, expected="a number, without quotes around it")
         if isinstance(value, Integral) and not isinstance(value, int):
             return int(value)  # NumPy's
@@ -136,10 +136,10 @@ class Population(BaseModel):
                 expected=f"only {first} without a name, and {len(values)} values were given",
                 remedy=f"Name it: {named[0]}=..." if named else "Name the others.",
             )
-        given = dict(zip(cls.positional, values, strict=False))
-        for name in given.keys() & data.keys():
+        by_position = dict(zip(cls.positional, values, strict=False))
+        for name in by_position.keys() & data.keys():
             raise TypeError(f"{cls.__name__} was given {name} twice")
-        return given | data
+        return by_position | data
 
     structure: ClassVar[str] = "none"
     """How rows are grouped: `none`, `cluster`, `series`, `panel`, or `all` (one big group)."""

@@ -25,17 +25,17 @@ class OfNodes(Population):
     """
 
     def __init__(self, /, *values: Any, **data: Any) -> None:
-        given = self._with_names(values, data)
-        file = named_file(given.get("nodes"), _KEY, "a JSON file of nodes")
+        fields = self._with_names(values, data)
+        file = named_file(fields.get("nodes"), _KEY, "a JSON file of nodes")
         if file is None:
-            super().__init__(**given)
+            super().__init__(**fields)
             return
-        given["nodes"], source = _nodes_in(file), given.get("source", "")
+        fields["nodes"], source = _nodes_in(file), fields.get("source", "")
         if isinstance(source, str):
             from_file = f"nodes of {PurePath(file.name).name}, SHA-256 {file.sha256}"
-            given["source"] = f"{source}; {from_file}" if source else from_file
+            fields["source"] = f"{source}; {from_file}" if source else from_file
         try:
-            super().__init__(**given)
+            super().__init__(**fields)
         except InputError as wrong:
             raise type(wrong)(
                 wrong.key,
@@ -97,10 +97,10 @@ def read_rows(table: Any, sizes: list[int], width: int, key: str, rescaling: Res
     `sizes` are the parents' numbers of values, `width` the node's own; `rescaling` notes by how
     much. Raises `InputError`.
     """
-    wanted = sizes[0] if sizes else width
-    if not isinstance(table, list | tuple) or len(table) != wanted:
+    first_size = sizes[0] if sizes else width
+    if not isinstance(table, list | tuple) or len(table) != first_size:
         rows = "tables, one for each value of a parent" if sizes else "probabilities"
-        raise InputError(key, table, expected=f"{wanted} {rows}")
+        raise InputError(key, table, expected=f"{first_size} {rows}")
     if sizes:
         return tuple(
             read_rows(inner, sizes[1:], width, f"{key}[{i}]", rescaling)

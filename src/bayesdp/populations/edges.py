@@ -195,13 +195,13 @@ def _is_parquet(file: NamedFile) -> bool:
 
 def _lines_of(file: NamedFile, pair: list[int]) -> str:
     """The lines of a CSV file, or rows of a Parquet file, that have the pair in either order."""
-    what, wanted = "line", set(pair)
+    what, columns = "line", set(pair)
     if _is_parquet(file):
         what = "row"
         listed = enumerate(_pairs_in(file).tolist(), start=1)
-        places = [str(row) for row, ends in listed if set(ends) == wanted]
+        places = [str(row) for row, ends in listed if set(ends) == columns]
     else:
-        places = [str(line) for line, a, b in _Csv(file).pairs() if {a, b} == wanted]
+        places = [str(line) for line, a, b in _Csv(file).pairs() if {a, b} == columns]
     *first, last = places
     return f"{what}s {', '.join(first)} and {last}" if first else f"{what} {last}"
 

@@ -136,10 +136,10 @@ class Gaussian(Population):
     @model_validator(mode="after")
     def _one_of(self) -> Gaussian:
         matrix = self.covariance is not None or self.precision is not None
-        stated = (self.covariance, self.precision, self.max_correlation, self.max_regression_sum)
-        given = sum(form is not None for form in stated)
+        forms = (self.covariance, self.precision, self.max_correlation, self.max_regression_sum)
+        count = sum(form is not None for form in forms)
         alone = self.size is None or (self.covariance is not None and self.columns is not None)
-        if given != 1 or (matrix and not alone) or (not matrix and self.size is None):
+        if count != 1 or (matrix and not alone) or (not matrix and self.size is None):
             raise InputError(
                 "population",
                 expected="one of covariance, precision, size with max_correlation, and size with "
@@ -309,7 +309,7 @@ def _equal_correlations(raw: Mapping[str, Any]) -> dict[str, Any]:
     Raises `InputError` where there is no such covariance, or where it is declared in another way
     too.
     """
-    given = {key: value for key, value in raw.items() if key not in ("size", "correlation")}
+    others = {key: value for key, value in raw.items() if key not in ("size", "correlation")}
     size, correlation = raw.get("size"), raw["correlation"]
     for key in ("covariance", "precision", "max_correlation", "max_regression_sum", "columns"):
         if raw.get(key) is not None:
@@ -337,7 +337,7 @@ def _equal_correlations(raw: Mapping[str, Any]) -> dict[str, Any]:
         )
     value = float(correlation)
     rows = tuple(tuple(1.0 if i == j else value for j in range(size)) for i in range(size))
-    return {**given, "covariance": rows}
+    return {**others, "covariance": rows}
 
 
 def _require_positive_definite(rows: tuple[tuple[float, ...], ...]) -> None:

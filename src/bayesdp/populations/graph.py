@@ -148,7 +148,7 @@ class Graph(Population):
         sizes = self._sizes()
         for position, factor in enumerate(factors):
             key = f"population.factors[{position}]"
-            wanted = []
+            expected = []
             for place, record in enumerate(factor.between):
                 if not 0 <= record < self.records:
                     raise InputError(
@@ -156,17 +156,17 @@ class Graph(Population):
                         record,
                         expected=f"a record from 0 to {self.records - 1}",
                     )
-                wanted.append(sizes if isinstance(sizes, int) else sizes[record])
+                expected.append(sizes if isinstance(sizes, int) else sizes[record])
             if len(set(factor.between)) < len(factor.between):
                 raise InputError(
                     f"{key}.between", list(factor.between), expected="distinct records"
                 )
             shape = table_shape(factor.table)
-            if shape != tuple(wanted):
+            if shape != tuple(expected):
                 raise InputError(
                     f"{key}.table",
                     factor.table,
-                    expected=f"a nested array of shape {_by(wanted)}, the states of its records",
+                    expected=f"a nested array of shape {_by(expected)}, the states of its records",
                     remedy=f"It has shape {_by(shape)}.",
                 )
 

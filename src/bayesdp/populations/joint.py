@@ -97,9 +97,11 @@ def parts_of(population: Population, most_cells: int) -> tuple[tuple[tuple[int, 
 
 def _require_small(cells: int, most_cells: int, bound: str = "") -> None:
     if cells > most_cells:
-        shown = str(cells) if cells < 10**9 else f"{cells:.1e}" if cells < 10**300 else "countless"
-        shown = shown if shown == "countless" else bound + shown
-        raise NoJointError(f"a joint law of {shown} cells, of at most {most_cells}")
+        size_words = (
+            str(cells) if cells < 10**9 else f"{cells:.1e}" if cells < 10**300 else "countless"
+        )
+        size_words = size_words if size_words == "countless" else bound + size_words
+        raise NoJointError(f"a joint law of {size_words} cells, of at most {most_cells}")
 
 
 def component_labels(graph: FactorGraph) -> NDArray[np.int64]:

@@ -67,14 +67,14 @@ def _check_lines(content: bytes, name: str, key: str) -> None:
     # SciPy makes room for what is announced. Each row has an entry on the diagonal at least.
     entries = math.prod(announced) if layout == b"array" else max(announced, default=0)
     if max([entries, *announced]) > len(content):
-        said = sizes[:80].decode(errors="replace").strip()
-        expected = f"a Matrix Market file with as many entries as it announces, {said}"
+        size_line = sizes[:80].decode(errors="replace").strip()
+        expected = f"a Matrix Market file with as many entries as it announces, {size_line}"
         raise InputError(key, name, expected=expected)
     entry = rb"[ \t]+".join([*_PLACES[layout], *_VALUES[field]])
     other = re.compile(rb"^(?![ \t]*(?:%s)?[ \t]*\r?$)[^\n]*" % entry, re.MULTILINE)
     wrong = other.search(content, head.end())
     if wrong is not None:
         line = content.count(b"\n", 0, wrong.start()) + 1
-        shown = wrong.group()[:80].decode(errors="replace").rstrip()
+        wrong_text = wrong.group()[:80].decode(errors="replace").rstrip()
         kind = "row, column and value" if layout == b"coordinate" else "one value"
-        raise InputError(key, shown, expected=f"{kind} of an entry in line {line} of {name}")
+        raise InputError(key, wrong_text, expected=f"{kind} of an entry in line {line} of {name}")

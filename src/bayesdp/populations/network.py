@@ -70,8 +70,8 @@ class Network(OfNodes):
             return raw
         if raw.get("nodes") is not None:
             raise InputError("population", expected="either bif or nodes, not both", shown=False)
-        given = raw["bif"]
-        options = given if isinstance(given, Mapping) else {"file": given}
+        named = raw["bif"]
+        options = named if isinstance(named, Mapping) else {"file": named}
         check_keys("population.bif", options, _FILE_KEYS)
         file = options.get("file")
         if not isinstance(file, str):

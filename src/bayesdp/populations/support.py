@@ -89,10 +89,10 @@ class ChainSupport:
 
     def later(self, runs: Flags, steps: int) -> Flags:
         """The runs that are possible some steps later. Sets that come again repeat from there."""
-        history, seen = [runs], {runs.tobytes(): 0}
+        history, first_at = [runs], {runs.tobytes(): 0}
         while len(history) <= steps:
             after = self.moved(history[-1])
-            back = seen.setdefault(after.tobytes(), len(history))
+            back = first_at.setdefault(after.tobytes(), len(history))
             if back < len(history):
                 return history[back + (steps - back) % (len(history) - back)]
             history.append(after)
@@ -129,9 +129,9 @@ class _Walk:
 
     def _after(self, here: int, steps: int, digit: int, state: int) -> tuple[int, bool]:
         allowed = self.chain.digits[:, digit] == state
-        kept = self.chain.later(self.sets[here], steps) & allowed
-        impossible = not kept.any()
-        return self._number(allowed if impossible else kept), impossible
+        reachable = self.chain.later(self.sets[here], steps) & allowed
+        impossible = not reachable.any()
+        return self._number(allowed if impossible else reachable), impossible
 
     def _number(self, runs: Flags) -> int:
         number = self.numbers.setdefault(runs.tobytes(), len(self.sets))

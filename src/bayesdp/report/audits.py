@@ -24,13 +24,13 @@ def audit_lines(audit: StudyAudit) -> list[str]:
     bound = audit.bound
     delta = f" at delta {exact_text(audit.delta)}" if audit.delta else ""
     hits, others = bound.hits
-    shown, confidence = down_words(bound.epsilon), exact_text(bound.confidence)
+    epsilon_words, confidence = down_words(bound.epsilon), exact_text(bound.confidence)
     lines = [
         f"claimed ({audit.notion.upper()}): level {up_words(audit.claimed)}{delta}",
         f"strongest attack, of {audit.tried} tried: {audit.attack}",
         f"  it looks whether {bound.event}: {hits} of {bound.samples} releases under the likelier "
         f"hypothesis, {others} under the other",
-        f"  so the level is at least {shown}{delta}, with confidence {confidence}",
+        f"  so the level is at least {epsilon_words}{delta}, with confidence {confidence}",
     ]
     if audit.exceeded:
         return [*lines, "The claim is EXCEEDED: more leaks than it says. Don't release."]

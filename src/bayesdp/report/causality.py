@@ -17,13 +17,17 @@ def show_causal(console: Console, both: SeeingAndDoing) -> None:
         f"What a mechanism of DP cost {level_words(both.dp_epsilon, error)} says about one record",
         ("record", "what setting this record changes (do)", "what learning it changes (see)"),
         [
-            (done.record, _cell(done), _cell(seen))
-            for done, seen in zip(both.do, both.see, strict=True)
+            (intervention.record, _cell(intervention), _cell(observation))
+            for intervention, observation in zip(both.do, both.see, strict=True)
         ],
     )
     for sentence in both.reading():
         say(console, sentence)
-    impossible = [f"{seen.record} = {value}" for seen in both.see for value in seen.impossible]
+    impossible = [
+        f"{observation.record} = {value}"
+        for observation in both.see
+        for value in observation.impossible
+    ]
     if impossible:
         say(console, f"Never so in this model, hence never learned: {', '.join(impossible)}.")
 

@@ -137,8 +137,10 @@ def related(promise: Promise) -> Section:
             "within these limits."
         )
     source = clean(spec.get("source") or "")
-    stated = f'This was stated by: "{source}".' if source else "Nobody is named who stated this."
-    after = [f"{stated} It was not checked.", _if_related_otherwise(promise)]
+    attribution = (
+        f'This was stated by: "{source}".' if source else "Nobody is named who stated this."
+    )
+    after = [f"{attribution} It was not checked.", _if_related_otherwise(promise)]
     return Section(
         "related", "How records are related", tuple(text), after=tuple(after), items=tuple(items)
     )
@@ -275,9 +277,11 @@ def counted(promise: Promise) -> Section:
             "a question put to it). This release alone has the level "
             f"{level_and_factor(promise.own)}, all together {level}."
         ]
-    limit, kept = promise.limit, promise.counted
-    if limit is not None and (kept is None or limit.epsilon > kept * (1.0 + 1e-6)):
-        text.append(_later(limit, known=kept is not None))
+    limit, counted_level = promise.limit, promise.counted
+    if limit is not None and (
+        counted_level is None or limit.epsilon > counted_level * (1.0 + 1e-6)
+    ):
+        text.append(_later(limit, known=counted_level is not None))
     elif limit is not None and promise.status.verdict == "REFUSED":
         text.append(
             "The budget, the most that the ledger allows for all releases together, would be "

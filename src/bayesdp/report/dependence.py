@@ -98,8 +98,8 @@ def correlations(spec: Spec) -> str:
     if not pairs:
         return ""
     if len(pairs) <= MOST_NUMBERS:
-        shown = (f"{pair} {_shown(value)}" for pair, value in pairs)
-        return f"Declared correlations: {', '.join(shown)}."
+        pair_texts = (f"{pair} {_shown(value)}" for pair, value in pairs)
+        return f"Declared correlations: {', '.join(pair_texts)}."
     pair, value = max(pairs, key=lambda known: abs(known[1]))
     return f"The largest declared correlation is {_shown(value)}, of {pair}."
 
@@ -269,7 +269,7 @@ def _autoregressive(spec: Spec, groups: Grouping) -> list[str]:
 
 def _panel(spec: Spec, groups: Grouping) -> list[str]:
     whose = f"the same '{groups.series}'" if groups.series else "the same member"
-    said = [
+    paragraphs = [
         f"{groups.members} belong together: at most {number(spec.get('series'))} members over at "
         f"most {number(spec.get('length'))} steps.",
         f"The odds of any two values of a record change {_change(spec, 'own_previous')} with the "
@@ -278,12 +278,12 @@ def _panel(spec: Spec, groups: Grouping) -> list[str]:
         "member's record at the same step.",
     ]
     if spec.get("shared_previous") is not None:
-        said.append(
+        paragraphs.append(
             "Members of a group also share a state that nobody records. With it the odds of their "
             f"records change {_change(spec, 'shared_now')}, and those of its next value "
             f"{_change(spec, 'shared_previous')}."
         )
-    return [*said, _APART]
+    return [*paragraphs, _APART]
 
 
 def _change(spec: Spec, key: str) -> str:
@@ -328,5 +328,5 @@ def _depth(table: object) -> int:
 def _percent(probability: object) -> str:
     """A declared probability, with "about" where more than two decimals are declared."""
     exact = Decimal(str(probability)) * 100
-    shown = round(exact, 2)
-    return ("" if shown == exact else "about ") + f"{shown.normalize():f} %"
+    rounded = round(exact, 2)
+    return ("" if rounded == exact else "about ") + f"{rounded.normalize():f} %"

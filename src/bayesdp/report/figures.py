@@ -75,15 +75,15 @@ def error_bars(panels: Sequence[FigurePanel], *, title: str, name: str) -> str:
 
     `name` makes its ids unique on the page; `title` is read aloud.
     """
-    drawn = [panel for panel in panels if panel.intervals]
+    with_intervals = [panel for panel in panels if panel.intervals]
     parts: list[str] = []
     top = _TOP
-    for panel in drawn:
+    for panel in with_intervals:
         parts.append(_panel(panel, top))
         top += _height(panel) + _GAP
     spoken = "; ".join(
         f"{panel.title}, {interval.label}: {_spoken(interval)} {panel.unit}".strip()
-        for panel in drawn
+        for panel in with_intervals
         for interval in panel.intervals
     )
     return (
@@ -159,7 +159,7 @@ def released_numbers(panels: Sequence[FigurePanel], *, title: str, confidence: s
     """
     lines = textwrap.wrap(WHAT_BARS_ARE.format(confidence), 100)
     height = bars_height(panels) + 28.0
-    said = "".join(
+    sentences = "".join(
         f'<text class="note" x="20" y="{height + 18 * i:.0f}">{escape(line)}</text>'
         for i, line in enumerate(lines, start=1)
     )
@@ -168,7 +168,7 @@ def released_numbers(panels: Sequence[FigurePanel], *, title: str, confidence: s
         f'{FIGURE} viewBox="0 0 {WIDTH} {whole:.0f}" width="{WIDTH}" height="{whole:.0f}">'
         f'<style>{_BARS_STYLE}</style><rect class="paper" width="{WIDTH}" height="{whole:.0f}"/>'
         f'<svg x="20" y="14" width="{WIDTH - 40}" height="{height:.0f}">'
-        f"{error_bars(panels, title=title, name='released')}</svg>{said}</svg>\n"
+        f"{error_bars(panels, title=title, name='released')}</svg>{sentences}</svg>\n"
     )
 
 
@@ -401,7 +401,7 @@ def stress_levels(stress: Stress) -> Figure:
     def place(level: float) -> float:
         return left + level / highest * (right - left)
 
-    said = "; ".join(f"{row.name}: {_level_or_words(row)}" for row in stress)
+    alternatives = "; ".join(f"{row.name}: {_level_or_words(row)}" for row in stress)
     target = budget_words(stress.target)
     marks = ticks(0.0, highest)
     axis = "".join(
@@ -415,7 +415,7 @@ def stress_levels(stress: Stress) -> Figure:
     return Figure(
         f'{FIGURE} viewBox="0 0 {WIDTH} {bottom + 34:.0f}" role="img" '
         'aria-labelledby="st-title st-desc"><title id="st-title">The same noise under other '
-        f'populations</title><desc id="st-desc">Target {target}. {escape(said)}</desc>'
+        f'populations</title><desc id="st-desc">Target {target}. {escape(alternatives)}</desc>'
         f"<style>{_CURVE_STYLE}.within{{fill:#0f6b62}}.above{{fill:#a3470b}}.target{{"
         "stroke:#1d2430;stroke-dasharray:3 3}@media(prefers-color-scheme:dark){.within{"
         "fill:#5cc8b8}.above{fill:#f0a36b}.target{stroke:#e8e6e0}}</style>"

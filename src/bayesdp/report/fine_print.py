@@ -180,16 +180,16 @@ def how_to_check(promise: Promise) -> Section:
 def technical(promise: Promise) -> str:
     """The promise in one line of the field's own words."""
     level = promise.level
-    shown = f"epsilon = {level_words(level.epsilon)}"
+    level_text = f"epsilon = {level_words(level.epsilon)}"
     if level.delta > 0.0:
-        shown += f", delta = {level_words(level.delta)}"
+        level_text += f", delta = {level_words(level.delta)}"
     if promise.notion == "dp":
-        return f"For experts: differential privacy, replace one record, {shown}."
+        return f"For experts: differential privacy, replace one record, {level_text}."
     cost = level_words(promise.cost.epsilon)
     if promise.cost.delta > 0.0:
         cost += f" at delta = {level_words(promise.cost.delta)}"
     theorem = f", theorem {clean(promise.theorem)}" if promise.theorem else ""
     return (
-        f"For experts: Bayesian differential privacy, {shown}, adversary '{promise.adversary}'"
+        f"For experts: Bayesian differential privacy, {level_text}, adversary '{promise.adversary}'"
         f"{theorem}; the DP cost is {cost}."
     )

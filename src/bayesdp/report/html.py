@@ -164,12 +164,12 @@ class StudySection:
         plain = dict(plain)
         if "programs" in plain:
             plain["programs"] = [ProgramRow.from_dict(row) for row in plain["programs"]]
-        made = {
+        renewed = {
             key: [row if isinstance(row, rows[key]) else rows[key](**row) for row in value]
             for key, value in plain.items()
             if key in rows
         }
-        return cls(**{**plain, **made})
+        return cls(**{**plain, **renewed})
 
 
 def write_report(
@@ -260,11 +260,11 @@ def _circumstances(study: StudySection) -> str:
 
 
 def _date(time: str) -> str:
-    made = datetime.fromisoformat(time)
-    if made.tzinfo is None:
-        return f"{made.day} {made:%B %Y, %H:%M}"
-    made = made.astimezone(UTC)
-    return f"{made.day} {made:%B %Y, %H:%M} UTC"
+    moment = datetime.fromisoformat(time)
+    if moment.tzinfo is None:
+        return f"{moment.day} {moment:%B %Y, %H:%M}"
+    moment = moment.astimezone(UTC)
+    return f"{moment.day} {moment:%B %Y, %H:%M} UTC"
 
 
 def _key_numbers(study: StudySection) -> str:
@@ -392,11 +392,11 @@ def panels_of(rows: Sequence[ResultRow]) -> list[FigurePanel]:
 def _meaning(study: StudySection) -> str:
     # What people believe rests on everything that they saw, so on all releases together.
     level = study.level_so_far
-    seen = "everything that was released here"
+    evidence = "everything that was released here"
     if not study.is_first:
-        seen = "everything that was ever released from this data set"
+        evidence = "everything that was ever released from this data set"
     sentences = level_sentences(
-        level, study.adversary, study.interval, seen=seen, delta=study.delta
+        level, study.adversary, study.interval, seen=evidence, delta=study.delta
     )
     sentences += (study.outside,) if study.outside else ()
     rows = "".join(

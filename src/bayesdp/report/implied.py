@@ -24,7 +24,7 @@ def follows(document: Mapping[str, Any], status: PromiseStatus) -> SectionsAndFa
     what reading it raises.
     """
     body, population = document["claim"], document["population"]
-    given = list(dict.fromkeys(_given(document["derivation"])))
+    premises = list(dict.fromkeys(_given(document["derivation"])))
     size = body["parameters"]["size"]
     about = "the one that the given levels are about" if population is None else ""
     claimed = "What follows" + ("" if status.holds else " (claimed only)")
@@ -34,13 +34,13 @@ def follows(document: Mapping[str, Any], status: PromiseStatus) -> SectionsAndFa
             "given",
             "From what",
             ("This is about any program or release that has, as somebody says,",),
-            items=tuple(f"{_title(notion)}, at the level {level!r}" for notion, level in given),
+            items=tuple(f"{_title(notion)}, at the level {level!r}" for notion, level in premises),
         ),
         Section(
             "follows",
             claimed,
             ("Then it also has",),
-            items=tuple(_claim(stated, size, about) for stated in body["claims"]),
+            items=tuple(_claim(claim, size, about) for claim in body["claims"]),
         ),
         *_related(population),
         trusted([clean(assumption, 500) for assumption in document["assumptions"]]),
@@ -51,9 +51,9 @@ def follows(document: Mapping[str, Any], status: PromiseStatus) -> SectionsAndFa
         "verdict": status.verdict,
         "step": status.step,
         "reason": status.reason,
-        "given": [{"notion": notion, "level": level} for notion, level in given],
+        "given": [{"notion": notion, "level": level} for notion, level in premises],
         "claims": [
-            {"notion": stated["notion"], "level": stated["level"]} for stated in body["claims"]
+            {"notion": claim["notion"], "level": claim["level"]} for claim in body["claims"]
         ],
         "population": None if population is None else population["model"],
         "assumptions": list(document["assumptions"]),
@@ -91,13 +91,15 @@ def _related(population: Mapping[str, Any] | None) -> tuple[Section, ...]:
         " ".join(dependence.sentences(member, groups)) for member in dependence.members(population)
     ]
     source = clean(population.get("source") or "")
-    stated = f'This was stated by: "{source}".' if source else "Nobody is named who stated this."
+    attribution = (
+        f'This was stated by: "{source}".' if source else "Nobody is named who stated this."
+    )
     return (
         Section(
             "related",
             "How records are related",
             (" ".join(sentences),),
-            after=(f"{stated} It was not checked.",),
+            after=(f"{attribution} It was not checked.",),
             items=tuple(items),
         ),
     )

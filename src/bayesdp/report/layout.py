@@ -30,9 +30,9 @@ def filled(text: str, width: int, first: str = "", rest: str = "") -> str:
 
     `first` stands before the first line, `rest` before all others.
     """
-    kept = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    unbreakable = text.replace(" %", "\N{NO-BREAK SPACE}%")
     lines = textwrap.fill(
-        kept,
+        unbreakable,
         width,
         initial_indent=first,
         subsequent_indent=rest,
@@ -45,8 +45,8 @@ def filled(text: str, width: int, first: str = "", rest: str = "") -> str:
 def say(console: Console, text: str, *, first: str = "", rest: str = "", style: str = "") -> None:
     """Print a paragraph. `first` is before its first line, `rest` before all others."""
     for line in text.splitlines() or [""]:
-        shown = Text(filled(line, console.width, first, rest), style=style)
-        console.print(shown, soft_wrap=True, highlight=False)
+        wrapped = Text(filled(line, console.width, first, rest), style=style)
+        console.print(wrapped, soft_wrap=True, highlight=False)
 
 
 def item(console: Console, text: str, depth: int = 1) -> None:

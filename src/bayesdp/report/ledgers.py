@@ -95,15 +95,15 @@ def _show_budget(console: Console, dataset: Mapping[str, Any], *, now: str) -> N
 def show_trail(console: Console, lines: Sequence[Mapping[str, Any]]) -> None:
     """Every entry of a ledger as in `Ledger.trail`, a line each."""
     for line in _letters(lines):
-        said = [
+        cells = [
             f"{line['sequence']}  {to_the_second(line['time'])}  {line['event']}",
             *(line[key] for key in ("dataset", "analyst", "study") if line[key] is not None),
         ]
         if line["dp_epsilon"] is not None:
             cost = cost_words(line["dp_epsilon"], line["dp_rho"], line["dp_delta"] or 0.0)
-            said.append(f"DP cost {cost}")
-        said += [line["detail"]] if line["detail"] else []
-        item(console, "  ".join(said))
+            cells.append(f"DP cost {cost}")
+        cells += [line["detail"]] if line["detail"] else []
+        item(console, "  ".join(cells))
 
 
 def _show_attempts(
@@ -185,9 +185,9 @@ def _sum_of(analyst: Mapping[str, Any]) -> str:
     if refused:
         words += f"; {counted(refused, 'attempt', 'attempts')} refused"
     if analyst["refused_dp_epsilon"] is not None:
-        asked = cost_words(analyst["refused_dp_epsilon"], analyst["refused_dp_rho"])
+        refused_cost = cost_words(analyst["refused_dp_epsilon"], analyst["refused_dp_rho"])
         each = " together" if refused > 1 else ""
-        words += f", which asked for DP cost {asked}{each}"
+        words += f", which asked for DP cost {refused_cost}{each}"
     return f"{words}."
 
 

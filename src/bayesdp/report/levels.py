@@ -60,14 +60,18 @@ def _not_applied(report: LeakageReport) -> list[tuple[str, str, str]]:
     names: dict[str, list[str]] = {}
     for refusal in report.refused:
         names.setdefault(refusal.reason, []).append(refusal.theorem)
-    return [(", ".join(kept), "doesn't apply", reason) for reason, kept in names.items()]
+    return [
+        (", ".join(same_reason), "doesn't apply", reason) for reason, same_reason in names.items()
+    ]
 
 
 def _other_classes(report: LeakageReport) -> str:
     """What the classes know that were not asked about."""
     others = (f"'{name}' ({known})" for name, known in ADVERSARY_MEANING.items())
-    asked = f"'{report.adversary}' "
-    return f"Other classes: {', '.join(other for other in others if not other.startswith(asked))}."
+    requested = f"'{report.adversary}' "
+    return (
+        f"Other classes: {', '.join(other for other in others if not other.startswith(requested))}."
+    )
 
 
 def best_by_theorem(report: LeakageReport) -> list[Bound]:
@@ -107,10 +111,10 @@ def level_sentence(report: LeakageReport, *, in_odds: bool = True, verbose: bool
     With `verbose` all theorems that were asked are shown below, so it names no option for that.
     """
     count = len(best_by_theorem(report)) + len(report.refused)
-    shown = "all are shown below" if verbose else "--verbose shows them"
-    others = f" (of {count} asked; {shown})" if count > 1 else ""
-    said = f"The level is by the theorem {report.best.theorem}{others}."
-    return f"{said} {_in_odds(report)}" if in_odds else said
+    where_to_look = "all are shown below" if verbose else "--verbose shows them"
+    others = f" (of {count} asked; {where_to_look})" if count > 1 else ""
+    sentence = f"The level is by the theorem {report.best.theorem}{others}."
+    return f"{sentence} {_in_odds(report)}" if in_odds else sentence
 
 
 def _in_odds(report: LeakageReport) -> str:
@@ -121,11 +125,12 @@ def _in_odds(report: LeakageReport) -> str:
         return f"{rests}: {delta_sentence(level, report.delta)}"
     if level > 700.0:
         return f"{rests}, a DP cost of {cost} promises practically nothing."
-    shown = level_words(level)
+    level_text = level_words(level)
     return (
-        f"{rests}, a DP cost of {cost} protects a record as well as a DP cost of {shown} would if "
-        "records were independent: seeing the results changes the odds between two possible values "
-        f"of one record by a factor of at most e^{shown} = {factor_words(odds_factor(level))}."
+        f"{rests}, a DP cost of {cost} protects a record as well as a DP cost of {level_text} "
+        "would if records were independent: seeing the results changes the odds between two "
+        f"possible values of one record by a factor of at most e^{level_text} = "
+        f"{factor_words(odds_factor(level))}."
     )
 
 
@@ -134,8 +139,8 @@ def show_exact(console: Console, exact: ChannelLeakage) -> None:
     error = exact.tensor.error
     rows = [("DP", level_words(exact.tensor.dp, error))]
     for adversary, level in exact.tensor.levels.items():
-        chosen = " (asked for)" if adversary == exact.adversary else ""
-        rows.append((f"BDP, adversary '{adversary}'{chosen}", level_words(level.bdp, error)))
+        mark = " (asked for)" if adversary == exact.adversary else ""
+        rows.append((f"BDP, adversary '{adversary}'{mark}", level_words(level.bdp, error)))
     show_table(console, "What this mechanism leaks, exactly", ("notion", "level"), rows)
     name = record_namer(exact.population)
     by_record = (f"{name(i)} {level_words(v, error)}" for i, v in enumerate(exact.level.by_record))

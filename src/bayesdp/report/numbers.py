@@ -97,10 +97,10 @@ def error_words(error: float | None) -> str:
 
 def typeset(value: float, places: int) -> str:
     """The `value` with a proper minus sign and narrow spaces between thousands."""
-    shown = f"{value:,.{places}f}"
-    if not any(digit in shown for digit in "123456789"):
-        shown = shown.removeprefix("-")
-    return shown.replace("-", "\N{MINUS SIGN}").replace(",", THOUSANDS)
+    digits = f"{value:,.{places}f}"
+    if not any(digit in digits for digit in "123456789"):
+        digits = digits.removeprefix("-")
+    return digits.replace("-", "\N{MINUS SIGN}").replace(",", THOUSANDS)
 
 
 THOUSANDS = "\N{NARROW NO-BREAK SPACE}"

@@ -44,7 +44,7 @@ def check_target(path: Path, kind: FileKind, *, reserved: Sequence[Path] = ()) -
     key = f"--{kind}" if kind in ("certificate", "report", "figure") else "--out"
     try:
         target = Path(os.path.realpath(path))
-        taken = {os.path.realpath(other) for other in reserved}
+        reserved_paths = {os.path.realpath(other) for other in reserved}
         mode = _mode(target)
     except (OSError, ValueError) as error:
         raise InputError(key, str(path), expected=f"a file to write to ({error})") from None
@@ -57,7 +57,7 @@ def check_target(path: Path, kind: FileKind, *, reserved: Sequence[Path] = ()) -
             remedy="Nothing was released and nothing was spent.",
         )
     ours = mode is None or (stat.S_ISREG(mode) and _is_ours(target, kind))
-    if str(target) in taken or not ours:
+    if str(target) in reserved_paths or not ours:
         raise InputError(
             key,
             str(path),

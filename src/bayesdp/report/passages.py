@@ -281,22 +281,22 @@ def _about_odds(factor: Decimal) -> str:
             "In odds (how likely a fact is against how likely it is not): they may change by a "
             f"factor of {factor_words(factor)}, up or down, which is not a limit in practice."
         )
-    shown = factor_words(factor)
+    factor_text = factor_words(factor)
     return (
         "In odds (how likely a fact is against how likely it is not; 10 % are odds of 1 to 9) "
-        f"beliefs change by a factor of at most {shown}, up or down."
+        f"beliefs change by a factor of at most {factor_text}, up or down."
     )
 
 
 def _level_sentence(level: LevelAtDelta) -> str:
-    shown = level_words(level.epsilon)
+    number = level_words(level.epsilon)
     if level.delta > 0.0:
         return (
-            f"The numbers behind this are called the level: epsilon = {shown} and delta = "
+            f"The numbers behind this are called the level: epsilon = {number} and delta = "
             f"{level_words(level.delta)}. The table is for twice the factor e^epsilon; the next "
             "section says why."
         )
-    return f"The number behind this is called the level. It is {shown}: the factor is e^{shown}."
+    return f"The number behind this is called the level. It is {number}: the factor is e^{number}."
 
 
 def exceptions(promise: Promise) -> Section | None:

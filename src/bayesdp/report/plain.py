@@ -25,7 +25,7 @@ def check_document(check: Check) -> dict[str, Any]:
         "claim": claim(plan),
         "queries": [_query(plan, query) for query in plan.queries],
         **(
-            {"collected": [_collected(plan, asked) for asked in plan.collected]}
+            {"collected": [_collected(plan, collected) for collected in plan.collected]}
             if plan.collected
             else {}
         ),
@@ -118,7 +118,7 @@ def _target(row: SweepRow) -> dict[str, Any]:
     plan = row.check.plan
     document |= {"claim": claim(plan), "queries": [_query(plan, query) for query in plan.queries]}
     if plan.collected:
-        document["collected"] = [_collected(plan, asked) for asked in plan.collected]
+        document["collected"] = [_collected(plan, collected) for collected in plan.collected]
     if plan.programs:
         document["programs"] = [plain_program(program) for program in plan.programs]
     return document | {"noise": _noise(plan)}
@@ -126,12 +126,12 @@ def _target(row: SweepRow) -> dict[str, Any]:
 
 def _noise(plan: Plan) -> dict[str, Any]:
     """Which noise was chosen; in a study with a delta also what the other one would give."""
-    chosen: dict[str, Any] = {"chosen": plan.noise}
+    document: dict[str, Any] = {"chosen": plan.noise}
     if plan.choice is None:
-        return chosen
+        return document
     names = [query.shape.spec.name for query in plan.queries]
     others = plan.choice.other_errors
-    return chosen | {
+    return document | {
         "error_ratio": plan.choice.ratio,
         "refusal": plan.choice.refusal,
         "other_errors": dict(zip(names, others, strict=True)) if others else None,

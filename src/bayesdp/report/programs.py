@@ -51,8 +51,10 @@ def program_row(answer: ProgramAnswer) -> ProgramRow:
     """The row of a program for the report."""
     rows, figures, notes = [], [], []
     for part in answer.each():
-        output, (shown, _) = part.value, part.shown()
-        rows.append(ShownOutput(part.name, part.type, shown, part.spread_words("\xb1"), part.unit))
+        output, (value_text, _) = part.value, part.shown()
+        rows.append(
+            ShownOutput(part.name, part.type, value_text, part.spread_words("\xb1"), part.unit)
+        )
         if is_distribution(output):
             figures.append(output.figure(f"{part.name} ({part.unit})" if part.unit else part.name))
             notes += [note for note in getattr(output, "notes", ()) if note not in notes]
@@ -142,13 +144,15 @@ def results_html(programs: Sequence[ProgramRow]) -> str:
     )
     # Inside a page an SVG element needs no namespace, and a report names no outside address.
     space = ' xmlns="http://www.w3.org/2000/svg"'
-    drawn = "".join(figure.replace(space, "") for program in programs for figure in program.figures)
+    curves = "".join(
+        figure.replace(space, "") for program in programs for figure in program.figures
+    )
     notes = "".join(f"<p>{escape(note)}</p>" for program in programs for note in program.notes)
     figure = (
-        f"<figure>{drawn}<figcaption>What is known after the release: the density, its mean (dot) "
+        f"<figure>{curves}<figcaption>What is known after the release: the density, its mean (dot) "
         "and the interval that holds the value with probability 95 %, given the program's model."
         "</figcaption></figure>"
-        if drawn
+        if curves
         else ""
     )
     return (

@@ -138,9 +138,9 @@ def of_study(study: Study) -> Promise:
     plan, preview = check.plan, check.preview
     before = study.spends()
     derivation = derive(plan, before)
-    declared = declarations(plan)
-    declared["claim"] |= {"epsilon": derivation.conclusion["epsilon"]}
-    document = declared | {
+    parts = declarations(plan)
+    parts["claim"] |= {"epsilon": derivation.conclusion["epsilon"]}
+    document = parts | {
         "data_set": data_set_state(plan, before, derivation),
         "assumptions": assumptions(plan),
         "derivation": derivation.to_dict(),
@@ -405,9 +405,9 @@ def _vague(
 
 def _covers_vague(rule: str, under: Sequence[Mapping[str, Any]]) -> bool:
     if rule == "family":
-        used = [step for step in under if _rule(step) != "sequential-composition"]
-        return bool(used) and all(
-            _covers_vague(_rule(step), step.get("premises", ())) for step in used
+        deciding_steps = [step for step in under if _rule(step) != "sequential-composition"]
+        return bool(deciding_steps) and all(
+            _covers_vague(_rule(step), step.get("premises", ())) for step in deciding_steps
         )
     return rule in BY_NAME and BY_NAME[rule].covers_vague_knowledge
 
@@ -450,12 +450,12 @@ def _joint(
     if STRUCTURE.get(str(population.get("model"))) == "all records":
         return None, None  # and nothing is read, which may be long
     try:
-        declared = parse(population)
+        law = parse(population)
     except BayesdpError:
         return None, None
-    if declared.structure not in ("cluster", "series", "panel") or declared.group_size < 2:
+    if law.structure not in ("cluster", "series", "panel") or law.group_size < 2:
         return None, None
-    return declared.group_size, group_level(cost, declared.group_size)
+    return law.group_size, group_level(cost, law.group_size)
 
 
 def _weaker(joint: LevelAtDelta | None, level: LevelAtDelta) -> LevelAtDelta | None:

@@ -48,13 +48,13 @@ def _row(row: Mapping[str, Any]) -> tuple[TableCell, ...]:
 
 def _parameters(document: Mapping[str, Any]) -> Iterator[str]:
     """The parameters of the notions shown: the default record, the size of groups."""
-    shown = {row["notion"] for part in ("implied", "needs") for row in document[part]}
-    if shown & {"sp", "bsp"}:
+    notions = {row["notion"] for part in ("implied", "needs") for row in document[part]}
+    if notions & {"sp", "bsp"}:
         yield (
             f"The default record of sp and bsp is {rough(document['default'])} (--default): for "
             "another one their levels may differ."
         )
-    if "group-dp" in shown:
+    if "group-dp" in notions:
         yield f"The groups of group-dp are of {document['size']} records (--size)."
 
 

@@ -90,8 +90,8 @@ How records are related it says itself, but for a promise that is about no popul
 
 
 def _explained(promise: Promise) -> list[Section]:
-    wanted = {*FOR_A_BOARD, *(("related",) if promise.notion == "dp" else ())}
-    return [section for section in all_sections(promise) if section.key in wanted]
+    paragraphs = {*FOR_A_BOARD, *(("related",) if promise.notion == "dp" else ())}
+    return [section for section in all_sections(promise) if section.key in paragraphs]
 
 
 def result_rows(release: Release) -> list[ResultRow]:
@@ -113,7 +113,7 @@ def result_rows(release: Release) -> list[ResultRow]:
 
 def derived_rows(release: Release) -> list[DerivedRow]:
     """What was computed from released numbers, with its intervals."""
-    return [DerivedRow(*row) for made in release.derived for row in made.rows()]
+    return [DerivedRow(*row) for derived in release.derived for row in derived.rows()]
 
 
 _COUNTED = {
@@ -144,7 +144,7 @@ def question(query: QuerySpec, spec: StudySpec) -> str:
         kind = "contingency table"
     elif kind == "series" and names:
         kind = "series of sums" if query.by else "series of states"
-    asked = _COUNTED[kind].format(
+    text = _COUNTED[kind].format(
         column=quoted(query.column),
         probability=query.probability or 0.5,
         outcome=quoted(query.outcome),
@@ -153,15 +153,15 @@ def question(query: QuerySpec, spec: StudySpec) -> str:
     if column is not None and column.bounds is not None:
         low, high = map(exact_text, column.bounds)
         unit = f" {column.unit}" if column.unit else ""
-        asked += f", values counted as at least {low} and at most {high}{unit}"
+        text += f", values counted as at least {low} and at most {high}{unit}"
     if query.weighted_by:
-        asked += f", each value multiplied by its row's {quoted(query.weighted_by)}"
+        text += f", each value multiplied by its row's {quoted(query.weighted_by)}"
     if query.where:
-        asked += f", where {query.where}"
+        text += f", where {query.where}"
     if query.by:
         values = "value" if isinstance(query.by, str) else "combination of values"
-        asked += f", for each {values} of {quoted(query.by)}"
-    return f"{query.name}: {asked}."
+        text += f", for each {values} of {quoted(query.by)}"
+    return f"{query.name}: {text}."
 
 
 def _relations(promise: Promise) -> list[str]:

@@ -126,13 +126,15 @@ def _show_queries(console: Console, plan: Plan) -> None:
             ),
             *(
                 (
-                    asked.spec.name,
-                    asked.spec.kind,
-                    f"{level_words(asked.dp_epsilon)}, at collection",
-                    "?" if (error := asked.error(plan.n)) is None else f"about {rough(error, 3)}",
+                    collected.spec.name,
+                    collected.spec.kind,
+                    f"{level_words(collected.dp_epsilon)}, at collection",
+                    "?"
+                    if (error := collected.error(plan.n)) is None
+                    else f"about {rough(error, 3)}",
                     "records",
                 )
-                for asked in plan.collected
+                for collected in plan.collected
             ),
             *(
                 (
@@ -387,7 +389,7 @@ def _show_derived(console: Console, release: Release) -> None:
         console,
         "Computed from these numbers, at no cost",
         ("name", "group", "value", "interval", "unit"),
-        [row for made in release.derived for row in made.rows()],
+        [row for derived in release.derived for row in derived.rows()],
     )
 
 

@@ -73,14 +73,14 @@ def _missing_columns(
     table: Table, columns: Mapping[str, Column], expected: Structure
 ) -> list[Finding]:
     """Columns that are not there, with similar names of the table: nothing else shows those."""
-    wanted = [name for name, column in columns.items() if column.cells == (name,)]
+    missing = [name for name, column in columns.items() if column.cells == (name,)]
     cells = [cell for column in columns.values() for cell in column.cells]
-    wanted += [name for name in cells if name not in columns]
+    missing += [name for name in cells if name not in columns]
     if expected.unit != "row":
-        wanted.append(expected.unit)
+        missing.append(expected.unit)
     return [
         Finding("no-column", f"Column '{name}' is not there. {did_you_mean(name, table.names)}")
-        for name in dict.fromkeys(wanted)
+        for name in dict.fromkeys(missing)
         if name not in table.names
     ]
 
@@ -91,7 +91,9 @@ def _checks(
     readings = checked_columns(table, columns, plan)
     faults = [(mark.words, mark.code, table.expression[mark.column]) for mark in table.marks]
     faults += [
-        (name, code, mark) for name, read in readings.items() for code, mark in read.faults.items()
+        (name, code, mark)
+        for name, column in readings.items()
+        for code, mark in column.faults.items()
     ]
     query = table.expression.select(
         **{f"f{i}": mark for i, (_, _, mark) in enumerate(faults)}, row_=constant_column()
@@ -202,8 +204,8 @@ def structure_findings(
     findings: list[Finding] = []
     records, count = _records(table, columns, keys, expected, rows, findings)
     if expected.n is not None and count != expected.n:
-        held = counted(count, "record")
-        message = f"The table holds {held}, and n = {expected.n} is declared."
+        records_text = counted(count, "record")
+        message = f"The table holds {records_text}, and n = {expected.n} is declared."
         if table.parts > 1 and expected.unit == "row":
             message += f" [data.wide] makes {table.parts} records of each row."
         findings.append(Finding("n", message))
@@ -239,29 +241,29 @@ def _records(
     Populations that rule anything out are about records of one row.
     """
     source = table.expression
-    chosen: dict[str, Any] = {
+    keys_read: dict[str, Any] = {
         role: key_of(source[name]) for role, name in keys.items() if role != "order"
     }
     if "order" in keys:
-        chosen["order"] = order_key(table, columns[keys["order"]])
+        keys_read["order"] = order_key(table, columns[keys["order"]])
     if "member" in keys:  # as read: the texts 1 and 1.0 may be the same state
-        chosen["member"] = reading.read(table, columns, keys["member"]).value
+        keys_read["member"] = reading.read(table, columns, keys["member"]).value
     state: Any = constant_column()
     if expected.ruled_out is not None:
         state = expected.ruled_out.state_of(table, columns)
     if expected.unit == "row":
         if table.order is not None:
-            chosen["position"] = source[table.order]
-        return source.select(**chosen, state=state), rows
+            keys_read["position"] = source[table.order]
+        return source.select(**keys_read, state=state), rows
     unit = key_of(table.require(expected.unit, "data.unit"))
-    grouped = source.select(unit_=unit, state=state, **chosen).group_by("unit_")
+    grouped = source.select(unit_=unit, state=state, **keys_read).group_by("unit_")
     records = grouped.aggregate(
         rows_=lambda t: t.count(),
         state=lambda t: t.state.min(),
-        **{role: lambda t, role=role: t[role].min() for role in chosen},
-        **{f"{role}_max": lambda t, role=role: t[role].max() for role in chosen},
+        **{role: lambda t, role=role: t[role].min() for role in keys_read},
+        **{f"{role}_max": lambda t, role=role: t[role].max() for role in keys_read},
     )
-    mixed = [records.count(where=records[role] != records[f"{role}_max"]) for role in chosen]
+    mixed = [records.count(where=records[role] != records[f"{role}_max"]) for role in keys_read]
     count, without, most, least, *split = table.numbers(
         records,
         records.count(),
@@ -276,8 +278,8 @@ def _records(
         message = f"A record has {most} rows, and at most {expected.rows_per_unit} are declared."
         findings.append(Finding("unit-rows", message))
     elif expected.max_rows is not None and expected.balanced and (least or 0) < expected.max_rows:
-        held = counted(least or 0, "row")
-        message = f"A record has {held}, and at least {expected.max_rows} are declared."
+        least_text = counted(least or 0, "row")
+        message = f"A record has {least_text}, and at least {expected.max_rows} are declared."
         findings.append(Finding("unit-rows", message))
     elif (
         expected.max_rows is None
@@ -285,10 +287,10 @@ def _records(
         and least != expected.rows_per_unit
         and count
     ):
-        held = counted(least, "row")
-        message = f"A record has {held}, and exactly {expected.rows_per_unit} are declared."
+        least_text = counted(least, "row")
+        message = f"A record has {least_text}, and exactly {expected.rows_per_unit} are declared."
         findings.append(Finding("unit-rows", message))
-    for role, number in zip(chosen, split, strict=True):
+    for role, number in zip(keys_read, split, strict=True):
         if number:
             message = f"In more than one {role}: {counted(number, 'record')}."
             findings.append(Finding(f"unit-{role}", message))
@@ -330,11 +332,11 @@ def _panel_findings(
     most, longest, *numbers = table.numbers(clusters, clusters.series.max(), steps.max(), *beyond)
     if not all(numbers):
         return []
-    declared = " or ".join(
+    choices = " or ".join(
         f"{series} series over {length} steps" for series, length in expected.panels
     )
     message = (
-        f"Above the declared size of {declared}: {counted(min(numbers), 'cluster')}; the largest "
+        f"Above the declared size of {choices}: {counted(min(numbers), 'cluster')}; the largest "
         f"number of series in a cluster is {most}, that of steps {int(longest or 0)}."
     )
     return [Finding("panel-size", message)]

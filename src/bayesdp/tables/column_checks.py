@@ -100,16 +100,16 @@ def _check_combination(name: str, raw: dict[str, Any]) -> None:
         raw["step"] = _step(name, raw.get("step"))
     if "format" in raw or "parts" in raw:
         _check_format(name, raw)
-    declared = [key for key in ("bounds", "states", "groups", "from", "role") if key in raw]
+    given_keys = [key for key in ("bounds", "states", "groups", "from", "role") if key in raw]
     if role == "member" and "states" not in raw:
         refuse(name, "states", None, "the names of the members of a cluster", "states = [...]")
-    if role is not None and "states" in declared:  # the public groups of `by`
-        declared.remove("states")
+    if role is not None and "states" in given_keys:  # the public groups of `by`
+        given_keys.remove("states")
     if role == "order":
         _check_positions(name, raw)
-    if len(declared) > 1:
-        refuse(name, declared[1], raw[declared[1]], f"not to stand beside '{declared[0]}'")
-    if not declared and not raw.get("public", False):
+    if len(given_keys) > 1:
+        refuse(name, given_keys[1], raw[given_keys[1]], f"not to stand beside '{given_keys[0]}'")
+    if not given_keys and not raw.get("public", False):
         raise InputError(
             f"data.columns.{name}",
             raw.get("unit"),
@@ -122,7 +122,7 @@ def _check_combination(name: str, raw: dict[str, Any]) -> None:
         refuse(name, "from", raw["from"], "to stand with exactly one of 'cuts' and 'where'")
     if "from" not in raw and ways:
         refuse(name, ways[0], raw[ways[0]], "to stand with 'from', the column it is computed from")
-    if raw.get("independent") and (role is not None or raw.get("public") or not declared):
+    if raw.get("independent") and (role is not None or raw.get("public") or not given_keys):
         refuse(name, "independent", True, "to stand on a private column (bounds, states or from)")
     if role is not None and raw.get("public") is False:
         refuse(name, "public", False, "true or left out: a role is public")

@@ -264,8 +264,8 @@ def _with_role(column: Column) -> str:
     """How a public column is declared, as in a study file."""
     if column.role is None:
         return "public = true"
-    declared = f'role = "{column.role}"'
+    role_text = f'role = "{column.role}"'
     if column.step is None:
-        return declared
+        return role_text
     step = f'"{column.step}"' if isinstance(column.step, str) else exact_text(column.step)
-    return f"{declared}, step = {step}"
+    return f"{role_text}, step = {step}"

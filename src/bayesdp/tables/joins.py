@@ -186,11 +186,11 @@ def _joined(
     ours: Any = table.expression if table.place is None else table.expression.drop(table.place)
     if table.ordered:
         ours = ours.mutate(**{_ORDER: ibis.row_number()})
-    kept = ours.columns
+    our_columns = ours.columns
     ours = ours.mutate(**dict(zip(keys, (cell for cell, _ in compared), strict=True)))
     both = ours.left_join(other, [ours[name] == other[name] for name in keys])
     long = both.select(
-        **{name: ours[name] for name in kept},
+        **{name: ours[name] for name in our_columns},
         **{name: other[name] for name in join.columns},
         **{matched: other[matched].isnull()},
     )

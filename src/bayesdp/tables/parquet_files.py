@@ -138,8 +138,8 @@ def _casts(
             for path, schema, types in zip(paths, schemas, engine_types, strict=True)
             if schema[name] != "null"
         }
-        stated = {schema[name] for schema in schemas}
-        if len(files) > 1 or (files and "null" in stated):
+        file_types = {schema[name] for schema in schemas}
+        if len(files) > 1 or (files and "null" in file_types):
             casts[name] = _common(name, files, paths)
     return casts
 
@@ -205,4 +205,4 @@ def stated_types(path: str, source: str) -> dict[str, str]:
 
 def of_type(types: Types, start: str) -> frozenset[str]:
     """The columns whose type starts with this text."""
-    return frozenset(name for name, stated in types.items() if stated.startswith(start))
+    return frozenset(name for name, written_type in types.items() if written_type.startswith(start))

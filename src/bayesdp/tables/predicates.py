@@ -65,9 +65,9 @@ class Predicate:
             elif remedy == conditions.BACKTICKS:
                 remedy = _with_backticks(text, columns) or remedy
             raise InputError(key, error.shown, expected=error.expected, remedy=remedy) from None
-        counted = any(columns[name].is_date for name in reads) and tree != written
+        from_dates = any(columns[name].is_date for name in reads) and tree != written
         return cls(
-            conditions.text_of(tree) if counted else text, tuple(sorted(reads.items())), tree
+            conditions.text_of(tree) if from_dates else text, tuple(sorted(reads.items())), tree
         )
 
     def to_ibis(self, values: Mapping[str, ir.Value]) -> ir.BooleanValue:

@@ -270,11 +270,11 @@ def _finished(cells: StoredCells, column: Column) -> ReadColumn:
         faults[NOT_FINITE] = ~sound
     if column.states is not None:
         value = value if sound is None else ibis.cases((sound, value))
-        declared = value.isin([literal(state) for state in column.states])
+        valid = value.isin([literal(state) for state in column.states])
         if column.other is not None:  # NULL stays, for what is missing is no other text
-            value = ibis.cases((declared | value.isnull(), value), else_=literal(column.other))
-            declared = value.notnull()
-        sound = declared
+            value = ibis.cases((valid | value.isnull(), value), else_=literal(column.other))
+            valid = value.notnull()
+        sound = valid
         faults[UNDECLARED] = ~sound
     if column.bounds is not None:
         # LEAST and GREATEST skip NULL, and a NULL here must stay one.

@@ -112,8 +112,8 @@ class RowOrder:
         """
         import ibis
 
-        counted = ibis.ifelse(staged[mark], steps, 0)
-        total = counted.sum().over(ibis.window(group_by=[staged.unit_]))
+        kept_steps = ibis.ifelse(staged[mark], steps, 0)
+        total = kept_steps.sum().over(ibis.window(group_by=[staged.unit_]))
         clipped = ibis.least(ibis.greatest(total, ends[0]), ends[1])
         return staged.mutate(**{total_of(mark): ibis.ifelse(staged.first_, clipped, 0)})
 

@@ -38,23 +38,23 @@ def read_columns(
     that numbers the rows, and so is none of a record's own cells: no order depends on it. Raises
     `TableError` where a column is missing or of another type.
     """
-    chosen = {}
+    expressions = {}
     for name, (column, kind) in wanted.items():
         value: Any = reading.read(table, columns, column, _reads(table, kind)).value
         if kind == "truth" and value.type().is_numeric():
             value = value.cast("int64")
         elif kind == "text" and not value.type().is_string():
             value = value.cast("string")
-        chosen[name] = value
+        expressions[name] = value
     if records is None:
-        return table.arrow(table.expression.select(**chosen))
+        return table.arrow(table.expression.select(**expressions))
     own = {name: column for name, column in columns.items() if name != numbers}
     order = RowOrder(table, own, records)
-    names = {name: f"value{i}_" for i, name in enumerate(chosen)}
-    values = {names[name]: value for name, value in chosen.items()}
+    names = {name: f"value{i}_" for i, name in enumerate(expressions)}
+    values = {names[name]: value for name, value in expressions.items()}
     placed = order.with_order(table.expression.select(**values, **order.cells()))
-    given = {name: placed[place] for name, place in names.items()}
-    return table.arrow(placed.select(**given, **{UNIT: placed.unit_, PLACE: placed.place_}))
+    arrays = {name: placed[place] for name, place in names.items()}
+    return table.arrow(placed.select(**arrays, **{UNIT: placed.unit_, PLACE: placed.place_}))
 
 
 def _reads(table: Table, kind: Wanted) -> Reads | None:

@@ -39,11 +39,11 @@ def series_findings(
             "unreadable": lambda t: t.count(where=t["order"].isnull()),
         }
     series = staged.group_by("series_").aggregate(**stats)
-    wanted = [series.count(), series["size"].max()]
+    expressions = [series.count(), series["size"].max()]
     if "order" in keys:
         steps = (series.end - series.start) / literal(order_step(columns[keys["order"]]))
-        wanted += [series.unreadable.sum(), steps.round().max()]
-    number, longest, *of_order = table.numbers(series, *wanted)
+        expressions += [series.unreadable.sum(), steps.round().max()]
+    number, longest, *of_order = table.numbers(series, *expressions)
     if number > 1 and not expected.several_series:
         message = f"The table holds {number} series, and the population describes one."
         findings.append(Finding("several-series", message))

@@ -92,9 +92,9 @@ class SparkEngine(Engine):
 
         Files are not copied, and keep all columns; so does a table that has none of these.
         """
-        chosen = [name for name in self._frame.columns if name in names]
-        if chosen and not self._is_fixed:
-            quoted = ["`" + name.replace("`", "``") + "`" for name in chosen]
+        kept_names = [name for name in self._frame.columns if name in names]
+        if kept_names and not self._is_fixed:
+            quoted = ["`" + name.replace("`", "``") + "`" for name in kept_names]
             with _quiet():
                 self._frame = self._frame.select(*quoted)
                 self._frame.createOrReplaceTempView(self._view)

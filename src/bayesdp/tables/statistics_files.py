@@ -40,12 +40,12 @@ def read_statistics(path: str, source: str) -> tuple[Any, frozenset[str], dict[s
     Raises `TableError` for a file that can't be read, `UnreadableCellsError` where its cells can't,
     and `UnsupportedError` where the library is not installed.
     """
-    read = _reader(path, source)
+    reader = _reader(path, source)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         kind = ""
         try:
-            _, about = read(path, metadataonly=True)
+            _, about = reader(path, metadataonly=True)
         except Exception as error:  # foreign code: the types that it raises have no common base
             kind = type(error).__name__
         else:
@@ -64,8 +64,8 @@ def read_statistics(path: str, source: str) -> tuple[Any, frozenset[str], dict[s
                 f"{Path(path).name} has more than {MOST_CELLS:,} cells: write it as Parquet.",
             )
         try:
-            frame, about = read(path)
-            frame = frame.assign(**_durations(read, path, _clocks(frame)))
+            frame, about = reader(path)
+            frame = frame.assign(**_durations(reader, path, _clocks(frame)))
         except Exception as error:  # as above
             kind = type(error).__name__
     if kind:

@@ -194,14 +194,14 @@ class _Scan:
         if structure.max_rows is not None or capped:  # refused where a record is a row
             self.order = RowOrder(table, columns, structure)
         reads = reads_of(plan)
-        read = checked_columns(table, columns, plan)
-        checked = list(read)
+        cells = checked_columns(table, columns, plan)
+        checked = list(cells)
         for name, kind in reads.items():
-            if name not in read:
-                read[name] = reading.read(table, columns, name, kind)
-        names = {name: f"v{i}" for i, name in enumerate(read)}
+            if name not in cells:
+                cells[name] = reading.read(table, columns, name, kind)
+        names = {name: f"v{i}" for i, name in enumerate(cells)}
         marks = {f"m{i}": table.expression[mark.column] for i, mark in enumerate(table.marks)}
-        values = {names[name]: read[name].value for name in read}
+        values = {names[name]: cells[name].value for name in cells}
         ordering = self.order.cells() if self.order is not None else {}
         staged = table.expression.select(**values, **marks, **ordering)
         # The engine reads each cell once for its value, and learns from that whether it is sound.

@@ -85,10 +85,10 @@ def parse_wide(raw: object) -> Wide:
     if isinstance(raw, Wide):
         return raw
     keys = ("records", "position", "row", "empty")
-    given = _keys_of(raw, KEY, keys, 'a table with the keys "records" and "position"')
-    records = _records(given.get("records"))
-    position, values = _position(given.get("position"), records)
-    row, empty = given.get("row"), given.get("empty", "refuse")
+    table_keys = _keys_of(raw, KEY, keys, 'a table with the keys "records" and "position"')
+    records = _records(table_keys.get("records"))
+    position, values = _position(table_keys.get("position"), records)
+    row, empty = table_keys.get("row"), table_keys.get("empty", "refuse")
     if row is not None:
         row = _new_name(row, f"{KEY}.row")
     if row == "row":
@@ -172,8 +172,8 @@ def _position(raw: object, records: Mapping[str, tuple[str, ...]]) -> tuple[str,
             remedy='For example { name = "member", values = ["a", "b"] }.',
             shown=False,
         )
-    given = _keys_of(raw, key, ("name", "values"), expected)
-    name, values = _new_name(given.get("name"), f"{key}.name"), given.get("values")
+    position_keys = _keys_of(raw, key, ("name", "values"), expected)
+    name, values = _new_name(position_keys.get("name"), f"{key}.name"), position_keys.get("values")
     here = f"{key}.values"
     if not isinstance(values, list | tuple) or len(values) != number:
         raise InputError(
@@ -233,21 +233,21 @@ def melted(table: Table, wide: Wide, columns: Mapping[str, Column]) -> Table:
             remedy="Leave it out, and declare a column of the table that tells its rows apart.",
         )
     cells = _cells(table, wide)
-    kept = [name for name in table.names if name not in wide.used]
-    _check_new_names(kept, wide)
+    other_names = [name for name in table.names if name not in wide.used]
+    _check_new_names(other_names, wide)
     kinds = {name: _common_type(table, name, raw) for name, raw in cells.items()}
     rows: Any = table.expression
     if wide.row is not None:
         rows = rows.mutate(**{_ROW: ibis.row_number()})
     each = rows.mutate(**{_PLACE: ibis.array(list(range(wide.parts))).unnest()})
-    chosen: dict[str, Any] = {name: each[name] for name in kept}
+    expressions: dict[str, Any] = {name: each[name] for name in other_names}
     for name, kind in kinds.items():
         parts = [each[cell].cast(kind) if kind else each[cell] for cell in wide.records[name]]
-        chosen[name] = _part(each[_PLACE], parts)
-    chosen[wide.position] = _part(each[_PLACE], _literals(table, wide.values))
+        expressions[name] = _part(each[_PLACE], parts)
+    expressions[wide.position] = _part(each[_PLACE], _literals(table, wide.values))
     if wide.row is not None:
-        chosen[wide.row] = each[_ROW].cast("string") if table.text_cells else each[_ROW]
-    long = each.select(**chosen)
+        expressions[wide.row] = each[_ROW].cast("string") if table.text_cells else each[_ROW]
+    long = each.select(**expressions)
     empty = reduce(and_, (_is_empty(table, long[name], columns.get(name)) for name in wide.records))
     marks: tuple[Mark, ...] = ()
     if wide.empty == "skip":

@@ -25,16 +25,18 @@ def claim_of(document: Document) -> dict[str, Any]:
     """
     rule, claim = document["derivation"]["rule"], document["claim"]
     subject = rule if rule in _WORDS else "conversion"
-    stated: dict[str, Any] = {"subject": subject, "digest": document["digest"]}
+    claim_fields: dict[str, Any] = {"subject": subject, "digest": document["digest"]}
     if subject == "relations":
         return (
-            stated | {"levels": [dict(level) for level in claim["claims"]]} | _population(document)
+            claim_fields
+            | {"levels": [dict(level) for level in claim["claims"]]}
+            | _population(document)
         )
-    stated |= {"notion": claim["notion"], "level": claim["epsilon"], "delta": claim["delta"]}
+    claim_fields |= {"notion": claim["notion"], "level": claim["epsilon"], "delta": claim["delta"]}
     if subject == "program":
-        return stated | {"adjacency": claim["adjacency"]}
+        return claim_fields | {"adjacency": claim["adjacency"]}
     step = document["derivation"]["premises"][0] if subject == "release" else document["derivation"]
-    stated |= {
+    claim_fields |= {
         "theorem": step["rule"],
         **{key: claim[key] for key in ("dp_epsilon", "dp_rho", "dp_delta") if key in claim},
         **{key: claim[key] for key in ("adversary", "secrets") if key in claim},
@@ -43,10 +45,14 @@ def claim_of(document: Document) -> dict[str, Any]:
     if subject == "release":
         state = document["data_set"]
         whole = {"level": state["level"], "delta": state.get("delta", 0.0)}
-        stated |= {"dataset": document["dataset"], "records": document["n"], "data_set": whole}
-        kept = ("people", "ledger")
-        stated |= {key: document[key] for key in kept if document.get(key) is not None}
-    return stated
+        claim_fields |= {
+            "dataset": document["dataset"],
+            "records": document["n"],
+            "data_set": whole,
+        }
+        optional = ("people", "ledger")
+        claim_fields |= {key: document[key] for key in optional if document.get(key) is not None}
+    return claim_fields
 
 
 def claim_words(claim: Document) -> list[str]:

@@ -88,8 +88,10 @@ def check(document: object) -> Verdict:
     version = document.get("version")
     if version != VERSION or type(version) is not int:
         wrote = "another version of bayesdp wrote it, verify it with that one"
-        said = f"version {repr(version)[:40]}: {wrote}" if "version" in document else _NO_VERSION
-        return Verdict("UNKNOWN", (), "version", said)
+        version_words = (
+            f"version {repr(version)[:40]}: {wrote}" if "version" in document else _NO_VERSION
+        )
+        return Verdict("UNKNOWN", (), "version", version_words)
     try:
         intact = document.get("digest") == digest(content_of(document))
         json.dumps(document, ensure_ascii=False).encode()

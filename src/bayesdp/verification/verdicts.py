@@ -74,11 +74,11 @@ class Verification(Verdict):
     def _signed(self) -> list[str]:
         if self.signature != NOT_SIGNED:
             return [f"Signature: {self.signature}"]
-        shown = self.claim.get("subject") in ("release", "program")
+        has_numbers = self.claim.get("subject") in ("release", "program")
         what = (
             "Signature: not signed, so nothing shows that its numbers are those that were released"
         )
-        return [what] if shown else []
+        return [what] if has_numbers else []
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `bayesdp verify --json` prints it."""
@@ -169,17 +169,17 @@ def verdict_on(document: object) -> Verification:
     if not verification or not isinstance(document, Mapping):
         return verification
     verification = replace(verification, claim=claim_of(document))
-    asked = dict(_obligations(document["derivation"]))
-    if not asked:
+    obligations = dict(_obligations(document["derivation"]))
+    if not obligations:
         return verification
     from bayesdp.programs.check.solvers import answers
 
-    answered = {text: answers(text) for text in asked}
+    answered = {text: answers(text) for text in obligations}
     for text, words in answered.items():
         wrong = [solver for solver, word in words.items() if word == "sat"]
         if wrong:
             who = " and ".join(wrong)
-            reason = f"{who}, asked again here, found a counterexample to: {asked[text]}"
+            reason = f"{who}, asked again here, found a counterexample to: {obligations[text]}"
             return Verification("INVALID", (), "obligations", reason, verification.signature)
     again = _in_words(list(answered.values()))
     assuming = [

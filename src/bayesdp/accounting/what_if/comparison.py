@@ -124,10 +124,10 @@ def _by_rule(best: RuleResult) -> Proved:
 
 def _spends(releases: Iterable[StatedRelease]) -> list[Spend] | None:
     """All releases as a ledger keeps them; `None` where it can't keep one of them."""
-    kept = [release.spends() for release in releases]
-    if any(spends is None for spends in kept):
+    by_release = [release.spends() for release in releases]
+    if any(spends is None for spends in by_release):
         return None
-    return [spend for spends in kept for spend in spends or ()]
+    return [spend for spends in by_release for spend in spends or ()]
 
 
 def _node(releases: Iterable[StatedRelease], condition: SecretsCondition | None) -> CompositionNode:

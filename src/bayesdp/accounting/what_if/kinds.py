@@ -114,14 +114,14 @@ def secrets_condition(
     population: Population, kinds: Sequence[Lipschitz | None]
 ) -> SecretsCondition | None:
     """What the levels of these releases rest on; `None` where the kind doesn't matter."""
-    stated = [kind for kind in kinds if kind is not None]
-    if not stated or not isinstance(population, Gaussian | Autoregressive):
+    secrets = [kind for kind in kinds if kind is not None]
+    if not secrets or not isinstance(population, Gaussian | Autoregressive):
         return None
-    first = stated[0]
-    alike = first.column is not None and first.interval is not None and set(stated) == {first}
+    first = secrets[0]
+    alike = first.column is not None and first.interval is not None and set(secrets) == {first}
     if has_vectors(population):
         return SecretsCondition(False, vectors=True)
-    if alike or len(stated) == 1:
+    if alike or len(secrets) == 1:
         return SecretsCondition(True, first.column, first.interval)
     return SecretsCondition(False)
 

@@ -108,8 +108,8 @@ def declared_pairs(spec: Any, sizes: Index, key: str = "pufferfish") -> tuple[Se
         raise InputError(key, spec, expected='{"secrets": [...]}, and maybe "pairs"')
     check_keys(key, spec, ("secrets", "pairs"))
     named: dict[str, Secret] = {}
-    for position, given in enumerate(spec["secrets"]):
-        secret = _declared(given, sizes, f"{key}.secrets[{position}]")
+    for position, declaration in enumerate(spec["secrets"]):
+        secret = _declared(declaration, sizes, f"{key}.secrets[{position}]")
         if secret.name in named:
             raise InputError(f"{key}.secrets[{position}].name", secret.name, expected="a new name")
         named[secret.name] = secret

@@ -154,9 +154,9 @@ def _points(
         slice(None) if j == record else slice(0, model.sizes[j]) if place[j] == 0 else -1
         for j in range(model.records)
     ]
-    chosen = ratio[(*inside, place[-1])]
-    high, low = pick_high(chosen), pick_low(chosen)
-    widest = float(gap(chosen[high], chosen[low]))
+    ratio_here = ratio[(*inside, place[-1])]
+    high, low = pick_high(ratio_here), pick_low(ratio_here)
+    widest = float(gap(ratio_here[high], ratio_here[low]))
     return Witness(
         place[-1],
         record=record,

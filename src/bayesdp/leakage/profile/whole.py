@@ -207,14 +207,14 @@ def profile(
     members = population.members if isinstance(population, Family) else (population,)
     models = _models(members, channel)
     sizes = models[0].sizes
-    chosen = _defaults(default, sizes)
+    default_outputs = _defaults(default, sizes)
     tried = [tuple(range(size)) for size in sizes]
-    if chosen is not None:
-        tried = [(value,) for value in chosen]
+    if default_outputs is not None:
+        tried = [(value,) for value in default_outputs]
         for model in models:
-            _require_possible(model, chosen)
+            _require_possible(model, default_outputs)
     pairs = household_pairs(sizes) if secrets is None else declared_pairs(secrets, sizes)
-    return _evaluated(population, models, tried, chosen, pairs)
+    return _evaluated(population, models, tried, default_outputs, pairs)
 
 
 def _evaluated(
@@ -296,12 +296,12 @@ def _defaults(default: Default, sizes: Index) -> Index | None:
     """The default of each record, checked."""
     if default is None:
         return None
-    chosen: list[Any] = [default] * len(sizes)
+    outputs: list[Any] = [default] * len(sizes)
     if isinstance(default, list | tuple):
-        chosen = list(default)
-    fits = len(chosen) == len(sizes) and all(
+        outputs = list(default)
+    fits = len(outputs) == len(sizes) and all(
         isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size
-        for value, size in zip(chosen, sizes, strict=False)
+        for value, size in zip(outputs, sizes, strict=False)
     )
     if not fits:
         raise InputError(
@@ -310,7 +310,7 @@ def _defaults(default: Default, sizes: Index) -> Index | None:
             expected="the number of a value that every record has, or one such number for each "
             f"record; they have {', '.join(map(str, sizes))} values, counted from 0",
         )
-    return tuple(chosen)
+    return tuple(outputs)
 
 
 def _require_possible(model: LawAndChannel, default: Index) -> None:

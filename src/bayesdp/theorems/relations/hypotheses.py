@@ -270,6 +270,6 @@ def closed(holds: dict[str, str], refuted: Collection[str] = ()) -> dict[str, st
         if conclusion in known or conclusion in refuted:
             continue
         if all(premise in known for premise in premises):
-            declared = any(known[premise] == "declared" for premise in premises)
-            known[conclusion] = "declared" if declared else "derived"
+            is_declared = any(known[premise] == "declared" for premise in premises)
+            known[conclusion] = "declared" if is_declared else "derived"
     return known

@@ -227,8 +227,8 @@ def _directed(population: Tree | Network) -> bool | None:
             if any(parent not in values for parent in parents):
                 later.append(node)
                 continue
-            taken = table[np.ix_(*(values[p] for p in parents), range(table.shape[-1]))]
-            rows = taken.reshape(-1, table.shape[-1])
+            sub_table = table[np.ix_(*(values[p] for p in parents), range(table.shape[-1]))]
+            rows = sub_table.reshape(-1, table.shape[-1])
             answers.append(_rows_agree(rows))
             if answers[-1] is False:
                 return False
@@ -306,15 +306,15 @@ def _separable(table: NDArray[np.float64]) -> bool:
 
 def _pairs(loose: list[_Factor]) -> bool | None:
     """Whether any two records are independent given the others; the law is positive."""
-    seen: set[tuple[int, int]] = set()
+    pairs: set[tuple[int, int]] = set()
     answers: list[bool | None] = []
     for factor in loose:
         for pair in combinations(sorted(factor.members), 2):
-            if pair in seen:
+            if pair in pairs:
                 continue
-            if seen and (len(seen) + 1) * len(loose) > MOST_LOOKED_AT + len(loose):
+            if pairs and (len(pairs) + 1) * len(loose) > MOST_LOOKED_AT + len(loose):
                 return None
-            seen.add(pair)
+            pairs.add(pair)
             answers.append(_conditionally(pair, [f for f in loose if {*pair} <= {*f.members}]))
             if answers[-1] is False:
                 return False

@@ -171,13 +171,13 @@ def implied(
     """
     levels = _levels(given, adversary)
     size, default = _size(size, levels, population), _default(default, levels)
-    declared = tuple(assume)
-    known = facts(population, declared, default, size)
+    hypotheses = tuple(assume)
+    known = facts(population, hypotheses, default, size)
     search = _Search(levels, population, size, check_seconds(seconds))
     best = search.run(known)
     reached = tuple(search.implied(key, best[key]) for key in CATALOGUE if key in best)
     return Implications(
-        levels, population, declared, size, default, reached, search.needs(known, best)
+        levels, population, hypotheses, size, default, reached, search.needs(known, best)
     )
 
 
@@ -199,14 +199,14 @@ def _size(
 
 def _default(default: float | None, levels: Mapping[NotionKey, float]) -> float:
     """The default record. A given level of `sp` or `bsp` must state its own."""
-    given = [notion for notion in ("sp", "bsp") if notion in levels]
-    if default is None and not given:
+    posterior_notions = [notion for notion in ("sp", "bsp") if notion in levels]
+    if default is None and not posterior_notions:
         return 0.0
     if default is None:
         raise InputError(
             "default",
-            expected=f"the record that the given {' and '.join(given)} puts in place of one "
-            "(--default)",
+            expected=f"the record that the given {' and '.join(posterior_notions)} puts in place "
+            "of one (--default)",
             remedy="For another default the same level implies something else.",
             shown=False,
         )

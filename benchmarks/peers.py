@@ -389,7 +389,7 @@ def study(query: dict[str, Any], folder: str) -> bdp.Study:
 
 def draws(query: dict[str, Any], folder: str) -> Callable[[], Answer]:
     """The release's own noise on the release's own integers, without its debit."""
-    from bayesdp.release.drawing import noisy
+    from bayesdp.release.drawing.study_drawing import noisy
     from bayesdp.tables.source import open_table
     from bayesdp.tables.sums import run
 

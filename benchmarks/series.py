@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from bayesdp.mechanisms.series import names_for, series_strategy
-from bayesdp.release.series import AskedSeries, largest_error
+from bayesdp.release.queries.series import AskedSeries, largest_error
 from bayesdp.statements.queries import SeriesAnswers, Strategy
 
 PERIODS = (12, 100, 1_000, 10_000)

@@ -360,7 +360,7 @@ def kernel() -> Iterator[Row]:
     """The kernel on chains of three states that forget as slowly as is claimed for."""
     import numpy as np
 
-    from bayesdp.release.certify import conversion_certificate
+    from bayesdp.release.certificates.certify import conversion_certificate
     from bayesdp.verification import check, read
 
     rng = np.random.default_rng(0)

@@ -41,8 +41,8 @@ import data
 
 from bayesdp import Study
 from bayesdp.accounting.rounded import up_words
-from bayesdp.release.check import Check
-from bayesdp.release.plan import CONFIDENCE, PlannedQuery
+from bayesdp.release.checking.check import Check
+from bayesdp.release.price.plan import CONFIDENCE, PlannedQuery
 
 FOLDER = Path(__file__).resolve().parent / "studies"
 LEVELS = (2.0, 3.0, 5.0, 7.0, 10.0, 20.0)

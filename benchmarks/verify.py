@@ -261,7 +261,7 @@ def with_delta(theorem: str, spec: Plain) -> str:
 def by_theorem(theorem: str, population: Any, full: Any) -> str:
     from dataclasses import replace
 
-    from bayesdp.release.certify import conversion_certificate
+    from bayesdp.release.certificates.certify import conversion_certificate
 
     bounds = tuple(bound for bound in full.bounds if bound.theorem == theorem)
     assert bounds, f"{theorem} doesn't apply"
@@ -294,7 +294,7 @@ def of_program() -> str:
 
 def relations() -> str:
     from bayesdp.populations import parse
-    from bayesdp.release.implications import implications_certificate
+    from bayesdp.release.certificates.implications import implications_certificate
     from bayesdp.theorems.relations.search import implied
 
     law = parse(table_law(2))

@@ -15,7 +15,7 @@ from bayesdp.accounting.rounded import up_words, value_words
 from bayesdp.notions import ApproxDP, Cost
 from bayesdp.programs.verdict import ProgramVerdict
 from bayesdp.release import Study
-from bayesdp.release.results import ResultList
+from bayesdp.release.results.result import ResultList
 from bayesdp.theorems import Question, approximate
 from bayesdp.theorems.with_delta import report_with_delta
 from tests.release.program_studies import asks

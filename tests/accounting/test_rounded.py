@@ -24,7 +24,7 @@ from bayesdp.populations import Gaussian
 from bayesdp.programs.run import figures
 from bayesdp.programs.run.distributions import Joint, Mixture
 from bayesdp.release import Study
-from bayesdp.release.program_results import Output
+from bayesdp.release.programs.answers import Output
 from bayesdp.report.numbers import error_up, with_error
 from bayesdp.statements.assumptions import secrets_place
 from bayesdp.tables.columns import group_keys

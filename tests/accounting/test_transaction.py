@@ -216,7 +216,7 @@ def test_what_fails_after_the_debit_says_so(
         raise ValueError("the cell says 182.25")
 
     monkeypatch.setattr(Machine, "run", fails)
-    monkeypatch.setattr("bayesdp.release.drawing.noisy", fails)
+    monkeypatch.setattr("bayesdp.release.drawing.study_drawing.noisy", fails)
     with pytest.raises(FailedError, match=r"\(ValueError\)\. Paid: .*Nothing had been released"):
         release(ledger)
     assert len(written(ledger)) == 1
@@ -228,7 +228,7 @@ def test_a_certificate_that_fails_keeps_the_numbers(
     def fails(*_: object, **__: object) -> None:
         raise ValueError("no such step")
 
-    monkeypatch.setattr("bayesdp.release.drawing.certify", fails)
+    monkeypatch.setattr("bayesdp.release.drawing.study_drawing.certify", fails)
     with pytest.raises(FailedError, match=r"no such step.*Paid: DP cost 1.*is kept.*: ones"):
         of_a_study(ledger)
     (kept,) = written(ledger)

@@ -20,8 +20,8 @@ from bayesdp.audit import EmpiricalBound, lower_bound
 from bayesdp.audit.study import audit_plan
 from bayesdp.audit.tables import ExactIntegers, released
 from bayesdp.errors import Refusal, UnsupportedError
-from bayesdp.release.drawing import noisy
-from bayesdp.release.plan import Plan
+from bayesdp.release.drawing.study_drawing import noisy
+from bayesdp.release.price.plan import Plan
 from tests.audit.test_power import study
 from tests.effort import in_full, runs
 from tests.release import test_replay as replay

@@ -24,7 +24,7 @@ from bayesdp.mechanisms import (
     randomized_response,
 )
 from bayesdp.release import Study
-from bayesdp.release.noise import NOISES
+from bayesdp.release.price.noise import NOISES
 from bayesdp.tables import reading
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.record_rows import RowOrder

@@ -20,7 +20,8 @@ import pytest
 
 from bayesdp.errors import BayesdpError, FailedError, TableMismatchError
 from bayesdp.mechanisms import DiscreteLaplace
-from bayesdp.release import Study, drawing
+from bayesdp.release import Study
+from bayesdp.release.drawing import study_drawing
 from bayesdp.tables.source import open_table
 from tests.canaries import studies, tables
 from tests.canaries.test_outputs import Outputs, _folder, outputs, words
@@ -253,12 +254,12 @@ FAULTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "interrupt": lambda patch: patch.setattr(
         DiscreteLaplace, "release", lambda _, values: _raise(KeyboardInterrupt(str(values)))
     ),
-    "program": lambda patch: patch.setattr(drawing, "run_program", lambda run: _quoting([1])),
+    "program": lambda patch: patch.setattr(study_drawing, "run_program", lambda run: _quoting([1])),
     "certificate": lambda patch: patch.setattr(
-        drawing, "certify", lambda *args, **named: _raise(OSError(errno.ENOSPC, "full"))
+        study_drawing, "certify", lambda *args, **named: _raise(OSError(errno.ENOSPC, "full"))
     ),
     "sums": lambda patch: patch.setattr(
-        "bayesdp.release.study_table.run",
+        "bayesdp.release.drawing.table.run",
         lambda *args: _raise(TableMismatchError("not as declared")),
     ),
 }
@@ -294,14 +295,14 @@ def test_a_ledger_that_fails_shows_no_value(outputs: Outputs) -> None:
 def test_the_exact_values_show_nothing_of_themselves() -> None:
     """A log or a traceback that shows local names must not show them either."""
     seen: list[Any] = []
-    original = drawing.StudyDrawing.__init__
+    original = study_drawing.StudyDrawing.__init__
 
     def watched(self: Any, *given: Any, **named: Any) -> None:
         seen.extend([self, *given])
         original(self, *given, **named)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(drawing.StudyDrawing, "__init__", watched)
+        patch.setattr(study_drawing.StudyDrawing, "__init__", watched)
         made(frame()).release()
     assert seen
     for value in seen:

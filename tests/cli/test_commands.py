@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from bayesdp import kernel
 from bayesdp.accounting.rounded import up_words
 from bayesdp.cli import app
-from bayesdp.release import derivation
+from bayesdp.release.certificates import derivation
 from tests.golden.cases import DAYS, FILES, PEOPLE
 
 QUERIES = (

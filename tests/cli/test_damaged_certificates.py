@@ -12,7 +12,7 @@ import bayesdp
 from bayesdp.certificate import Certificate
 from bayesdp.cli import app
 from bayesdp.errors import InputError
-from bayesdp.release.released import Release
+from bayesdp.release.results.release import Release
 from tests.kernel.test_keys import released
 
 DAMAGED = {

@@ -199,7 +199,7 @@ def test_an_interrupted_release_stops_at_once_and_spends_nothing() -> None:
     Path("s.toml").write_text(large_study("people.parquet", 10 * rows))
     code = (
         "import os, signal, threading\nfrom bayesdp.cli import main\n"
-        "import bayesdp.release.study_table as place\nrun = place.run\n"
+        "import bayesdp.release.drawing.table as place\nrun = place.run\n"
         "def watched(*given):\n"
         "    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         "    return run(*given)\n"

@@ -15,7 +15,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from bayesdp.cli import app
-from bayesdp.release.sweep import Sweep, SweepRow
+from bayesdp.release.checking.sweep import Sweep, SweepRow
 from bayesdp.report.studies import show_sweep
 from tests.golden.cases import FILES, PEOPLE
 from tests.release.program_studies import HEAD

@@ -14,8 +14,8 @@ from bayesdp.populations import parse
 from bayesdp.programs.certificate import program_certificate
 from bayesdp.programs.check.verdict import check as check_program
 from bayesdp.programs.source import core_of, read_text
-from bayesdp.release.certify import conversion_certificate
-from bayesdp.release.implications import implications_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
+from bayesdp.release.certificates.implications import implications_certificate
 from bayesdp.theorems import Question
 from bayesdp.theorems.relations.search import implied
 from bayesdp.theorems.with_delta import report_with_delta

@@ -22,7 +22,7 @@ from bayesdp import kernel
 from bayesdp.errors import BayesdpError
 from bayesdp.notions import ApproxDP
 from bayesdp.populations import parse
-from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.theorems import LeakageReport, Question, report
 from bayesdp.theorems.with_delta import report_with_delta, stated_report
 from tests.kernel import (

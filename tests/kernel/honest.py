@@ -15,7 +15,7 @@ from bayesdp.errors import BudgetExceededError, TableMismatchError
 from bayesdp.kernel.judgement import RULES
 from bayesdp.notions import ColumnCost, Cost
 from bayesdp.populations import Population, parse
-from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.theorems import LeakageReport, Question, report
 from tests.release.studies import random_study
 from tests.release.test_mechanism import study as counting_study

@@ -20,7 +20,7 @@ from bayesdp.notions import Cost
 from bayesdp.notions.vocabulary import Adversary
 from bayesdp.populations import parse
 from bayesdp.release import Study
-from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.statements.queries import cell_labels
 from bayesdp.theorems import Question, report
 from tests.kernel import test_forged_details as details

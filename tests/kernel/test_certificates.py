@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bayesdp.populations import MarkovChain
-from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.verification import check, read
 from tests.effort import runs
 from tests.kernel.honest import OF_A_RELEASE, PRESENT, Honest, conversion_by, released

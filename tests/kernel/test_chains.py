@@ -15,7 +15,7 @@ from bayesdp.kernel.conversions import certified_level
 from bayesdp.kernel.rules import markov_influence
 from bayesdp.notions import Cost
 from bayesdp.populations import MarkovChain
-from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
 from tests.kernel.steps import bare, make_step
 from tests.kernel.test_keys import verdict
 

@@ -18,7 +18,7 @@ from bayesdp.kernel.conversions import certified_level, conversion_level, read_c
 from bayesdp.kernel.stated import stated_step
 from bayesdp.notions import ApproxDP, Cost
 from bayesdp.populations import Population, parse
-from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.statements import StatementError, read_population
 from bayesdp.theorems import Bound, LeakageReport, Question
 from bayesdp.theorems.finite_law import dual_certificates

@@ -15,7 +15,7 @@ import pytest
 
 from bayesdp import kernel
 from bayesdp.release import Study
-from bayesdp.release.collected import CollectedAnswers
+from bayesdp.release.queries.collected import CollectedAnswers
 from tests.kernel.test_forgeries import refused, renewed
 
 Document = dict[str, Any]

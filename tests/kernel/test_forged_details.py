@@ -17,7 +17,7 @@ from bayesdp.kernel.programs.noise import delta_at_most
 from bayesdp.kernel.programs.reading import number
 from bayesdp.kernel.stated import stated_population
 from bayesdp.populations import parse
-from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.statements import read_population
 from tests.kernel.test_keys import Document, plain, released, verdict
 

@@ -16,7 +16,7 @@ from bayesdp import kernel
 from bayesdp.certificate import content_of, digest
 from bayesdp.errors import InputError
 from bayesdp.populations import parse
-from bayesdp.release.implications import implications_certificate
+from bayesdp.release.certificates.implications import implications_certificate
 from bayesdp.theorems.relations.search import implied
 
 Document = dict[str, Any]

@@ -21,7 +21,7 @@ from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from bayesdp.mechanisms.combined_noise import multiple, share_of
 from bayesdp.mechanisms.series import SeriesStrategy, names_for, root_column, series_strategy
 from bayesdp.release import Study
-from bayesdp.release.series import answer_error
+from bayesdp.release.queries.series import answer_error
 from tests.kernel.test_forged_quantiles import evidence, query, spend, steps
 from tests.kernel.test_forgeries import refused, renewed
 from tests.oracles.series import furthest

@@ -15,8 +15,8 @@ from bayesdp.certificate import content_of, digest
 from bayesdp.kernel import Verdict, assumptions, check
 from bayesdp.populations import parse
 from bayesdp.release import Study
-from bayesdp.release.certify import conversion_certificate
-from bayesdp.release.implications import implications_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
+from bayesdp.release.certificates.implications import implications_certificate
 from bayesdp.statements.assumptions import LEDGER
 from bayesdp.theorems.relations.search import implied
 

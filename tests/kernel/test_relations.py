@@ -20,8 +20,8 @@ from bayesdp.kernel.relations import ABSOLUTE, RELATIVE, TABLE
 from bayesdp.kernel.stated import same
 from bayesdp.notions.catalogue import CATALOGUE
 from bayesdp.populations import MarkovChain, Population, parse
-from bayesdp.release.certify import conversion_certificate
-from bayesdp.release.implications import implications_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
+from bayesdp.release.certificates.implications import implications_certificate
 from bayesdp.statements import read_population
 from bayesdp.theorems.relations.hypotheses import HYPOTHESES, facts
 from bayesdp.theorems.relations.search import implied

@@ -16,7 +16,7 @@ from bayesdp.kernel.conversions import certified_level
 from bayesdp.kernel.rules import graph_ferromagnet
 from bayesdp.notions import Cost
 from bayesdp.populations import Graph
-from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
 from tests.effort import runs
 from tests.kernel.mutations import lower
 from tests.kernel.steps import agreed, bare, derive, make_step, refused

@@ -14,7 +14,7 @@ from bayesdp.kernel import InvalidError, certified_level, check
 from bayesdp.kernel.stated import check_together, stated_columns, stated_population
 from bayesdp.notions import Cost
 from bayesdp.populations import Panel, parse
-from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.theorems import Question, report
 from bayesdp.theorems.with_delta import report_with_delta
 from tests.effort import runs

@@ -15,7 +15,7 @@ from bayesdp import kernel
 from bayesdp.certificate import content_of, digest
 from bayesdp.kernel import stated as reading
 from bayesdp.populations import parse
-from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.verification import check
 from tests.kernel.all_kinds import certificate
 from tests.kernel.leaves import at, leaves

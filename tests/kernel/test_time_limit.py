@@ -21,8 +21,9 @@ from bayesdp.kernel.blocks import truth
 from bayesdp.kernel.joints import TooLargeError
 from bayesdp.kernel.row_counts import check_row_counts
 from bayesdp.populations import parse
-from bayesdp.release import Study, derivation
-from bayesdp.release.certify import conversion_certificate
+from bayesdp.release import Study
+from bayesdp.release.certificates import derivation
+from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.statements import read_columns, read_population
 from bayesdp.statements.conditions import parse as parse_condition
 from tests.kernel.statements import read_query

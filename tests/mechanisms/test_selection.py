@@ -19,7 +19,7 @@ from bayesdp.mechanisms.selection import (
     PermuteAndFlip,
     rank_scores,
 )
-from bayesdp.release.quantiles import Choice
+from bayesdp.release.queries.quantiles import Choice
 from tests.chance import Chance
 from tests.oracles import selection as oracle
 

@@ -10,7 +10,7 @@ import bayesdp as bdp
 from bayesdp.errors import InputError
 from bayesdp.populations import parse
 from bayesdp.populations.gaussian import MOST_EQUAL
-from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
 
 MATRIX = [[1.0, 0.3, 0.3], [0.3, 1.0, 0.3], [0.3, 0.3, 1.0]]
 

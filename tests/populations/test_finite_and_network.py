@@ -19,8 +19,8 @@ from bayesdp.errors import BayesdpError, InputError, UnsupportedError
 from bayesdp.populations import Finite, MarkovChain, Network, Tree, load, parse
 from bayesdp.populations.bif import read_bif
 from bayesdp.populations.joint import NoJointError, joint_of, parts_of, sizes_of
-from bayesdp.release.reading import parse_study
-from bayesdp.release.spec import StudySpec
+from bayesdp.release.reading.study_files import parse_study
+from bayesdp.release.spec.study import StudySpec
 from tests.oracles import chains
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"

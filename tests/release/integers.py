@@ -26,7 +26,7 @@ def integers_of(monkeypatch: pytest.MonkeyPatch, *verdicts: str) -> Integers:
         seen.append(run(*given))
         return seen[-1]
 
-    monkeypatch.setattr("bayesdp.release.study_table.run", watched)
+    monkeypatch.setattr("bayesdp.release.drawing.table.run", watched)
 
     def released(study: Study) -> dict[str, Any]:
         assert study.inspect() == []

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from bayesdp.release.plan import PlannedQuery
+from bayesdp.release.price.plan import PlannedQuery
 from bayesdp.statements.queries import column_names
 from bayesdp.tables.columns import Column
 from bayesdp.tables.source import open_table

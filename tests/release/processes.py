@@ -52,8 +52,8 @@ def inside_commit_of(kind: str) -> None:
 
 def set_trap(point: str) -> None:
     import bayesdp.cli.studies as cli
-    import bayesdp.release.drawing as drawing
-    import bayesdp.release.study_table as study_table
+    import bayesdp.release.drawing.study_drawing as drawing
+    import bayesdp.release.drawing.table as study_table
     from bayesdp.accounting.ledger import Ledger
     from bayesdp.mechanisms.laplace import DiscreteLaplace
 
@@ -118,7 +118,7 @@ def child(job: dict[str, Any]) -> None:
 @cache
 def plan(text: str, path: Path) -> None:
     """What every release of a study does before it opens the table, and remembers."""
-    from bayesdp.release.derivation import provable_plan
+    from bayesdp.release.certificates.derivation import provable_plan
     from bayesdp.release.study import Study
 
     provable_plan(Study.load(path).spec)

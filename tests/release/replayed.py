@@ -21,9 +21,9 @@ from bayesdp.programs.ir import Release
 from bayesdp.programs.run.columns import Rows
 from bayesdp.programs.run.noise import response
 from bayesdp.programs.run.result import plain
-from bayesdp.release.plan import PlannedQuery
-from bayesdp.release.program_runs import ProgramRun
-from bayesdp.release.programs import PlannedProgram
+from bayesdp.release.price.plan import PlannedQuery
+from bayesdp.release.programs.planned import PlannedProgram
+from bayesdp.release.programs.runs import ProgramRun
 
 ROUNDING = Fraction(1, 10**9)
 """What logarithms in doubles may be off by."""

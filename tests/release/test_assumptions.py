@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayesdp.release.assumptions import said_once
+from bayesdp.release.certificates.assumptions import said_once
 
 
 def test_what_programs_share_is_said_once_and_nothing_is_lost() -> None:

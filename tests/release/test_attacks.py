@@ -21,7 +21,7 @@ from bayesdp.certificate import Certificate, digest
 from bayesdp.cli import app
 from bayesdp.errors import InputError, TableMismatchError
 from bayesdp.release import Study
-from bayesdp.release.plan import make_plan, structure_of
+from bayesdp.release.price.plan import make_plan, structure_of
 from bayesdp.tables.source import open_table
 from bayesdp.tables.sums import run
 from bayesdp.verification import verify

@@ -11,7 +11,7 @@ import pytest
 from bayesdp import Study, verify
 from bayesdp.errors import InputError, TableMismatchError, UnsupportedError
 from bayesdp.kernel import check
-from bayesdp.release.plan import make_plan, structure_of
+from bayesdp.release.price.plan import make_plan, structure_of
 from bayesdp.tables.source import open_table
 from bayesdp.tables.sums import run
 from tests.kernel.test_forgeries import renewed

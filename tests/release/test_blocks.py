@@ -15,7 +15,7 @@ from bayesdp import kernel
 from bayesdp.certificate import digest
 from bayesdp.errors import LedgerError
 from bayesdp.release import Study
-from bayesdp.release.plan import make_plan
+from bayesdp.release.price.plan import make_plan
 from tests.kernel.test_forgeries import renewed
 
 ROWS = 40

@@ -24,8 +24,8 @@ from bayesdp.errors import BudgetExceededError, InputError, UnsupportedError
 from bayesdp.kernel.collected import Evidence, chances, estimate
 from bayesdp.mechanisms import RandomizedResponse
 from bayesdp.release import Study
-from bayesdp.release.collected import CollectedAnswers
-from bayesdp.release.released import Release
+from bayesdp.release.queries.collected import CollectedAnswers
+from bayesdp.release.results.release import Release
 from bayesdp.statements.spends import COLLECTED
 from tests.effort import runs
 

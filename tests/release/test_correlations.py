@@ -11,8 +11,8 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.release import Study
-from bayesdp.release.correlations import correlation
-from bayesdp.release.released import Release
+from bayesdp.release.derived.correlations import correlation
+from bayesdp.release.results.release import Release
 from tests.effort import runs
 
 

@@ -14,7 +14,7 @@ import pytest
 import bayesdp as bdp
 from bayesdp.errors import InputError, TableMismatchError, UnknownNameError
 from bayesdp.release import Study
-from bayesdp.release.plan import PlannedQuery
+from bayesdp.release.price.plan import PlannedQuery
 from bayesdp.report.plain import check_document
 from bayesdp.tables import sums
 from bayesdp.tables.source import open_table

@@ -27,7 +27,7 @@ from bayesdp.errors import (
 from bayesdp.kernel import check
 from bayesdp.mechanisms import DiscreteGaussian
 from bayesdp.release import Study
-from bayesdp.release.plan import error_ratio, make_plan
+from bayesdp.release.price.plan import error_ratio, make_plan
 from bayesdp.report.plain import check_document
 from tests.chance import Chance, discrete_gaussian, within
 from tests.effort import runs
@@ -457,7 +457,7 @@ def test_a_ledger_with_a_pure_reading_refuses_gaussian_noise(tmp_path: Path) -> 
     gaussian = study("clusters", ledger, counts(30))
     with pytest.raises(LedgerError, match="registered"):
         gaussian.release()
-    from bayesdp.release.plan import reading_of
+    from bayesdp.release.price.plan import reading_of
 
     gaussian.ledger().register("made-up", "row", reading_of(gaussian.spec))
     with pytest.raises(Refusal, match="no level without a delta"):

@@ -12,9 +12,9 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
-from bayesdp.release.derived import _Fieller, _projected, _sum_of_laplace
-from bayesdp.release.noise import Noise
-from bayesdp.release.results import Result, ResultList
+from bayesdp.release.derived.numbers import _Fieller, _projected, _sum_of_laplace
+from bayesdp.release.price.noise import Noise
+from bayesdp.release.results.result import Result, ResultList
 from tests.effort import runs
 from tests.release.test_crossed import CELLS, study
 

@@ -16,9 +16,9 @@ import bayesdp as bdp
 from bayesdp.cli import app
 from bayesdp.errors import InputError, UnknownNameError
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
-from bayesdp.release.derived import _log_moment, _never_falling, cumulative
-from bayesdp.release.noise import Noise
-from bayesdp.release.results import Result
+from bayesdp.release.derived.numbers import _log_moment, _never_falling, cumulative
+from bayesdp.release.price.noise import Noise
+from bayesdp.release.results.result import Result
 from bayesdp.report.plain import check_document
 from bayesdp.report.released import write_report
 from tests.effort import runs

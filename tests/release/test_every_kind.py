@@ -22,9 +22,9 @@ from bayesdp.mechanisms.gaussian import DiscreteGaussian
 from bayesdp.mechanisms.laplace import DiscreteLaplace
 from bayesdp.mechanisms.selection import ExponentialMechanism, PermuteAndFlip
 from bayesdp.release import Study
-from bayesdp.release.drawing import noisy
-from bayesdp.release.plan import PlannedQuery
-from bayesdp.release.results import QuantileResult
+from bayesdp.release.drawing.study_drawing import noisy
+from bayesdp.release.price.plan import PlannedQuery
+from bayesdp.release.results.result import QuantileResult
 from bayesdp.tables.source import open_table
 from bayesdp.tables.sums import Total, run
 from tests.chance import Chance, discrete_laplace, within

@@ -18,9 +18,9 @@ import pytest
 from bayesdp.errors import InputError, Refusal, TableError, UnknownNameError, UnsupportedError
 from bayesdp.mechanisms import DiscreteLaplace
 from bayesdp.release import Study
-from bayesdp.release.found_groups import FoundGroups
-from bayesdp.release.found_results import FoundResult, found_results
-from bayesdp.release.plan import PlannedQuery, structure_of
+from bayesdp.release.price.plan import PlannedQuery, structure_of
+from bayesdp.release.queries.found_groups import FoundGroups
+from bayesdp.release.results.found_groups import FoundResult, found_results
 from bayesdp.tables.queries import Cap
 from bayesdp.tables.source import open_table
 from bayesdp.tables.sums import Total, run

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import bayesdp as bdp
-from bayesdp.release.results import cost_words
+from bayesdp.release.words import cost_words
 
 TABLE = pd.DataFrame(
     {

@@ -12,7 +12,7 @@ import pytest
 
 from bayesdp import Study, explain
 from bayesdp.errors import TableMismatchError, UnknownNameError
-from bayesdp.release.cells import intervals_sentence
+from bayesdp.release.queries.histogram_cells import intervals_sentence
 from bayesdp.statements.queries import cut_labels
 
 SCORES = np.array([-20.0, 0.0, 49.9, 50.0, 60.0, 75.0, 80.0, 99.0, 100.0, 130.0])

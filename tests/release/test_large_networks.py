@@ -16,7 +16,7 @@ from bayesdp.kernel import stated
 from bayesdp.leakage import contraction
 from bayesdp.populations import factors, network
 from bayesdp.release import study
-from bayesdp.release.plan import TooSlow
+from bayesdp.release.price.plan import TooSlow
 
 RECORDS = 300
 

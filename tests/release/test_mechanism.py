@@ -130,7 +130,7 @@ def test_readings_of_other_populations_see_the_dp_cost(tmp_path: Path) -> None:
         budget={"epsilon": 2.0},
         queries=[{**COUNT, "tightness": "dp"}],
     )
-    from bayesdp.release.plan import reading_of
+    from bayesdp.release.price.plan import reading_of
 
     ledger = first.ledger()
     ledger.register("series", "row", reading_of(gappy.spec))

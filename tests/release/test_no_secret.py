@@ -13,7 +13,8 @@ from bayesdp import kernel
 from bayesdp.certificate import content_of, digest
 from bayesdp.errors import BudgetExceededError
 from bayesdp.kernel import check
-from bayesdp.release import Study, derivation
+from bayesdp.release import Study
+from bayesdp.release.certificates import derivation
 
 PAIRS = {"pair": {"role": "cluster"}}
 DAYS = {"day": {"role": "order", "step": 1}}

@@ -13,8 +13,8 @@ from bayesdp.calibration import calibrate
 from bayesdp.certificate import Certificate, Step
 from bayesdp.errors import BudgetExceededError, TableMismatchError
 from bayesdp.populations import Population, parse
-from bayesdp.release import derivation
-from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.certificates import derivation
+from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.report.numbers import level_words
 from bayesdp.verification import verify
 from tests.effort import runs

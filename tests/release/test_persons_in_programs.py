@@ -15,8 +15,8 @@ import pytest
 from bayesdp import kernel, verify
 from bayesdp.errors import InputError
 from bayesdp.release import Study
-from bayesdp.release.plan import structure_of
-from bayesdp.release.program_runs import program_rows
+from bayesdp.release.price.plan import structure_of
+from bayesdp.release.programs.runs import program_rows
 from bayesdp.tables.source import open_table
 from tests.kernel.test_forgeries import composed, renewed
 from tests.kernel.test_keys import plain

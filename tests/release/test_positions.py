@@ -14,7 +14,7 @@ from bayesdp.certificate import content_of, digest
 from bayesdp.errors import InputError, TableMismatchError
 from bayesdp.kernel import check
 from bayesdp.release import Study
-from bayesdp.release.plan import declared_columns
+from bayesdp.release.price.plan import declared_columns
 
 DAYS = ["2026-02-01", "2026-02-02", "2026-02-03"]
 PEOPLE = ["ada", "bob"]

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from bayesdp.cli import app
 from bayesdp.errors import TableError, TableMismatchError
-from bayesdp.release.drawing import ExactValues
+from bayesdp.release.drawing.study_drawing import ExactValues
 from bayesdp.release.study import Study
 from bayesdp.tables import postgres_engine
 from tests.postgres_server import PASSWORD, Server

@@ -33,7 +33,7 @@ from bayesdp.fitting.noisy_counts import (
 from bayesdp.mechanisms import DiscreteLaplace
 from bayesdp.populations import MarkovChain
 from bayesdp.release import Study
-from bayesdp.release.private_fit import exact_counts
+from bayesdp.release.private_fits.private_fit import exact_counts
 from bayesdp.tables.source import open_table
 from tests.accounting.chains import change
 from tests.effort import runs

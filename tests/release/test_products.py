@@ -22,8 +22,8 @@ from bayesdp import kernel
 from bayesdp.errors import InputError, TableMismatchError, UnsupportedError
 from bayesdp.mechanisms import DiscreteLaplace
 from bayesdp.release import Study
-from bayesdp.release.drawing import noisy
-from bayesdp.release.plan import PlannedQuery
+from bayesdp.release.drawing.study_drawing import noisy
+from bayesdp.release.price.plan import PlannedQuery
 from bayesdp.tables.source import open_table
 from bayesdp.tables.sums import run
 from tests.chance import Chance

@@ -13,7 +13,7 @@ from bayesdp.errors import (
 )
 from bayesdp.programs import dependence
 from bayesdp.release import Study
-from bayesdp.release.plan import make_plan
+from bayesdp.release.price.plan import make_plan
 from tests.release.program_studies import (
     COLUMNS,
     HEAD,

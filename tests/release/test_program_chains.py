@@ -14,7 +14,7 @@ from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.programs.dependence import CHAIN, IGNORED, OTHER
 from bayesdp.programs.run.chains import APART, ORDER
 from bayesdp.release import Study
-from bayesdp.release.plan import make_plan
+from bayesdp.release.price.plan import make_plan
 from tests.release.program_studies import asks, study
 
 MONTHS = """@record

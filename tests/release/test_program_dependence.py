@@ -11,7 +11,7 @@ import pytest
 from bayesdp import kernel
 from bayesdp.errors import UnsupportedError
 from bayesdp.programs.dependence import COUNTED, IGNORED
-from bayesdp.release.plan import make_plan
+from bayesdp.release.price.plan import make_plan
 from tests.release.program_studies import PEOPLE, POPULATION, asks, study
 
 DECLARED = PEOPLE.replace(

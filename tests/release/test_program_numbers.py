@@ -14,7 +14,7 @@ from rich.console import Console
 from bayesdp import kernel
 from bayesdp.errors import UnsupportedError
 from bayesdp.mechanisms import DiscreteLaplace
-from bayesdp.release.program_results import ProgramAnswer
+from bayesdp.release.programs.answers import ProgramAnswer
 from bayesdp.report.programs import program_row, results_html, show_answers
 from tests.release.program_studies import asks, study
 

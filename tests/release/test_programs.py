@@ -20,9 +20,9 @@ from bayesdp.errors import (
     UnsupportedError,
 )
 from bayesdp.release import Study
-from bayesdp.release.derivation import provable_plan
-from bayesdp.release.plan import make_plan
-from bayesdp.release.program_files import ProgramRefusedError
+from bayesdp.release.certificates.derivation import provable_plan
+from bayesdp.release.price.plan import make_plan
+from bayesdp.release.spec.program_files import ProgramRefusedError
 from bayesdp.report.explain import explain
 from bayesdp.report.html import render
 from bayesdp.report.plain import check_document

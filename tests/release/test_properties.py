@@ -13,7 +13,7 @@ from bayesdp.accounting.composition import level
 from bayesdp.certificate import Certificate
 from bayesdp.errors import BudgetExceededError, TableMismatchError
 from bayesdp.mechanisms.laplace import DiscreteLaplace
-from bayesdp.release.plan import make_plan
+from bayesdp.release.price.plan import make_plan
 from bayesdp.verification import verify
 from tests.effort import runs
 from tests.release.studies import random_study

@@ -16,7 +16,7 @@ from bayesdp.accounting import Spend
 from bayesdp.errors import BudgetExceededError, InputError, TableMismatchError, UnsupportedError
 from bayesdp.mechanisms.selection import NoisyMax, rank_scores
 from bayesdp.release import Study
-from bayesdp.release.plan import PlannedQuery
+from bayesdp.release.price.plan import PlannedQuery
 from bayesdp.report.plain import check_document
 from bayesdp.tables.source import open_table
 from bayesdp.tables.sums import run

@@ -15,9 +15,9 @@ import bayesdp as bdp
 from bayesdp.errors import InputError
 from bayesdp.mechanisms import PermuteAndFlip
 from bayesdp.mechanisms.selection import rank_scores
-from bayesdp.release.derived_results import derived_from
-from bayesdp.release.derived_spec import DerivedSpec
-from bayesdp.release.results import QuantileResult
+from bayesdp.release.derived.results import derived_from
+from bayesdp.release.results.result import QuantileResult
+from bayesdp.release.spec.derived import DerivedSpec
 from tests.effort import runs
 from tests.release.test_crossed import TABLE, study
 

@@ -14,7 +14,8 @@ import pytest
 from bayesdp.errors import InputError
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from bayesdp.release import Study
-from bayesdp.release.regressions import Design, Regression, regression
+from bayesdp.release.derived.regressions import Regression, regression
+from bayesdp.release.queries.products import Design
 from tests.effort import in_full, runs
 
 Numbers = np.ndarray[Any, Any]

@@ -115,7 +115,7 @@ def test_what_was_paid_for_and_failed_is_not_paid_for_again(
         raise MemoryError
 
     with monkeypatch.context() as broken:
-        broken.setattr("bayesdp.release.drawing.certify", fail)
+        broken.setattr("bayesdp.release.drawing.study_drawing.certify", fail)
         with pytest.raises(bdp.FailedError):
             study(tmp_path).release()
     with pytest.raises(bdp.Refusal, match="'mean' of the data set 'people'"):

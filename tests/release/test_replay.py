@@ -18,7 +18,7 @@ import pytest
 
 from bayesdp import Study
 from bayesdp.kernel import check, noise_steps
-from bayesdp.release.plan import Plan, structure_of
+from bayesdp.release.price.plan import Plan, structure_of
 from bayesdp.statements.queries import FoundGroupsQuery
 from bayesdp.tables.sums import Total, run
 from tests.effort import in_full, runs

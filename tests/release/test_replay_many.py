@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from bayesdp import Study
-from bayesdp.release.plan import Plan, structure_of
+from bayesdp.release.price.plan import Plan, structure_of
 from bayesdp.statements.queries import column_names
 from bayesdp.tables.columns import Column
 from bayesdp.tables.record_rows import RowOrder

@@ -28,10 +28,10 @@ from bayesdp.programs.run import persons as run_persons
 from bayesdp.programs.run import private as run_private
 from bayesdp.programs.run import table as run_table
 from bayesdp.programs.run.noise import NoiseCalibration
-from bayesdp.release.plan import structure_of
-from bayesdp.release.program_files import ProgramRefusedError
-from bayesdp.release.program_runs import program_rows
-from bayesdp.release.programs import PlannedProgram
+from bayesdp.release.price.plan import structure_of
+from bayesdp.release.programs.planned import PlannedProgram
+from bayesdp.release.programs.runs import program_rows
+from bayesdp.release.spec.program_files import ProgramRefusedError
 from tests.effort import in_full, runs
 from tests.programs.run.helpers import IMPORTS
 from tests.release.program_writer import ALL, Row, Spec, StudyWriter

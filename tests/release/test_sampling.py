@@ -11,9 +11,9 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
-from bayesdp.release.noise import Noise
-from bayesdp.release.results import Result
-from bayesdp.release.sampling import _beyond, _laplace_and_normal, sampling_interval
+from bayesdp.release.derived.sampling import _beyond, _laplace_and_normal, sampling_interval
+from bayesdp.release.price.noise import Noise
+from bayesdp.release.results.result import Result
 from tests.effort import runs
 from tests.release.test_crossed import COLUMNS, study
 from tests.release.test_derived import draws

@@ -16,8 +16,8 @@ import pytest
 from bayesdp import Study, explain, verify
 from bayesdp.errors import BayesdpError, InputError, LedgerError, TableMismatchError
 from bayesdp.kernel import check
-from bayesdp.release.plan import structure_of
-from bayesdp.release.private_fit import count_windows
+from bayesdp.release.price.plan import structure_of
+from bayesdp.release.private_fits.private_fit import count_windows
 from bayesdp.report.studies import level_scope
 from bayesdp.tables.refusals import mismatch
 from bayesdp.tables.source import open_table

@@ -46,7 +46,7 @@ def test_no_level_is_named_that_was_not_tried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study(tmp_path, MEAN, TALL, spend=0.7).release()
-    monkeypatch.setattr("bayesdp.release.spend_instead.own_level", lambda *asked: 0.9)
+    monkeypatch.setattr("bayesdp.release.checking.smaller_spend.own_level", lambda *asked: 0.9)
     refusal = study(tmp_path, MEAN, spend=0.9).check().preview.refusal
     assert refusal is not None
     assert "budget.spend" not in refusal

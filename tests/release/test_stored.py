@@ -16,9 +16,9 @@ from bayesdp.accounting.ledger import Ledger
 from bayesdp.accounting.schema import result_content
 from bayesdp.accounting.transaction import Transaction
 from bayesdp.cli import app
-from bayesdp.release.derived_spec import DerivedSpec
-from bayesdp.release.drawing import StudyDrawing
-from bayesdp.release.stored import StoredRelease
+from bayesdp.release.drawing.stored import StoredRelease
+from bayesdp.release.drawing.study_drawing import StudyDrawing
+from bayesdp.release.spec.derived import DerivedSpec
 from tests.accounting.chains import chain_anew, change
 from tests.golden.cases import PEOPLE, PEOPLE_CSV
 from tests.release.test_repeats import MEAN, SUM, TABLE, releases, study

@@ -10,8 +10,8 @@ import pytest
 
 import bayesdp as bdp
 from bayesdp.populations import parse
-from bayesdp.release.stress import Stress
-from bayesdp.release.stronger import stronger
+from bayesdp.release.checking.stress import Stress
+from bayesdp.release.checking.stronger_dependence import stronger
 from bayesdp.theorems import Question, best_bound
 from tests.effort import runs
 
@@ -304,7 +304,7 @@ def test_a_level_that_the_kernel_does_not_prove_is_not_known(
 ) -> None:
     made = study(tmp_path, CHAIN, stress=[OWN[0]])
     plan = made.check().plan
-    from bayesdp.release import stress as room
+    from bayesdp.release.checking import stress as room
 
     def refuse(*_: Any) -> Any:
         raise bdp.Refusal("No level can be certified: for the test.")

@@ -16,8 +16,8 @@ from bayesdp import kernel
 from bayesdp.certificate import content_of, digest
 from bayesdp.errors import BudgetExceededError, InputError, TableError, TableMismatchError
 from bayesdp.release import Study
-from bayesdp.release.plan import make_plan
-from bayesdp.release.reading import read_toml
+from bayesdp.release.price.plan import make_plan
+from bayesdp.release.reading.study_files import read_toml
 from bayesdp.tables.sums import run
 from tests.golden.cases import PEOPLE, PEOPLE_CSV
 

@@ -22,7 +22,7 @@ from bayesdp import kernel
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.mechanisms import DiscreteLaplace
 from bayesdp.release import Study
-from bayesdp.release.plan import PlannedQuery
+from bayesdp.release.price.plan import PlannedQuery
 from bayesdp.tables.source import open_table
 from bayesdp.tables.sums import run
 from tests.chance import Chance

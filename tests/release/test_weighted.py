@@ -19,7 +19,7 @@ import bayesdp as bdp
 from bayesdp import kernel
 from bayesdp.errors import InputError
 from bayesdp.release import Study
-from bayesdp.release.planned_query import PlannedQuery
+from bayesdp.release.price.planned_query import PlannedQuery
 from bayesdp.statements.queries import interval_of_products
 from bayesdp.tables.source import open_table
 from bayesdp.tables.sums import run

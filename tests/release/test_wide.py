@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from bayesdp.cli import app
 from bayesdp.release import Study
-from bayesdp.release.wide import wide_warnings
+from bayesdp.release.reading.wide_tables import wide_warnings
 
 WIDE = pd.DataFrame({"pair": [1, 2, 3], "left": [171.0, 158, 182], "right": [168.0, 175, 180]})
 CM: dict[str, Any] = {"bounds": [120, 220], "unit": "cm"}

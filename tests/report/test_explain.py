@@ -21,7 +21,7 @@ from bayesdp.certificate import Certificate, Step, content_of, digest
 from bayesdp.cli import app
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.populations import MarkovChain, parse
-from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.report.circumstances import counted
 from bayesdp.report.explain import Explanation
 from bayesdp.report.explain import explain as dispatcher

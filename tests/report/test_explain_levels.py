@@ -13,7 +13,7 @@ import pytest
 from bayesdp import explain
 from bayesdp.notions import ApproxDP, Cost
 from bayesdp.populations import MODELS, parse
-from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.report.dependence import grouping, in_numbers, sentences
 from bayesdp.report.explain import Explanation
 from bayesdp.theorems import REGISTRY, Question, approximate

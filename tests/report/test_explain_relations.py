@@ -11,7 +11,7 @@ import pytest
 from bayesdp import explain
 from bayesdp.certificate import content_of, digest
 from bayesdp.populations import parse
-from bayesdp.release.implications import implications_certificate
+from bayesdp.release.certificates.implications import implications_certificate
 from bayesdp.theorems.relations.search import implied
 
 CHAIN = {

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bayesdp import Study
-from bayesdp.release.released import Release
+from bayesdp.release.results.release import Release
 
 Document = dict[str, Any]
 ROWS = 3000

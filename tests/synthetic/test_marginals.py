@@ -12,7 +12,7 @@ import pytest
 
 from bayesdp.errors import UnknownNameError, UnsupportedError
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
-from bayesdp.release.released import Release
+from bayesdp.release.results.release import Release
 from bayesdp.statements.results import NumberResult
 from bayesdp.synthetic import marginals as module
 from bayesdp.synthetic.attributes import ANY_OTHER, Attribute, Interval

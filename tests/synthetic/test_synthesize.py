@@ -16,7 +16,7 @@ import bayesdp as bdp
 from bayesdp.cli import app
 from bayesdp.errors import InputError, Refusal, UnsupportedError
 from bayesdp.mechanisms import DiscreteLaplace
-from bayesdp.release.released import Release
+from bayesdp.release.results.release import Release
 from bayesdp.statements.certificates import LookUp, RowParts
 from bayesdp.synthetic import estimate, synthesis
 from bayesdp.synthetic.attributes import Attribute, Interval

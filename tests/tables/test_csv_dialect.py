@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from bayesdp.errors import InputError, TableError
-from bayesdp.release.reading import parse_study
+from bayesdp.release.reading.study_files import parse_study
 from bayesdp.tables.checks import inspect
 from bayesdp.tables.columns import Column
 from bayesdp.tables.csv_dialect import USUAL, CsvDialect

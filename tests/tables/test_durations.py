@@ -15,7 +15,7 @@ import pytest
 
 from bayesdp.errors import InputError, TableError
 from bayesdp.release import Study
-from bayesdp.release.spec import describe_column
+from bayesdp.release.spec.study import describe_column
 from bayesdp.tables import reading
 from bayesdp.tables.checks import inspect
 from bayesdp.tables.declarations import parse_columns

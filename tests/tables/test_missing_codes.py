@@ -15,7 +15,7 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.release import Study
-from bayesdp.release.spec import describe_column
+from bayesdp.release.spec.study import describe_column
 from bayesdp.statements import StatementError, label, read_columns
 from bayesdp.statements.column_sets import check_law
 from bayesdp.tables.checks import inspect

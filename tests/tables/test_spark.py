@@ -17,7 +17,7 @@ import pyarrow.parquet
 import pytest
 
 from bayesdp.errors import TableError, TableMismatchError, UnsupportedError
-from bayesdp.release.study_table import StudyTable
+from bayesdp.release.drawing.table import StudyTable
 from bayesdp.tables import spark_engine
 from bayesdp.tables.checks import count_records
 from bayesdp.tables.declarations import parse_columns

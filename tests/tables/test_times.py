@@ -15,7 +15,7 @@ import pytest
 from bayesdp.errors import InputError
 from bayesdp.kernel.stated import check_query, stated_columns
 from bayesdp.release import Study
-from bayesdp.release.spec import describe_column
+from bayesdp.release.spec.study import describe_column
 from bayesdp.statements import StatementError, read_columns
 from bayesdp.statements.conditions import is_time
 from bayesdp.statements.times import step_of

@@ -11,7 +11,7 @@ import pytest
 from bayesdp.certificate import Certificate, content_of, digest
 from bayesdp.populations import Family, Finite, MarkovChain, Tree
 from bayesdp.populations.joint import joint_of
-from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.theorems.base import tightness
 from bayesdp.theorems.secret import has_secret
 from bayesdp.verification import verify

@@ -25,7 +25,7 @@ from bayesdp.leakage.stationary import stationary_law
 from bayesdp.notions import Adversary, Cost
 from bayesdp.populations import Family, Graph, MarkovChain, Population, Tree, parse
 from bayesdp.populations.joint import NoJointError, parts_of
-from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.statements.populations import law_of, read_population
 from bayesdp.theorems import (
     REGISTRY,

@@ -15,7 +15,7 @@ from bayesdp.kernel.rules.markov_contraction import largest_ratio as kernel_rati
 from bayesdp.notions import ADVERSARIES, ApproxDP
 from bayesdp.populations import MarkovChain
 from bayesdp.release import Study
-from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.statements import read_population
 from bayesdp.theorems import Question, approximate
 from bayesdp.theorems.markov_contraction import largest_ratio
@@ -158,7 +158,7 @@ def test_a_level_that_the_kernel_does_not_prove_is_not_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As it was: the fast engine took the ratio of the chain above for 1, and the kernel didn't."""
-    from bayesdp.release.derivation import UNPROVED, derive
+    from bayesdp.release.certificates.derivation import UNPROVED, derive
     from bayesdp.theorems import markov_contraction
 
     monkeypatch.setattr(markov_contraction, "largest_ratio", lambda _: 1.0)

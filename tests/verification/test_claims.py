@@ -11,8 +11,8 @@ import bayesdp
 from bayesdp.certificate import content_of, digest
 from bayesdp.kernel import assumptions
 from bayesdp.populations import Clusters, Finite
-from bayesdp.release.certify import conversion_certificate
-from bayesdp.release.implications import implications_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
+from bayesdp.release.certificates.implications import implications_certificate
 from bayesdp.statements.populations import MOST_SHOWN, in_short
 from tests.kernel.test_keys import released
 

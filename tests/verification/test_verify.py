@@ -16,7 +16,7 @@ from bayesdp.cli import app
 from bayesdp.errors import InputError
 from bayesdp.kernel import Verdict
 from bayesdp.populations import MarkovChain
-from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.report.explain import explain
 from bayesdp.signature import new_key, sign, write_key
 from tests.kernel.test_keys import released

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from bayesdp.errors import UnsupportedError
-from bayesdp.release.spec import StudySpec
-from bayesdp.release.spec_parts import NO_NOISE
+from bayesdp.release.spec.parts import NO_NOISE
+from bayesdp.release.spec.study import StudySpec
 from bayesdp.statements.queries import column_names
 from bayesdp.tables.columns import Column
 from bayesdp.tables.predicates import Predicate

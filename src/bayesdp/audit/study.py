@@ -25,8 +25,8 @@ from bayesdp.errors import InputError, UnsupportedError, inner_probability, whol
 from bayesdp.mechanisms import DiscreteLaplace
 from bayesdp.numbers import UpperBound
 from bayesdp.populations import Population
-from bayesdp.release.plan import Plan
-from bayesdp.release.spec import FROM_DATA
+from bayesdp.release.price.plan import Plan
+from bayesdp.release.spec.study import FROM_DATA
 from bayesdp.release.study import Study
 
 SAMPLES = 20_000

@@ -20,9 +20,9 @@ from bayesdp.arrays import Floats, Ints
 from bayesdp.audit.contents import Content, Declared
 from bayesdp.errors import UnsupportedError
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
-from bayesdp.release.drawing import noisy
-from bayesdp.release.plan import Plan, structure_of
-from bayesdp.release.planned_query import PlannedQuery
+from bayesdp.release.drawing.study_drawing import noisy
+from bayesdp.release.price.plan import Plan, structure_of
+from bayesdp.release.price.planned_query import PlannedQuery
 from bayesdp.statements.columns import CellKey
 from bayesdp.statements.queries import column_names
 from bayesdp.tables.columns import Column

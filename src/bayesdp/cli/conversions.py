@@ -118,7 +118,7 @@ class _Asked:
     def certify(self, report: Callable[[], LeakageReport]) -> None:
         """Write the best level's certificate where `--certificate` asks for it."""
         if self.certificate is not None:
-            from bayesdp.release.certify import conversion_certificate
+            from bayesdp.release.certificates.certify import conversion_certificate
             from bayesdp.report.numbers import level_words
 
             best = report().best

@@ -72,7 +72,7 @@ def notions(
     _require_known(targets)
     missing = [notion for notion in targets if notion not in implications]
     if certificate is not None and not missing:
-        from bayesdp.release.implications import implications_certificate
+        from bayesdp.release.certificates.implications import implications_certificate
 
         proof = implications_certificate(implications, targets, seconds=seconds)
         written(certificate, proof.to_json() + "\n")

@@ -23,7 +23,7 @@ from bayesdp.errors import BudgetExceededError, InputError
 
 if TYPE_CHECKING:
     from bayesdp.release import Study
-    from bayesdp.release.stored import StoredRelease
+    from bayesdp.release.drawing.stored import StoredRelease
 
 
 @command(app, "bayesdp check heights.toml --target 0.1,0.3,1,3")
@@ -198,8 +198,8 @@ def release(
 ) -> None:
     """Release the study's numbers once: debit the budget durably, then draw the noise."""
     from bayesdp.release import Study
-    from bayesdp.release.repeats import certificate_name
-    from bayesdp.release.stored import StoredRelease
+    from bayesdp.release.drawing.repeats import certificate_name
+    from bayesdp.release.drawing.stored import StoredRelease
 
     loaded = Study.load(study)
     _check_outputs(loaded, certificate, report)

@@ -30,36 +30,36 @@ from bayesdp.errors import (
 )
 from bayesdp.fitting.noisy_counts import PublicWindows
 from bayesdp.populations import Population
-from bayesdp.release.check import Check, plan_warnings
-from bayesdp.release.collected import plan_collected
-from bayesdp.release.derivation import derive, fits_total, provable_plan, within_total
-from bayesdp.release.derived_check import check_derived
-from bayesdp.release.derived_spec import DerivedSpec
-from bayesdp.release.drawing import ExactValues, StudyDrawing
-from bayesdp.release.extracts import extract_words
-from bayesdp.release.fit_plan import FitPlan, plan_fit
-from bayesdp.release.plan import (
+from bayesdp.release.certificates.derivation import derive, fits_total, provable_plan, within_total
+from bayesdp.release.checking.check import Check, plan_warnings
+from bayesdp.release.checking.lookalikes import extract_words
+from bayesdp.release.checking.proposals import Proposals, proposals
+from bayesdp.release.checking.smaller_spend import smaller_spend
+from bayesdp.release.checking.stress import Stress, stress
+from bayesdp.release.checking.sweep import Sweep, priced_alone, sweep
+from bayesdp.release.derived.check import check_derived
+from bayesdp.release.drawing.repeats import digest, released_before, require_new, uncounted_words
+from bayesdp.release.drawing.stored import Asked, StoredRelease
+from bayesdp.release.drawing.study_drawing import ExactValues, StudyDrawing
+from bayesdp.release.drawing.table import StudyTable
+from bayesdp.release.price.plan import (
     Plan,
     declared_columns,
     ledger_entry,
     reading_of,
     structure_of,
 )
-from bayesdp.release.private_fit import FitDrawing, PrivateFit, exact_counts, kept_fit
-from bayesdp.release.program_files import file_and_name, require_unchanged
-from bayesdp.release.program_runs import program_rows
-from bayesdp.release.proposals import Proposals, proposals
-from bayesdp.release.queries import shape
-from bayesdp.release.reading import parse_study, read_toml
-from bayesdp.release.released import Release
-from bayesdp.release.repeats import digest, released_before, require_new, uncounted_words
-from bayesdp.release.spec import FROM_DATA, StressSpec, StudySpec
-from bayesdp.release.spec_parts import NO_NOISE, BudgetSpec, QuerySpec
-from bayesdp.release.spend_instead import smaller_spend
-from bayesdp.release.stored import Asked, StoredRelease
-from bayesdp.release.stress import Stress, stress
-from bayesdp.release.study_table import StudyTable
-from bayesdp.release.sweep import Sweep, priced_alone, sweep
+from bayesdp.release.private_fits.fit_plan import FitPlan, plan_fit
+from bayesdp.release.private_fits.private_fit import FitDrawing, PrivateFit, exact_counts, kept_fit
+from bayesdp.release.programs.runs import program_rows
+from bayesdp.release.queries.collected import plan_collected
+from bayesdp.release.queries.from_spec import shape
+from bayesdp.release.reading.study_files import parse_study, read_toml
+from bayesdp.release.results.release import Release
+from bayesdp.release.spec.derived import DerivedSpec
+from bayesdp.release.spec.parts import NO_NOISE, BudgetSpec, QuerySpec
+from bayesdp.release.spec.program_files import file_and_name, require_unchanged
+from bayesdp.release.spec.study import FROM_DATA, StressSpec, StudySpec
 from bayesdp.statements.base import exact_text
 from bayesdp.tables.checks import Finding, count_records
 from bayesdp.tables.refusals import counted

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from bayesdp.release.cells import intervals_sentence
+from bayesdp.release.queries.histogram_cells import intervals_sentence
 from bayesdp.report import beliefs, dependence
 from bayesdp.report.beliefs import IN_SHORT, exception_words, factor_words, odds_factor
 from bayesdp.report.dependence import clean, number

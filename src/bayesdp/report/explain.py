@@ -17,9 +17,9 @@ from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError, unknown_name
 from bayesdp.populations import Population
 from bayesdp.programs.verdict import ProgramVerdict
-from bayesdp.release.certify import describe_program
-from bayesdp.release.programs import plan_programs
-from bayesdp.release.released import Release
+from bayesdp.release.certificates.certify import describe_program
+from bayesdp.release.programs.planned import plan_programs
+from bayesdp.release.results.release import Release
 from bayesdp.release.study import Study
 from bayesdp.report import beliefs, explained_programs
 from bayesdp.report.circumstances import RELATED

@@ -22,7 +22,7 @@ from bayesdp.report.output import FIGURE
 
 if TYPE_CHECKING:
     from bayesdp.causal import Strengths
-    from bayesdp.release.stress import Stress, StressRow
+    from bayesdp.release.checking.stress import Stress, StressRow
 
 WIDTH = 760
 _ROW = 52

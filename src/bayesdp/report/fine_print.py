@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bayesdp.release.assumptions import said_once
+from bayesdp.release.certificates.assumptions import said_once
 from bayesdp.report import dependence
 from bayesdp.report.dependence import clean
 from bayesdp.report.numbers import level_words

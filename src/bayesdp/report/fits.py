@@ -24,8 +24,8 @@ from bayesdp.fitting import (
 )
 from bayesdp.fitting.numbers_of import between_words
 from bayesdp.populations import Population
-from bayesdp.release.fit_plan import ExpectedFit, FitPlan
-from bayesdp.release.private_fit import PrivateFit
+from bayesdp.release.private_fits.fit_plan import ExpectedFit, FitPlan
+from bayesdp.release.private_fits.private_fit import PrivateFit
 from bayesdp.report.layout import bullet, say, show_table
 
 MOST_ROWS = 32

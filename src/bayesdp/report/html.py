@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from bayesdp.notions import ADVERSARY_MEANING, ROUNDING_IN_WORDS, Adversary, Secrets
-from bayesdp.release.assumptions import said_once
-from bayesdp.release.results import confidence_words
+from bayesdp.release.certificates.assumptions import said_once
+from bayesdp.release.words import confidence_words
 from bayesdp.report import beliefs
 from bayesdp.report.dependence import number
 from bayesdp.report.figures import (

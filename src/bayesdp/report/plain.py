@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from bayesdp.numbers import plain_number
-from bayesdp.release.certify import assumptions, claim
-from bayesdp.release.check import Check
-from bayesdp.release.collected import PlannedCollected
-from bayesdp.release.crossed import place_text
-from bayesdp.release.noise import distribution_of
-from bayesdp.release.plan import Plan, PlannedQuery, describe_query
-from bayesdp.release.proposals import Proposals
-from bayesdp.release.stress import Stress
-from bayesdp.release.sweep import Sweep, SweepRow
+from bayesdp.release.certificates.certify import assumptions, claim
+from bayesdp.release.checking.check import Check
+from bayesdp.release.checking.proposals import Proposals
+from bayesdp.release.checking.stress import Stress
+from bayesdp.release.checking.sweep import Sweep, SweepRow
+from bayesdp.release.price.noise import distribution_of
+from bayesdp.release.price.plan import Plan, PlannedQuery, describe_query
+from bayesdp.release.queries.collected import PlannedCollected
+from bayesdp.release.queries.crossed_columns import place_text
 from bayesdp.report.programs import plain_program
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from rich.console import Console
 
-from bayesdp.release.program_results import (
+from bayesdp.release.programs.answers import (
     ProgramAnswer,
     is_distribution,
 )
-from bayesdp.release.programs import PlannedProgram
+from bayesdp.release.programs.planned import PlannedProgram
 from bayesdp.report.layout import bullet, say, show_table
 from bayesdp.report.words import cost_words
 

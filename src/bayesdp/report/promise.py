@@ -18,13 +18,13 @@ from bayesdp.leakage.approximate import group
 from bayesdp.notions import ADVERSARIES, Adversary, ApproxDP, ColumnCost, Cost
 from bayesdp.numbers import UpperBound, float_below
 from bayesdp.populations import Population, parse
-from bayesdp.release.certify import (
+from bayesdp.release.certificates.certify import (
     assumptions,
     data_set_state,
     declarations,
 )
-from bayesdp.release.derivation import derive, plain_details
-from bayesdp.release.plan import Plan
+from bayesdp.release.certificates.derivation import derive, plain_details
+from bayesdp.release.price.plan import Plan
 from bayesdp.release.study import Study
 from bayesdp.report.secret_places import SecretPlace, places_of_conversion, places_of_release
 from bayesdp.statements.populations import STRUCTURE

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from bayesdp.errors import InputError
 from bayesdp.notebook import Figure
-from bayesdp.release.released import Release
-from bayesdp.release.stress import Stress
+from bayesdp.release.checking.stress import Stress
+from bayesdp.release.results.release import Release
 from bayesdp.release.study import Study
 from bayesdp.report import html
 from bayesdp.report.figures import released_numbers, stress_levels

@@ -8,11 +8,11 @@ from typing import Any
 from bayesdp.accounting.composition import dp_bound
 from bayesdp.accounting.readings import Reading
 from bayesdp.accounting.spend import Spend
-from bayesdp.release.check import plan_warnings
-from bayesdp.release.crossed import quoted
-from bayesdp.release.released import Release
-from bayesdp.release.spec import StudySpec
-from bayesdp.release.spec_parts import QuerySpec
+from bayesdp.release.checking.check import plan_warnings
+from bayesdp.release.queries.crossed_columns import quoted
+from bayesdp.release.results.release import Release
+from bayesdp.release.spec.parts import QuerySpec
+from bayesdp.release.spec.study import StudySpec
 from bayesdp.release.study import Study
 from bayesdp.report import dependence
 from bayesdp.report.circumstances import secrets

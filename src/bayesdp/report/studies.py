@@ -9,16 +9,17 @@ from rich.console import Console
 
 from bayesdp.accounting.spend import Spend
 from bayesdp.notions import ADVERSARY_MEANING
-from bayesdp.release.check import Check
-from bayesdp.release.collected_results import CollectedResult
-from bayesdp.release.plan import Plan, PlannedQuery
-from bayesdp.release.proposals import Proposals
-from bayesdp.release.released import Release
-from bayesdp.release.repeats import released_words
-from bayesdp.release.results import QuantileResult, Result, confidence_words
-from bayesdp.release.stress import Stress, StressRow
-from bayesdp.release.sweep import Sweep
-from bayesdp.release.usefulness import useless
+from bayesdp.release.checking.check import Check
+from bayesdp.release.checking.proposals import Proposals
+from bayesdp.release.checking.stress import Stress, StressRow
+from bayesdp.release.checking.sweep import Sweep
+from bayesdp.release.checking.usefulness import useless
+from bayesdp.release.drawing.repeats import released_words
+from bayesdp.release.price.plan import Plan, PlannedQuery
+from bayesdp.release.results.collected import CollectedResult
+from bayesdp.release.results.release import Release
+from bayesdp.release.results.result import QuantileResult, Result
+from bayesdp.release.words import confidence_words
 from bayesdp.report.layout import bullet, item, say, show_table
 from bayesdp.report.ledgers import show_readings
 from bayesdp.report.levels import level_sentence, show_leakage, show_left_out

@@ -9,7 +9,7 @@ from typing import Any
 
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError, Refusal
-from bayesdp.release.released import Release
+from bayesdp.release.results.release import Release
 from bayesdp.statements.certificates import ReleaseCertificate, read_certificate
 from bayesdp.statements.column_sets import read_columns
 from bayesdp.statements.columns import Columns

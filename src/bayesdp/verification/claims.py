@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bayesdp.accounting.rounded import up_words
-from bayesdp.release.results import cost_words
+from bayesdp.release.words import cost_words
 from bayesdp.statements.assumptions import named
 from bayesdp.statements.populations import in_short
 

@@ -22,8 +22,8 @@ from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError, as_shown, text_of_file
 from bayesdp.kernel import Verdict
 from bayesdp.kernel.programs import STATED, obligations_of
-from bayesdp.release.assumptions import said_once
-from bayesdp.release.released import Release
+from bayesdp.release.certificates.assumptions import said_once
+from bayesdp.release.results.release import Release
 from bayesdp.verification.claims import claim_of, claim_words
 from bayesdp.verification.documents import NOT_SIGNED, check, read, signed_by
 

@@ -82,21 +82,21 @@ class Case:
 
 
 CASES = [
-    Case("queries._column_and_cells", BASE + MEAN + "bins = [100, 150, 200]\n", query=("kind",)),
+    Case("from_spec._column_and_cells", BASE + MEAN + "bins = [100, 150, 200]\n", query=("kind",)),
     Case(
-        "cells.cells_of",
+        "histogram_cells.cells_of",
         BASE + 'kind = "histogram"\ncolumn = "height"\n',
         query=("bins",),
         fill=("bins = [100, 150, 200]",),
     ),
     Case(
-        "crossed._check_contingency",
+        "crossed_columns._check_contingency",
         BASE.replace("ill =", 'tall = { from = "height", cuts = [150] }\nill =')
         + 'kind = "sum"\ncolumn = ["ill", "tall"]\n',
         query=("kind",),
     ),
     Case(
-        "queries._value_column",
+        "from_spec._value_column",
         BASE + 'kind = "histogram"\ncolumn = ["ill", "role"]\n',
         query=("by",),
         also={'["ill", "role"]': '"ill"'},
@@ -112,11 +112,13 @@ CASES = [
     Case("record_rows.average_remedy", MANY + MEAN, below=True),
     Case("record_rows.average_remedy", MANY + SHARE, query=("kind",)),
     Case(
-        "queries._mechanism",
+        "from_spec._mechanism",
         CHAIN + "kind = \"count\"\nwhere = 'ill == 1'\ntightness = 'mechanism'\n",
         below=True,
     ),
-    Case("labels.labels", BASE.replace('covers = ["height", "ill"]\n', "") + MEAN, below=True),
+    Case(
+        "column_labels.labels", BASE.replace('covers = ["height", "ill"]\n', "") + MEAN, below=True
+    ),
     Case(
         "consistency._public",
         PERSONS.replace("person = { public = true }\n", "") + MEAN.replace("mean", "sum"),
@@ -203,13 +205,13 @@ CASES = [
         for error in (0.01, 0.001)
     ),
     Case(
-        "reading._one_error_remedy",
+        "study_files._one_error_remedy",
         BASE + MEAN + BY + "error = { child = 30, 'grown up' = 40 }\n",
         query=("error", "group_sizes"),
         fill=("150", "150"),
     ),
     Case(
-        "reading._one_error_remedy",
+        "study_files._one_error_remedy",
         BASE
         + SHARE.replace("proportion", "count")
         + BY
@@ -224,7 +226,7 @@ CASES = [
     ),
     Case("columns._keys", BASE + MEAN + 'by = "day of test"\n', below=True, fill=("1",)),
     Case(
-        "sources._check_join",
+        "table_sources._check_join",
         BASE.replace(
             "[data.columns]",
             '[data.join]\ntable = "homes.csv"\non = "home"\ncolumns = ["the area"]\n'
@@ -296,26 +298,26 @@ def test_a_line_of_a_remedy_works_when_it_is_pasted(case: Case, tmp_path: Path) 
 OTHERWISE = {
     "quantile_lists.one_each": "tests/release/test_quantile_lists.py asks for other lists",
     "weighted._require_weights": "an example of a declaration, in the place of another one",
-    "reading._one_error": "a key in the place of another one, with a column of one's own",
+    "study_files._one_error": "a key in the place of another one, with a column of one's own",
     "weighted.by_weights": "tests/release/test_weighted.py asks for what it says",
-    "reading._median": "tests/release/test_quantile.py asks for another probability",
+    "study_files._median": "tests/release/test_quantile.py asks for another probability",
     "collected._column": "an example of a declaration, with a name of one's own",
     "collected._check_others": "names the kind: its epsilon is that of a collection",
     "series.private_periods": "tests/release/test_series.py does what each remedy says",
     "series.series_of": "tests/release/test_series.py does what each remedy says",
     "series.with_noise": "tests/release/test_series.py does what each remedy says",
-    "cells.check_not_found": "tests/release/test_found_groups.py counts by such a column",
-    "crossed.contingency_cells": "an example of a declaration, with a name of one's own",
+    "histogram_cells.check_not_found": "tests/release/test_found_groups.py counts by such a column",
+    "crossed_columns.contingency_cells": "an example of a declaration, with a name of one's own",
     "quantiles._candidates": "names what a quantile may be among, by keys of its own",
     "quantiles.choice": "names what a quantile may be among, by keys of its own",
-    "queries.shape": "test_a_mean_of_private_rows_is_a_sum_and_a_count",
-    "program_fields.require_record": "tests/release/test_persons_in_programs.py has such a study",
+    "from_spec.shape": "test_a_mean_of_private_rows_is_a_sum_and_a_count",
+    "fields.require_record": "tests/release/test_persons_in_programs.py has such a study",
     "consistency._room": "names a role, not a line",
     "found_groups._check_budget": "tests/release/test_found_groups.py has a budget as it says",
     "found_groups._check_query": "tests/release/test_found_groups.py asks for other kinds",
     "consistency._set_aside": "another notion, in the place of one's own",
-    "reading._population": "names a model",
-    "reading._stress": "names the other notion",
+    "study_files._population": "names a model",
+    "study_files._stress": "names the other notion",
     "fit_plan._column": "test_options_of_states_with_private_are_lines_of_the_study",
     "fit_plan._require_order_column": "consistency._structure has the same line",
     "column_checks._check_combination": "two examples of a declaration",
@@ -324,8 +326,8 @@ OTHERWISE = {
     "private_fits._check_options": "names options",
     "fits._check_options": "names the help",
     "states.read_states": "test_what_states_are_is_said_as_options",
-    "program_fields._check": "the line of a public column, as a case of consistency pastes it",
-    "program_fields.agreed": "an example of a key of programs, with a name of one's own",
+    "fields._check": "the line of a public column, as a case of consistency pastes it",
+    "fields.agreed": "an example of a key of programs, with a name of one's own",
     "program_files.check_program_keys": "examples of keys of programs, with names of one's own",
     "study.load": "an example of a source",
     "text_numbers.comma_remedy": "tests/tables/test_csv_dialect.py declares what it says",
@@ -345,7 +347,7 @@ OTHERWISE = {
 SHOWS = re.compile(r"\b[a-z_]+ = |bayesdp [a-z]+ |--[a-z]")
 PACKAGE = Path(bayesdp.__file__).parent
 FILES = (
-    *PACKAGE.glob("release/*.py"),
+    *PACKAGE.glob("release/**/*.py"),
     *PACKAGE.glob("tables/*.py"),
     *PACKAGE.glob("fitting/*.py"),
     *(PACKAGE / "cli" / name for name in ("private_fits.py", "fits.py")),

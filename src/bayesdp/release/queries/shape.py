@@ -1,4 +1,4 @@
-"""What a query of a study asks, once it was read: everything but its price. See `queries`."""
+"""What a query of a study asks, once it was read: everything but its price. See `from_spec`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`[[derived]]` of a study: numbers that are computed from released ones, at no cost.
 
 Nothing that is released depends on it: not the price, not the certificate, not the ledger's spends.
-What can't be computed from the named queries is refused by `derived_check`.
+What can't be computed from the named queries is refused by `derived.check`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The parts of a study file as models: what keys each has, and of which type.
 
-What must hold between them is checked in `spec`.
+What must hold between them is checked in `reading.consistency`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from bayesdp.tables.joins import Join
 from bayesdp.tables.wide import Wide
 
 QueryKind = Literal[NumberKind, "quantile", "median", "randomized_response", "series", "program"]
-"""A median is read as the quantile of probability 0.5 (`release.reading`)."""
+"""A median is read as the quantile of probability 0.5 (`reading.study_files`)."""
 
 OF_REGRESSIONS = ("on", "outcome")
 """The keys that no query has but regressions."""

@@ -1,7 +1,7 @@
 """The study file as data: all its parts together.
 
-The schema is stable; see docs/study-files.md. `spec_parts` has the parts, `reading` reads a file,
-`consistency` holds the parts against each other.
+The schema is stable; see docs/study-files.md. `parts` has the parts. The room `reading` reads
+a file, and holds its parts against each other.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from _cases import SOURCES, Case
 
 import bayesdp as bdp
 from bayesdp.calibration import LEAST_DELTA, largest_within
-from bayesdp.leakage.approximate import growth
+from bayesdp.leakage.correlated_deltas import growth
 from bayesdp.mechanisms.gaussian import smallest_sigma
 from bayesdp.notions import Adversary, Cost
 from bayesdp.theorems import Bound, Question, best_bound, pure_level, quickest_first

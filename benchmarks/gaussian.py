@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import product
 from math import sqrt
 
-from bayesdp.programs.run.gaussian import counts_scale, multiple, number_scale
+from bayesdp.programs.run.draws.gaussian import counts_scale, multiple, number_scale
 
 EPSILONS = ("0.01", "0.1", "1", "10")
 DELTAS = ("1e-5", "1e-9")

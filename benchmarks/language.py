@@ -18,12 +18,12 @@ import numpy as np
 
 from bayesdp.mechanisms.randomized_response import RandomizedResponse
 from bayesdp.programs.ir import Expr
-from bayesdp.programs.run import distributions
-from bayesdp.programs.run.latent import AddedNoise
-from bayesdp.programs.run.noise import OpenDP
-from bayesdp.programs.run.observed import Noisy
-from bayesdp.programs.run.posteriors import derived
-from bayesdp.programs.run.public import PublicValues
+from bayesdp.programs.run.draws.noise import OpenDP
+from bayesdp.programs.run.numerics.hidden_counts import AddedNoise
+from bayesdp.programs.run.numerics.observed import Noisy
+from bayesdp.programs.run.posteriors.from_releases import derived
+from bayesdp.programs.run.results import distributions
+from bayesdp.programs.run.values.public import PublicValues
 
 TOGETHER_LIMIT = 0.2
 NOISE_LIMIT = 3.0

@@ -36,17 +36,18 @@ from typing import Any
 import numpy as np
 from _worlds import METHODS, persistent, persistent_share, sisters, two_sisters
 
-from bayesdp.programs.check.verdict import ProgramVerdict
+from bayesdp.programs.check.checker import ProgramVerdict
+from bayesdp.programs.checked_files import verdict_in
 from bayesdp.programs.dependence import inflation
 from bayesdp.programs.ir import Program, Release
-from bayesdp.programs.run import Joint, Machine, OpenDP, Rows, Samples, ensemble
-from bayesdp.programs.run.choose import Selection
-from bayesdp.programs.run.distances import BITS, ERROR, STEP, hellinger_scores
-from bayesdp.programs.run.distributions import Distribution, single
-from bayesdp.programs.run.noise import response
-from bayesdp.programs.run.readiness import ready
+from bayesdp.programs.run import Joint, Machine, OpenDP, Rows, Samples
+from bayesdp.programs.run.draws.choices import Selection
+from bayesdp.programs.run.draws.distances import BITS, ERROR, STEP, hellinger_scores
+from bayesdp.programs.run.draws.noise import response
+from bayesdp.programs.run.machine.readiness import ready
+from bayesdp.programs.run.numerics import ensemble
+from bayesdp.programs.run.results.distributions import Distribution, single
 from bayesdp.programs.source import core_of, read_file
-from bayesdp.programs.verdicts import verdict_in
 
 FILE = Path(__file__).with_name("_programs.py")
 EPSILONS = (Fraction(1, 10), Fraction(1), Fraction(10))

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize, stats
 
-from bayesdp.programs.run.generalized import RegressionRows
+from bayesdp.programs.run.posteriors.generalized_regression import RegressionRows
 
 FAMILIES = {"logistic": 1, "poisson_regression": 20}
 TRUTHS = ((0.0, 1.0), (-1.0, 2.0))

@@ -285,7 +285,7 @@ def released(times: int, other: Plain) -> str:
 
 def of_program() -> str:
     from bayesdp.programs.certificate import program_certificate
-    from bayesdp.programs.check.verdict import check
+    from bayesdp.programs.check.checker import check
     from bayesdp.programs.source import core_of, read_text
 
     program = core_of(read_text(PROGRAM, "people.py"), "both", {})

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
 from bayesdp.programs.falsify import Findings, falsify
 from bayesdp.programs.ir import Program
 from bayesdp.programs.source.lower import lower
-from bayesdp.programs.source.module import read_text
+from bayesdp.programs.source.syntax.source_file import read_text
 from tests.golden.corpus import ACCEPTED
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -9,7 +9,7 @@ from typing import Any
 
 from bayesdp import notebook
 from bayesdp.errors import InputError, UnsupportedError, finite_number, inner_probability
-from bayesdp.leakage.approximate import growth
+from bayesdp.leakage.correlated_deltas import growth
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.mechanisms.gaussian import discrete_gaussian_delta, smallest_sigma
 from bayesdp.mechanisms.randomized_response import RandomizedResponse

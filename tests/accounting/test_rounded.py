@@ -21,8 +21,8 @@ from bayesdp.cli import app
 from bayesdp.errors import InputError
 from bayesdp.kernel.program_queries import _rounded_down
 from bayesdp.populations import Gaussian
-from bayesdp.programs.run import figures
-from bayesdp.programs.run.distributions import Joint, Mixture
+from bayesdp.programs.run.results import density_figures
+from bayesdp.programs.run.results.distributions import Joint, Mixture
 from bayesdp.release import Study
 from bayesdp.release.programs.answers import Output
 from bayesdp.report.numbers import error_up, with_error
@@ -142,10 +142,10 @@ def test_distributions_are_shown_so_too() -> None:
     two = [[1700043123.4567, 1700043125.4567], [2.589, 2.589], [0.5, 0.5]]
     mixed = Mixture("normal", *map(np.array, two))
     assert "1700043124.457" in repr(mixed)
-    panel = figures.histogram("at", mixed.samples(500, np.random.default_rng(1)))
+    panel = density_figures.histogram("at", mixed.samples(500, np.random.default_rng(1)))
     joint = Joint("normal", ("at",), (mixed,), lambda k, rng: np.zeros((k, 1)))
     assert "1700043124.457" in repr(joint)
-    assert CUT_OFF.search(figures.svg([panel], "at")) is None
+    assert CUT_OFF.search(density_figures.svg([panel], "at")) is None
 
 
 INTERVAL = (1700000000.5, 1700086400.25)

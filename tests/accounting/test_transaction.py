@@ -210,7 +210,7 @@ def test_studies_and_programs_take_the_same_way(
 def test_what_fails_after_the_debit_says_so(
     ledger: Ledger, release: Callable[[Ledger], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bayesdp.programs.run.machine import Machine
+    from bayesdp.programs.run.machine.machine import Machine
 
     def fails(*_: object, **__: object) -> None:
         raise ValueError("the cell says 182.25")

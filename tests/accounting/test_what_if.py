@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bayesdp.accounting import approximate
+from bayesdp.accounting import delta_composition
 from bayesdp.accounting.what_if import WhatIf, what_if
 from bayesdp.errors import InputError, UnsupportedError
 
@@ -118,7 +118,7 @@ def test_without_the_extra_the_other_rules_are_left(monkeypatch: pytest.MonkeyPa
     def missing() -> Any:
         raise UnsupportedError("composition", "optimal", expected="basic", remedy="Install it.")
 
-    monkeypatch.setattr(approximate, "_library", missing)
+    monkeypatch.setattr(delta_composition, "_library", missing)
     answer = asked(spent_once(0.5, 1e-9), spent_once(0.5, 1e-9))
     last = answer.rules[-1]
     assert (last.rule, last.point, last.missing) == ("optimal", None, "Install it.")

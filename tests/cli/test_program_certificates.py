@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from bayesdp.cli import app
-from bayesdp.programs.check.verdict import ProgramVerdict
-from bayesdp.programs.verdicts import confirmed
+from bayesdp.programs.check.checker import ProgramVerdict
+from bayesdp.programs.checked_files import confirmed
 
 TEXT = """
 from bayesdp.programs import Database, Private, Real, laplace, program
@@ -71,9 +71,9 @@ def test_what_the_kernel_does_not_confirm_is_unknown(monkeypatch: pytest.MonkeyP
     from bayesdp.kernel.programs.setting import Setting
     from bayesdp.programs.check import derive
     from bayesdp.programs.check.derive import Derivation
+    from bayesdp.programs.checked_files import verdict_in
     from bayesdp.programs.ir import Release
     from bayesdp.programs.source import core_of, read_text
-    from bayesdp.programs.verdicts import verdict_in
 
     source = read_text(TEXT, "total.py")
     assert verdict_in(source).verdict == "ACCEPTED"

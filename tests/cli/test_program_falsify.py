@@ -15,10 +15,10 @@ import pytest
 from typer.testing import CliRunner
 
 from bayesdp.cli import app
-from bayesdp.programs import verdicts
-from bayesdp.programs.check.verdict import ProgramVerdict, check
+from bayesdp.programs import checked_files
+from bayesdp.programs.check.checker import ProgramVerdict, check
 from bayesdp.programs.falsify import CheckedObligation, Findings, NeighbouringDatabases, falsify
-from bayesdp.programs.falsify.words import BROKEN, as_data, in_words
+from bayesdp.programs.falsify.findings_text import BROKEN, as_data, in_words
 from bayesdp.programs.ir import Expr, plain
 from tests.golden.corpus import EXAMPLES as CORPUS
 from tests.golden.packed import Packed
@@ -56,7 +56,7 @@ def moved_by(value: Fraction) -> dict[str, Any]:
 
 def claim_too_little(monkeypatch: pytest.MonkeyPatch, move: Fraction | None) -> None:
     """A checker with a mistake: the cost of a quarter, and every value moves by so much."""
-    honest = verdicts.verdict_in
+    honest = checked_files.verdict_in
 
     def mistaken(*arguments: Any) -> ProgramVerdict:
         actual = honest(*arguments)
@@ -66,7 +66,7 @@ def claim_too_little(monkeypatch: pytest.MonkeyPatch, move: Fraction | None) -> 
                 node["sensitivity"] |= moved_by(move)
         return replace(actual, derivation=derivation, **COST)
 
-    monkeypatch.setattr(verdicts, "verdict_in", mistaken)
+    monkeypatch.setattr(checked_files, "verdict_in", mistaken)
 
 
 @pytest.mark.parametrize("name", HONEST)

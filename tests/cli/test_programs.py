@@ -190,7 +190,7 @@ def test_the_checker_itself_needs_no_library_but_flint_pydantic_and_solvers(tmp_
     code = f"""if True:
         import sys
         from bayesdp.programs.source import read_file
-        from bayesdp.programs.verdicts import verdict_in
+        from bayesdp.programs.checked_files import verdict_in
         for path in {paths!r}:
             found = verdict_in(read_file(path))
             assert found.verdict == "ACCEPTED"

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from bayesdp.programs.checked_files import refused, verdict_in
+from bayesdp.programs.language_names import SURFACE
 from bayesdp.programs.source import read_text
-from bayesdp.programs.source.diagnostics import ProgramError
-from bayesdp.programs.surface_names import SURFACE
-from bayesdp.programs.verdicts import refused, verdict_in
+from bayesdp.programs.source.syntax.diagnostics import ProgramError
 
 FOLDER = Path(__file__).parent / "drafts"
 DRAFTS = sorted(FOLDER.glob("*.txt"))

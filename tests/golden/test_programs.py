@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from bayesdp.programs.check.verdict import ProgramVerdict
+from bayesdp.programs.check.checker import ProgramVerdict
+from bayesdp.programs.checked_files import refused, verdict_in
 from bayesdp.programs.source import CODES, read_text
-from bayesdp.programs.source.diagnostics import ProgramError, unseen
-from bayesdp.programs.verdicts import refused, verdict_in
+from bayesdp.programs.source.syntax.diagnostics import ProgramError, unseen
 from tests.golden.corpus import ACCEPTED, FOLDER, REFUSED, Example, change, examples_in
 
 REFRESH = os.environ.get("BAYESDP_REFRESH_GOLDEN") == "1"

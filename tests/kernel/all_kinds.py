@@ -12,7 +12,7 @@ from bayesdp.kernel import check
 from bayesdp.notions import Cost
 from bayesdp.populations import parse
 from bayesdp.programs.certificate import program_certificate
-from bayesdp.programs.check.verdict import check as check_program
+from bayesdp.programs.check.checker import check as check_program
 from bayesdp.programs.source import core_of, read_text
 from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.release.certificates.implications import implications_certificate

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from bayesdp.programs.certificate import program_certificate
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
 from bayesdp.programs.source import core_of, read_text
 from tests.kernel import program_texts
 

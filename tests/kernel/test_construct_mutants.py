@@ -14,7 +14,7 @@ import pytest
 
 from bayesdp import kernel
 from bayesdp.programs.certificate import program_certificate
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
 from bayesdp.programs.source import core_of, read_text
 from tests.effort import in_full
 from tests.kernel import construct_lies, construct_releases, construct_stories

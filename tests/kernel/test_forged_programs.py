@@ -17,8 +17,8 @@ from bayesdp.kernel.programs.ranges import AdjacencyContext, admitted
 from bayesdp.kernel.programs.reading import read_program
 from bayesdp.kernel.programs.sensitivities import _furthest
 from bayesdp.programs.certificate import program_certificate
+from bayesdp.programs.check.checker import check
 from bayesdp.programs.check.derive import rounded_up
-from bayesdp.programs.check.verdict import check
 from bayesdp.programs.source import core_of
 from bayesdp.programs.source import read_text as read_program_text
 from bayesdp.statements.program import const

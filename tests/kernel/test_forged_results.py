@@ -25,16 +25,16 @@ from bayesdp.kernel.results import NOISES
 from bayesdp.kernel.row_counts import check_row_counts
 from bayesdp.kernel.stated import stated_columns, stated_population
 from bayesdp.programs import dependence
-from bayesdp.programs.run import chains as of_chains
-from bayesdp.programs.run import (
-    diagnostics,
-    generalized,
+from bayesdp.programs.run.posteriors import chains as of_chains
+from bayesdp.programs.run.posteriors import (
+    from_releases,
+    generalized_regression,
+    linear_regression,
     mixtures,
-    perturbed,
-    posteriors,
-    regression,
-    times,
+    perturbed_answers,
+    waiting_times,
 )
+from bayesdp.programs.run.results import diagnostics
 from bayesdp.release import Study
 from bayesdp.statements.outputs import NOTES, read_output
 from tests.kernel.statements import read_query
@@ -475,11 +475,21 @@ def test_a_failure_has_the_words_that_it_has() -> None:
 
 
 def test_notes_of_posteriors_are_known() -> None:
-    said = {posteriors.FLAT_SIZE, posteriors.CLIP, posteriors.MATCHED, regression.FIXED}
+    said = {
+        from_releases.FLAT_SIZE,
+        from_releases.CLIP,
+        from_releases.MATCHED,
+        linear_regression.FIXED,
+    }
     said |= {dependence.COUNTED, dependence.IGNORED, dependence.CHAIN, dependence.OTHER}
-    said |= {of_chains.ORDER, of_chains.APART, perturbed.HISTOGRAM, posteriors.TRUE_ANSWERS}
-    said |= {generalized.LAW, mixtures.INDEPENDENT, times.FLAT_TIME}
-    assert said | set(regression.CHOICES) == NOTES
+    said |= {
+        of_chains.ORDER,
+        of_chains.APART,
+        perturbed_answers.HISTOGRAM,
+        from_releases.TRUE_ANSWERS,
+    }
+    said |= {generalized_regression.LAW, mixtures.INDEPENDENT, waiting_times.FLAT_TIME}
+    assert said | set(linear_regression.CHOICES) == NOTES
     chains = np.concatenate([np.zeros((1, 50, 1)), np.ones((1, 50, 1))]) + np.linspace(
         0, 0.1, 50
     ).reshape(1, 50, 1)

@@ -9,7 +9,7 @@ import pytest
 
 from bayesdp import kernel
 from bayesdp.programs.certificate import program_certificate
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
 from bayesdp.programs.source import core_of, read_text
 from bayesdp.statements.program_models import ABOVE, ANYWHERE, AT_LEAST, LIKELIHOODS, PRIORS
 from tests.kernel.program_lies import lied, program_of

@@ -11,7 +11,7 @@ import pytest
 from bayesdp import kernel
 from bayesdp.kernel.programs.document import assumptions_of
 from bayesdp.programs.certificate import program_certificate
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
 from bayesdp.programs.source import core_of, read_text
 from tests.kernel.program_lies import evidence, lied, program_of
 from tests.kernel.program_texts import HEAD, SUMS

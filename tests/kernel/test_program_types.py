@@ -10,7 +10,7 @@ import pytest
 from bayesdp import kernel
 from bayesdp.errors import BayesdpError
 from bayesdp.programs.certificate import program_certificate
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
 from bayesdp.programs.ir import plain
 from bayesdp.programs.source import core_of, read_text
 from tests.kernel.program_lies import lied, program_of

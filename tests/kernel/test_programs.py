@@ -22,7 +22,7 @@ from bayesdp.kernel.programs.sensitivities import RulesAllowed, sensitivity_of
 from bayesdp.kernel.programs.sizes import holds_for_all_sizes, value
 from bayesdp.kernel.stated import stated_derivation
 from bayesdp.programs.certificate import derivation_of, program_certificate
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
 from bayesdp.programs.ir import Program, plain
 from bayesdp.programs.source import core_of
 from bayesdp.programs.source import read_text as read_program_text

@@ -20,7 +20,7 @@ from typing import Any
 from bayesdp.notions import ColumnCost, Cost
 from bayesdp.populations import parse
 from bayesdp.programs import ir
-from bayesdp.programs.run.spends import spends_of
+from bayesdp.programs.run.machine.spends import spends_of
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.theorems import Question, report
 from bayesdp.theorems.relations.search import implied

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bayesdp.leakage import windows
-from bayesdp.leakage.approximate import converted_delta
 from bayesdp.leakage.chain import two_state_level
+from bayesdp.leakage.correlated_deltas import converted_delta
 from bayesdp.leakage.lipschitz import certified
 from bayesdp.leakage.tree import _take
 from bayesdp.leakage.tuples import block_interval_ratio, block_ratio, influence_level

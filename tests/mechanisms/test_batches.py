@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bayesdp.mechanisms import RandomizedResponse, batches
-from bayesdp.programs.run.noise import OpenDP
+from bayesdp.programs.run.draws.noise import OpenDP
 from tests.chance import Chance
 
 Feed = Callable[[Iterable[int]], None]

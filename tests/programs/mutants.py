@@ -34,7 +34,7 @@ RULES = (
 )
 CHECKER = (
     *("refusals", "reading", "candidates", "divisors", "parameters", "messages", "solvers"),
-    *("sizes", "refine", "noise", "explain", "derive", "verdict"),
+    *("sizes", "refine", "noise", "explain", "derive", "checker"),
 )
 ORDER = (
     *(f"bayesdp.kernel.programs.{rule}" for rule in RULES),
@@ -84,7 +84,7 @@ def mutated(mutant: Mutant) -> Iterator[Callable[..., object]]:
                 exec(compile(changed, f"{name} (mutant)", "exec"), module.__dict__)
             else:
                 exec(code(name), module.__dict__)
-        yield sys.modules["bayesdp.programs.check.verdict"].check
+        yield sys.modules["bayesdp.programs.check.checker"].check
     finally:
         for name, module in kept.items():
             _put(name, module)
@@ -474,9 +474,9 @@ MUTANTS = (
            "a private column called public"),
     Mutant("costs", " and len(set(labels)) == len(labels)", "", "a piece twice"),
     # -- the verdict
-    Mutant("verdict", "if declared is not None and declared < derived:", "if False:",
+    Mutant("checker", "if declared is not None and declared < derived:", "if False:",
            "declared too little"),
-    Mutant("verdict", "program.declared_delta is None and delta > 0:", "False:",
+    Mutant("checker", "program.declared_delta is None and delta > 0:", "False:",
            "a delta that is not declared"),
     Mutant("levels", 'is_public = self.context.adjacency == "replace-one"', "is_public = True",
            "a private size"),
@@ -534,7 +534,7 @@ EQUIVALENT = (
     ),
     (
         Mutant(
-            "verdict",
+            "checker",
             "        walk.explain.public(returned, after, noted=True)\n",
             "        pass\n",
             "",

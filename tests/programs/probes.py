@@ -5,9 +5,9 @@ from __future__ import annotations
 from textwrap import dedent
 
 from bayesdp.programs.ir import Program
+from bayesdp.programs.language_names import SURFACE
 from bayesdp.programs.source.lower import lower
-from bayesdp.programs.source.module import read_text
-from bayesdp.programs.surface_names import SURFACE
+from bayesdp.programs.source.syntax.source_file import read_text
 
 RECORD = """
 @record

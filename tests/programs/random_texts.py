@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from bayesdp.programs.check.verdict import ProgramVerdict
+from bayesdp.programs.check.checker import ProgramVerdict
 from bayesdp.programs.ir import Program, Release
 from bayesdp.programs.run import Machine, load
 from tests.programs.run.helpers import Noted

@@ -15,7 +15,7 @@ from bayesdp.certificate import digest
 from bayesdp.cli import app
 from bayesdp.programs.certificate import program_certificate
 from bayesdp.programs.check import solvers
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
 from bayesdp.verification import verify
 from tests.programs.probes import core
 

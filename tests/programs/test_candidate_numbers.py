@@ -8,7 +8,7 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.programs.check.candidates import MOST_CANDIDATES
-from bayesdp.programs.check.verdict import ProgramVerdict, check
+from bayesdp.programs.check.checker import ProgramVerdict, check
 from bayesdp.programs.run import run
 from bayesdp.programs.source import ProgramError, core_of, read_text
 from tests.programs.run.helpers import IMPORTS, Noted

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
 from bayesdp.programs.ir import Expr, Release
 from bayesdp.programs.source import core_of, read_text
 from tests.golden.corpus import ACCEPTED

@@ -17,11 +17,11 @@ from bayesdp.kernel.programs.ranges import AdjacencyContext, admitted
 from bayesdp.kernel.programs.reading import read_program
 from bayesdp.kernel.programs.rows import Entry, linear
 from bayesdp.kernel.programs.sensitivities import interval_width
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
 from bayesdp.programs.ir import Expr, Program, Type, plain
-from bayesdp.programs.run.columns import Rows
-from bayesdp.programs.run.private import PrivateValues
-from bayesdp.programs.run.public import PublicValues
+from bayesdp.programs.run.tables.columns import Rows
+from bayesdp.programs.run.values.private import PrivateValues
+from bayesdp.programs.run.values.public import PublicValues
 from tests.effort import runs
 from tests.kernel.programs import True_, number, pick
 from tests.oracles.program_checker import cases as oracle

@@ -11,11 +11,11 @@ from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.programs.levels import Scope, whole_row
 from bayesdp.kernel.programs.ranges import AdjacencyContext, Range
 from bayesdp.kernel.programs.reading import read_program
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
+from bayesdp.programs.checked_files import confirmed
 from bayesdp.programs.ir import Expr, plain
 from bayesdp.programs.source import core_of, read_text
-from bayesdp.programs.source.diagnostics import ProgramError
-from bayesdp.programs.verdicts import confirmed
+from bayesdp.programs.source.syntax.diagnostics import ProgramError
 from tests.programs.run.helpers import IMPORTS, accepted, done, rng
 
 TEXT = """

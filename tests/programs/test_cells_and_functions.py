@@ -12,13 +12,13 @@ from fractions import Fraction as F
 
 import pytest
 
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
+from bayesdp.programs.checked_files import verdict_in
 from bayesdp.programs.falsify import falsify
 from bayesdp.programs.ir import Program
 from bayesdp.programs.source import core_of, read_text
-from bayesdp.programs.source.diagnostics import ProgramError
+from bayesdp.programs.source.syntax.diagnostics import ProgramError
 from bayesdp.programs.verdict import ProgramVerdict
-from bayesdp.programs.verdicts import verdict_in
 from tests.effort import runs
 from tests.programs.run.helpers import IMPORTS, Noted, done, seen
 

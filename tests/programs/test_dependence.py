@@ -10,15 +10,15 @@ import pytest
 
 import bayesdp as bdp
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
+from bayesdp.programs.checked_files import verdict_in
 from bayesdp.programs.dependence import inflation, is_dependent, largest_row_sum
 from bayesdp.programs.falsify import falsify
 from bayesdp.programs.ir import Program
 from bayesdp.programs.notes import WITHOUT_STUDY, notes_on
-from bayesdp.programs.run import session
+from bayesdp.programs.run.machine import session
 from bayesdp.programs.source import core_of, read_text
-from bayesdp.programs.source.diagnostics import ProgramError
-from bayesdp.programs.verdicts import verdict_in
+from bayesdp.programs.source.syntax.diagnostics import ProgramError
 from tests.programs.run.helpers import IMPORTS, accepted, done
 
 MEAN = """

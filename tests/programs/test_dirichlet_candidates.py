@@ -14,13 +14,13 @@ import pytest
 from scipy import stats
 
 from bayesdp.kernel.programs.ranges import folded
-from bayesdp.programs.check.verdict import ProgramVerdict, check
+from bayesdp.programs.check.checker import ProgramVerdict, check
+from bayesdp.programs.checked_files import refused, verdict_in
 from bayesdp.programs.falsify import falsify
 from bayesdp.programs.ir import expression
 from bayesdp.programs.run import OpenDP, load
-from bayesdp.programs.run.choose import ways_to_share
+from bayesdp.programs.run.draws.choices import ways_to_share
 from bayesdp.programs.source import ProgramError, core_of, read_text
-from bayesdp.programs.verdicts import refused, verdict_in
 from tests.programs.run.helpers import IMPORTS, accepted, exponential_channel, run_on
 
 NOISY = "noisy = laplace(sum(r == 'a' for r in rows), epsilon=1)"

@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
+from bayesdp.programs.checked_files import confirmed
 from bayesdp.programs.falsify import falsify
 from bayesdp.programs.source import core_of, read_text
-from bayesdp.programs.source.diagnostics import ProgramError
-from bayesdp.programs.verdicts import confirmed
+from bayesdp.programs.source.syntax.diagnostics import ProgramError
 from tests.effort import runs
 from tests.programs.run.helpers import IMPORTS, accepted, done, seen
 

@@ -14,8 +14,8 @@ from scipy import stats
 from scipy.integrate import quad
 
 from bayesdp.kernel.programs.rows import evaluate
-from bayesdp.programs.check.verdict import ProgramVerdict, check
-from bayesdp.programs.falsify import Findings, falsify, laws
+from bayesdp.programs.check.checker import ProgramVerdict, check
+from bayesdp.programs.falsify import Findings, falsify, losses
 from bayesdp.programs.falsify.posteriors import distance_at_least
 from bayesdp.programs.falsify.values import Evaluator
 from bayesdp.programs.falsify.witnesses import evenly, rests, turning_points, witness_rows
@@ -379,24 +379,26 @@ def test_distances_by_quadrature(a: Any, b: Any) -> None:
 
 
 def test_losses_of_transcripts() -> None:
-    two = laws.together([laws.laplace([1.0, -2.0], 2.0), laws.laplace([0.5], 1.0)])
+    two = losses.together([losses.laplace([1.0, -2.0], 2.0), losses.laplace([0.5], 1.0)])
     assert two.pure == pytest.approx(2.0)
     assert two.delta(2.0) == 0
     # Laplace noise moved by t has delta 1 - exp((epsilon - t) / 2) at epsilon.
-    item = laws.laplace([1.5], 1.0)
+    item = losses.laplace([1.5], 1.0)
     for epsilon in (0.0, 0.5, 1.0):
         exact = 1 - exp((epsilon - 1.5) / 2)
         assert item.delta(epsilon) == pytest.approx(exact, abs=0.03)
         assert item.delta(epsilon) <= exact + 1e-12
-    both = laws.together([laws.gaussian(1, 2.0), laws.gaussian(4, 4.0)])
-    assert both.delta(1.0) == pytest.approx(laws.gaussian(2, 2.0).delta(1.0))
-    mixed = laws.together([laws.gaussian(1, 2.0), laws.laplace([1.0], 2.0)])
+    both = losses.together([losses.gaussian(1, 2.0), losses.gaussian(4, 4.0)])
+    assert both.delta(1.0) == pytest.approx(losses.gaussian(2, 2.0).delta(1.0))
+    mixed = losses.together([losses.gaussian(1, 2.0), losses.laplace([1.0], 2.0)])
     assert (
-        laws.gaussian(1, 2.0).delta(0.5) * 0.5 < mixed.delta(1.0) < laws.gaussian(1, 2.0).delta(0.5)
+        losses.gaussian(1, 2.0).delta(0.5) * 0.5
+        < mixed.delta(1.0)
+        < losses.gaussian(1, 2.0).delta(0.5)
     )
-    assert laws.laplace([1.0], 0.0).pure == inf
-    assert laws.laplace([0.0], 0.0).pure == 0
-    channel = laws.channel((log(0.25), log(0.75)), (log(0.5), log(0.5)))
+    assert losses.laplace([1.0], 0.0).pure == inf
+    assert losses.laplace([0.0], 0.0).pure == 0
+    channel = losses.channel((log(0.25), log(0.75)), (log(0.5), log(0.5)))
     assert (channel.forward, channel.backward) == (
         pytest.approx(log(1.5)),
         pytest.approx(log(2)),

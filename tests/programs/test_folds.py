@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from bayesdp.programs.checked_files import confirmed
 from bayesdp.programs.source import core_of, read_text
-from bayesdp.programs.source.diagnostics import ProgramError
-from bayesdp.programs.verdicts import confirmed
+from bayesdp.programs.source.syntax.diagnostics import ProgramError
 from tests.programs.run.helpers import IMPORTS, Noted, accepted, done
 
 TEXT = """

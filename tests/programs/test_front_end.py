@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from bayesdp.errors import InputError
-from bayesdp.programs.check.verdict import ProgramVerdict
+from bayesdp.programs.check.checker import ProgramVerdict
+from bayesdp.programs.checked_files import refused, verdict_in
 from bayesdp.programs.ir import Branch, Derive, Expr, Release
+from bayesdp.programs.language_objects import ProgramSource
+from bayesdp.programs.number_text import decimal, distinct_decimals, rounded_up, suggested
 from bayesdp.programs.source import CODES, ProgramError, core_of, exact, read_text
-from bayesdp.programs.source.literals import setting
-from bayesdp.programs.surface import ProgramSource
-from bayesdp.programs.verdicts import refused, verdict_in
-from bayesdp.programs.words import decimal, distinct_decimals, rounded_up, suggested
+from bayesdp.programs.source.syntax.literals import setting
 
 ROOT = Path(__file__).parents[2]
 HEAD = (

@@ -8,13 +8,20 @@ from pathlib import Path
 import pytest
 
 import bayesdp.programs.source
-from bayesdp.programs import surface_names as names
+from bayesdp.programs import language_names as names
 from bayesdp.programs.source import ProgramError, core_of, read_text
 from bayesdp.programs.source.handlers import HANDLERS
-from bayesdp.programs.source.syntax import ALLOWED
+from bayesdp.programs.source.syntax.whitelist import ALLOWED
 
 FOLDER = Path(bayesdp.programs.source.__file__).parent
 ROOM = "bayesdp.programs.source"
+PATHS = {
+    ".".join((ROOM, *path.relative_to(FOLDER).with_suffix("").parts)).removesuffix(
+        ".__init__"
+    ): path
+    for path in FOLDER.rglob("*.py")
+}
+MODULES = set(PATHS)
 
 
 def test_every_function_of_the_language_has_a_handler_and_nothing_else_has() -> None:
@@ -40,19 +47,18 @@ def imports(path: Path) -> set[str]:
     """The files of the room that a file imports, inside functions and for types as well."""
     files: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module == ROOM:
-            files |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and str(node.module).startswith(f"{ROOM}."):
-            files.add(str(node.module).removeprefix(f"{ROOM}."))
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{ROOM}."):
+            modules = {f"{node.module}.{alias.name}" for alias in node.names} & MODULES
+            files |= modules or {str(node.module)}
         elif isinstance(node, ast.Import):
             assert not any(alias.name.startswith(ROOM) for alias in node.names)
     return files
 
 
 def test_no_file_imports_itself_on_any_way() -> None:
-    graph = {path.stem: imports(path) for path in FOLDER.glob("*.py")}
+    graph = {name: imports(path) for name, path in PATHS.items()}
     assert all(files <= set(graph) for files in graph.values())
-    assert all("__init__" not in files for files in graph.values())
+    assert all(ROOM not in files for files in graph.values())
     while graph:
         last = {name for name, files in graph.items() if not files & set(graph)}
         assert last, f"these import each other: {sorted(graph)}"

@@ -11,12 +11,12 @@ import pytest
 from bayesdp import kernel
 from bayesdp.kernel.programs.cancelled import least
 from bayesdp.programs.certificate import program_certificate
+from bayesdp.programs.checked_files import verdict_in
 from bayesdp.programs.falsify import falsify
 from bayesdp.programs.ir import Expr
-from bayesdp.programs.run import distributions as d
-from bayesdp.programs.run.laws import predicted
+from bayesdp.programs.run.machine.predictive import predicted
+from bayesdp.programs.run.results import distributions as d
 from bayesdp.programs.source import ProgramError, read_text
-from bayesdp.programs.verdicts import verdict_in
 from tests.programs.run.helpers import IMPORTS, Noted, accepted, done
 
 RECORD = """

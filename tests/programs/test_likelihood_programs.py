@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bayesdp.programs.checked_files import refused, verdict_in
 from bayesdp.programs.falsify import falsify
-from bayesdp.programs.run import ensemble
+from bayesdp.programs.run.numerics import ensemble
 from bayesdp.programs.source import ProgramError, core_of, read_text
-from bayesdp.programs.verdicts import refused, verdict_in
 from tests.programs.run.helpers import IMPORTS, Noted, accepted, done, rng, seen
 
 RECORD = """

@@ -13,10 +13,10 @@ from contextlib import suppress
 
 import pytest
 
-from bayesdp.programs.check.verdict import ProgramVerdict
+from bayesdp.programs.check.checker import ProgramVerdict
+from bayesdp.programs.checked_files import refused, verdict_in
+from bayesdp.programs.language_names import BUILTINS, SURFACE
 from bayesdp.programs.source import CODES, ProgramError, read_text
-from bayesdp.programs.surface_names import BUILTINS, SURFACE
-from bayesdp.programs.verdicts import refused, verdict_in
 from tests.effort import runs
 from tests.golden.corpus import ACCEPTED, REFUSED
 from tests.programs.test_meaning import compare

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bayesdp.kernel.programs.ranges import folded
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
 from bayesdp.programs.ir import Expr, Program, Release, expression
 from tests.effort import runs
 from tests.kernel.programs import number, random_program

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bayesdp.programs.check.verdict import ProgramVerdict, check
+from bayesdp.programs.check.checker import ProgramVerdict, check
+from bayesdp.programs.checked_files import confirmed
 from bayesdp.programs.source import core_of, read_text
-from bayesdp.programs.verdicts import confirmed
 from tests.programs.run.helpers import IMPORTS, accepted, done
 
 HEAD = """

@@ -11,9 +11,9 @@ import pytest
 from bayesdp import kernel
 from bayesdp.errors import TableMismatchError
 from bayesdp.programs.certificate import program_certificate
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
 from bayesdp.programs.ir import Program
-from bayesdp.programs.run.table import inspect_table, load
+from bayesdp.programs.run.tables.loading import inspect_table, load
 from bayesdp.programs.source import core_of, read_text
 from tests.kernel.program_lies import lied, program_of
 from tests.programs.run.helpers import IMPORTS

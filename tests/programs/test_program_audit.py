@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
 from bayesdp.programs.falsify import falsify
 from bayesdp.programs.ir import Program, Release, flat
 from tests.effort import runs
@@ -91,9 +91,9 @@ def test_checking_loads_no_heavy_library() -> None:
     path = Path(PAGE).parent / "examples" / "programs" / "coin.py"
     script = (
         "import sys\n"
-        "from bayesdp.programs.source.module import read_file\n"
+        "from bayesdp.programs.source.syntax.source_file import read_file\n"
         "from bayesdp.programs.source.lower import lower\n"
-        "from bayesdp.programs.check.verdict import check\n"
+        "from bayesdp.programs.check.checker import check\n"
         f"source = read_file(__import__('pathlib').Path({str(path)!r}))\n"
         "assert all(check(lower(source, name)).verdict == 'ACCEPTED' for name in source.programs)\n"
         "heavy = {'numpy', 'scipy', 'opendp', 'jax', 'numpyro', 'pandas', 'z3', "

@@ -14,10 +14,10 @@ import pytest
 from bayesdp import kernel
 from bayesdp.errors import InputError
 from bayesdp.programs.certificate import program_certificate
-from bayesdp.programs.check.verdict import ProgramVerdict, check
+from bayesdp.programs.check.checker import ProgramVerdict, check
 from bayesdp.programs.ir import Program
 from bayesdp.programs.run import load
-from bayesdp.programs.run.readiness import ready
+from bayesdp.programs.run.machine.readiness import ready
 from bayesdp.programs.source import ProgramError, core_of, read_text
 from tests.effort import in_full, runs
 from tests.programs.random_texts import BRANCHES, LIKELIHOODS, STEPS, Writer, loss

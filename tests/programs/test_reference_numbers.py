@@ -17,17 +17,17 @@ from scipy import stats
 from scipy.integrate import quad
 
 from bayesdp.kernel.programs import distances
+from bayesdp.programs.check.checker import check
 from bayesdp.programs.check.noise import gaussian_delta
-from bayesdp.programs.check.verdict import check
-from bayesdp.programs.falsify import laws
+from bayesdp.programs.falsify import losses
 from bayesdp.programs.falsify.posteriors import distance_at_least
 from bayesdp.programs.ir import Expr, Release, expression
-from bayesdp.programs.run.choose import exact_posterior
-from bayesdp.programs.run.distributions import single
-from bayesdp.programs.run.divergences import DivergenceKind, _at
-from bayesdp.programs.run.private import PrivateValues
-from bayesdp.programs.run.public import PublicValues
-from bayesdp.programs.run.table import load
+from bayesdp.programs.run.draws.choices import exact_posterior
+from bayesdp.programs.run.results.distributions import single
+from bayesdp.programs.run.results.divergences import DivergenceKind, _at
+from bayesdp.programs.run.tables.loading import load
+from bayesdp.programs.run.values.private import PrivateValues
+from bayesdp.programs.run.values.public import PublicValues
 from tests.oracles.posteriors import distance
 from tests.programs.probes import GRID, coin, core
 
@@ -268,15 +268,15 @@ def test_divergences_of_a_sequence_are_at_most_the_sum(kind: DivergenceKind) -> 
 
 
 def test_the_exponential_mechanism_on_one_bit() -> None:
-    kept = laws.softmax([0.5, 0.0])
+    kept = losses.softmax([0.5, 0.0])
     assert exp(kept[0]) == pytest.approx(0.622459, abs=1e-6)
-    assert laws.channel(kept, kept[::-1]).pure == pytest.approx(0.5)
+    assert losses.channel(kept, kept[::-1]).pure == pytest.approx(0.5)
 
 
 def test_the_hellinger_mechanism_for_three_tosses() -> None:
     def channel(a: int, b: int, sensitivity: float) -> tuple[float, ...]:
         candidates = [beta(1 + k, 4 - k) for k in range(4)]
-        return laws.softmax([-distance(c, beta(a, b)) / (2 * sensitivity) for c in candidates])
+        return losses.softmax([-distance(c, beta(a, b)) / (2 * sensitivity) for c in candidates])
 
     actual = [exp(item) for item in channel(3, 2, 0.463251375)]
     assert actual == pytest.approx([0.174178, 0.243102, 0.351343, 0.231377], abs=1e-6)
@@ -284,7 +284,7 @@ def test_the_hellinger_mechanism_for_three_tosses() -> None:
     def worst(sensitivity: float) -> float:
         neighbours = [((1 + k, 4 - k), (2 + k, 3 - k)) for k in range(3)]
         return max(
-            laws.channel(channel(*x, sensitivity), channel(*y, sensitivity)).pure
+            losses.channel(channel(*x, sensitivity), channel(*y, sensitivity)).pure
             for x, y in neighbours
         )
 
@@ -337,14 +337,14 @@ def classical(epsilon: float, delta: float) -> float:
 )
 def test_gaussian_noise(epsilon: float, old: float, exact: float) -> None:
     assert classical(epsilon, 1e-5) == pytest.approx(old, rel=1e-4)
-    assert laws.calibrated(epsilon, 1e-5, 1) == pytest.approx(exact, rel=1e-4)
-    assert laws.gaussian(1, laws.calibrated(epsilon, 1e-5, 1)).delta(epsilon) == pytest.approx(
+    assert losses.calibrated(epsilon, 1e-5, 1) == pytest.approx(exact, rel=1e-4)
+    assert losses.gaussian(1, losses.calibrated(epsilon, 1e-5, 1)).delta(epsilon) == pytest.approx(
         1e-5, rel=1e-6
     )
 
 
 def test_the_classical_formula_is_wrong_at_ten() -> None:
-    assert laws.gaussian(1, 0.48448).delta(10) == pytest.approx(2.27e-5, rel=1e-2)
+    assert losses.gaussian(1, 0.48448).delta(10) == pytest.approx(2.27e-5, rel=1e-2)
     body = "gaussian(sum(r.b for r in db), epsilon=10, delta=1e-5, sigma=0.48448)"
     assert check(core(body)).code == "noise"
 
@@ -352,7 +352,7 @@ def test_the_classical_formula_is_wrong_at_ten() -> None:
 def test_the_continuous_curve_is_not_that_of_whole_numbers() -> None:
     actual = gaussian_delta(F("3.73063"), F(1), F(1), True)
     assert float(actual) == pytest.approx(1.03457e-5, rel=1e-5)
-    assert laws.discrete_delta(3.73063, 1, 1.0) == pytest.approx(1.03457e-5, rel=1e-5)
+    assert losses.discrete_delta(3.73063, 1, 1.0) == pytest.approx(1.03457e-5, rel=1e-5)
     body = "gaussian(sum(r.b for r in db), epsilon=1, delta=1e-5, sigma={})"
     assert check(core(body.format("3.73063"))).code == "noise"
     assert check(core(body.format("3.76"))).verdict == "ACCEPTED"
@@ -363,7 +363,7 @@ def test_the_continuous_curve_is_not_that_of_whole_numbers() -> None:
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "3"])
 def test_the_discrete_sum_is_an_upper_bound_and_near(sigma: str, shift: int, epsilon: str) -> None:
     actual = float(gaussian_delta(F(sigma), F(shift * shift), F(epsilon), True))
-    true = laws.discrete_delta(float(F(sigma)), shift, float(F(epsilon)))
+    true = losses.discrete_delta(float(F(sigma)), shift, float(F(epsilon)))
     assert actual >= true * (1 - 1e-9)
     assert actual <= true * (1 + 1e-6) + 1e-15
     loose = float(gaussian_delta(F(sigma), F(shift * shift), F(epsilon), False))

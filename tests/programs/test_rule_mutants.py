@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
 from bayesdp.programs.falsify import falsify
 from bayesdp.programs.ir import Branch, Command, Expr, Parts, Program, Release
 from tests.effort import runs

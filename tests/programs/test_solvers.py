@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bayesdp.programs.check import solvers
-from bayesdp.programs.check.verdict import ProgramVerdict, check
+from bayesdp.programs.check.checker import ProgramVerdict, check
 from bayesdp.programs.falsify import falsify
 from tests.programs.probes import core, text
 

@@ -13,12 +13,12 @@ import pytest
 from bayesdp import kernel
 from bayesdp.errors import InputError
 from bayesdp.programs.certificate import program_certificate
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
+from bayesdp.programs.checked_files import verdict_in
 from bayesdp.programs.falsify import falsify
 from bayesdp.programs.falsify.thresholds import first_above
 from bayesdp.programs.run import OpenDP
 from bayesdp.programs.source import ProgramError, read_text
-from bayesdp.programs.verdicts import verdict_in
 from tests.effort import runs
 from tests.kernel.programs import Maker, neighbours
 from tests.programs.run.helpers import IMPORTS, Noted, accepted, done, load, run_on, seen

@@ -14,17 +14,17 @@ from bayesdp import kernel
 from bayesdp.errors import InputError
 from bayesdp.kernel.programs.ranges import folded
 from bayesdp.programs.certificate import program_certificate
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
+from bayesdp.programs.checked_files import verdict_in
 from bayesdp.programs.falsify import falsify
 from bayesdp.programs.falsify.values import Evaluator
 from bayesdp.programs.ir import Expr, Program, Release, expression
 from bayesdp.programs.run import load
-from bayesdp.programs.run.readiness import ready
-from bayesdp.programs.run.rows import RowValues
-from bayesdp.programs.run.transitions import consecutive, counted
+from bayesdp.programs.run.machine.readiness import ready
+from bayesdp.programs.run.tables.rows import RowValues
+from bayesdp.programs.run.tables.transitions import consecutive, counted
 from bayesdp.programs.source import read_text
 from bayesdp.programs.verdict import ProgramVerdict
-from bayesdp.programs.verdicts import verdict_in
 from tests.effort import runs
 from tests.programs.mutant_probes import field, number
 from tests.programs.probes import core as probe_core

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from bayesdp.programs.check.verdict import ProgramVerdict, check
+from bayesdp.programs.check.checker import ProgramVerdict, check
 from bayesdp.programs.falsify import falsify
 from bayesdp.programs.ir import Branch, Derive, Expr, Program
 from tests.programs.probes import core

@@ -15,8 +15,8 @@ from bayesdp.kernel.programs.levels import Scope
 from bayesdp.kernel.programs.ranges import AdjacencyContext, Range
 from bayesdp.kernel.programs.releases import hellinger
 from bayesdp.kernel.programs.setting import Setting
+from bayesdp.programs.check.checker import ProgramVerdict, check
 from bayesdp.programs.check.reading import read
-from bayesdp.programs.check.verdict import ProgramVerdict, check
 from bayesdp.programs.falsify import falsify
 from bayesdp.programs.ir import Expr, Parts, Program, Release
 from tests.programs.probes import GRID, coin, core

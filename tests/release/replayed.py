@@ -18,9 +18,9 @@ import numpy as np
 
 from bayesdp.mechanisms import DiscreteGaussian, ExponentialMechanism
 from bayesdp.programs.ir import Release
-from bayesdp.programs.run.columns import Rows
-from bayesdp.programs.run.noise import response
-from bayesdp.programs.run.result import plain
+from bayesdp.programs.run.draws.noise import response
+from bayesdp.programs.run.results.program_result import plain
+from bayesdp.programs.run.tables.columns import Rows
 from bayesdp.release.price.plan import PlannedQuery
 from bayesdp.release.programs.planned import PlannedProgram
 from bayesdp.release.programs.runs import ProgramRun

@@ -18,9 +18,9 @@ from bayesdp.kernel.program_queries import Asked, costs, program_query
 from bayesdp.kernel.programs.noise import louder
 from bayesdp.kernel.stated import as_invalid, stated_columns
 from bayesdp.programs.certificate import derivation_of
-from bayesdp.programs.run.gaussian import multiple, number_scale
+from bayesdp.programs.checked_files import verdict_in
+from bayesdp.programs.run.draws.gaussian import multiple, number_scale
 from bayesdp.programs.source import core_of, read_text
-from bayesdp.programs.verdicts import verdict_in
 from bayesdp.statements.base import Reader
 from bayesdp.statements.costs import ProgramStep
 from tests.kernel.mutations import sealed

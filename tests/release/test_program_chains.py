@@ -12,7 +12,7 @@ import pytest
 from bayesdp import kernel
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.programs.dependence import CHAIN, IGNORED, OTHER
-from bayesdp.programs.run.chains import APART, ORDER
+from bayesdp.programs.run.posteriors.chains import APART, ORDER
 from bayesdp.release import Study
 from bayesdp.release.price.plan import make_plan
 from tests.release.program_studies import asks, study

@@ -411,9 +411,9 @@ program = "people.py:smokers"
 
 def _failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     """The second posterior of a release fails."""
-    from bayesdp.programs.run import posteriors
+    from bayesdp.programs.run.posteriors import from_releases
 
-    real, calls = posteriors.derived, []
+    real, calls = from_releases.derived, []
 
     def derived(*given: Any) -> Any:
         calls.append(given)
@@ -421,7 +421,7 @@ def _failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
             raise error
         return real(*given)
 
-    monkeypatch.setattr(posteriors, "derived", derived)
+    monkeypatch.setattr(from_releases, "derived", derived)
 
 
 def test_a_posterior_that_fails_loses_nothing_that_was_released(
@@ -452,7 +452,7 @@ def test_a_posterior_that_fails_loses_nothing_that_was_released(
 def test_errors_of_what_reads_private_values_are_not_quoted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bayesdp.programs.run.private import PrivateValues
+    from bayesdp.programs.run.values.private import PrivateValues
 
     loaded = study(tmp_path, asks("smokers"))
     real, calls = PrivateValues.amount, []

@@ -22,12 +22,12 @@ import pytest
 from bayesdp import Study
 from bayesdp.errors import InputError
 from bayesdp.kernel import check
-from bayesdp.programs.run import machine as run_machine
-from bayesdp.programs.run import noise as run_noise
-from bayesdp.programs.run import persons as run_persons
-from bayesdp.programs.run import private as run_private
-from bayesdp.programs.run import table as run_table
-from bayesdp.programs.run.noise import NoiseCalibration
+from bayesdp.programs.run.draws import noise as run_noise
+from bayesdp.programs.run.draws.noise import NoiseCalibration
+from bayesdp.programs.run.machine import machine as run_machine
+from bayesdp.programs.run.tables import loading as run_table
+from bayesdp.programs.run.tables import persons as run_persons
+from bayesdp.programs.run.values import private as run_private
 from bayesdp.release.price.plan import structure_of
 from bayesdp.release.programs.planned import PlannedProgram
 from bayesdp.release.programs.runs import program_rows

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import pytest
 
+from bayesdp.programs.checked_files import verdict_in
 from bayesdp.programs.source import read_text
-from bayesdp.programs.verdicts import verdict_in
 from bayesdp.report.explain import explain
 from bayesdp.report.explained_programs import _promise
 from tests.golden.corpus import EXAMPLES

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from bayesdp import explain
-from bayesdp.programs.run import figures
-from bayesdp.programs.run.figures import histogram, svg
+from bayesdp.programs.run.results import density_figures
+from bayesdp.programs.run.results.density_figures import histogram, svg
 from bayesdp.release import Study
 from bayesdp.report import beliefs
 from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection, render, write_report
@@ -176,7 +176,7 @@ def test_charts_are_read_at_every_width(section: StudySection) -> None:
     assert 'class="figure fluid"' in render([section])
     for tag in re.findall(r'<svg class="figure fluid"[^>]*>', render([section])):
         assert "viewBox" not in tag
-    rules = [*re.findall(r"\.figure[^{]*\{([^}]*)\}", STYLE), figures._STYLE]
+    rules = [*re.findall(r"\.figure[^{]*\{([^}]*)\}", STYLE), density_figures._STYLE]
     sizes = [float(size) for rule in rules for size in re.findall(r"([\d.]+)px (?:system|/)", rule)]
     sizes += [float(size) for rule in rules for size in re.findall(r"font-size:([\d.]+)px", rule)]
     assert len(sizes) >= 4

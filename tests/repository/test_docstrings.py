@@ -279,7 +279,7 @@ def test_public_names_are_those_of_the_index_of_rooms_and_of_their_modules() -> 
         "bayesdp.theorems.leakage",
         "bayesdp.theorems.best_bound",
         "bayesdp.leakage.profile.model.LawAndChannel",
-        "bayesdp.programs.surface.program",
+        "bayesdp.programs.language_objects.program",
         "bayesdp.kernel.certificates.check",
     ):
         assert name in public, name

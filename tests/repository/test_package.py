@@ -170,9 +170,9 @@ DOORS = {
 """Imports that a linter can't see: the index, rooms that load their own files, one shortcut."""
 
 OTHER_PACKAGES = [
-    "accounting/approximate",
+    "accounting/delta_composition",
     "populations/bif",
-    "programs/run/readiness",
+    "programs/run/machine/readiness",
 ]
 """Modules that import an optional library by its name."""
 

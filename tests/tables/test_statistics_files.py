@@ -13,7 +13,7 @@ import pytest
 
 from bayesdp.errors import TableError, TableMismatchError, UnsupportedError
 from bayesdp.fitting import fit_finite
-from bayesdp.programs.run.table import load
+from bayesdp.programs.run.tables.loading import load
 from bayesdp.programs.source import core_of, read_text
 from bayesdp.tables import statistics_files
 from bayesdp.tables.checks import inspect

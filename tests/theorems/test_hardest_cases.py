@@ -11,8 +11,8 @@ import math
 import numpy as np
 import pytest
 
-from bayesdp.leakage.approximate import converted_delta, group
 from bayesdp.leakage.contraction import graph_level
+from bayesdp.leakage.correlated_deltas import converted_delta, group
 from bayesdp.leakage.influence import influence_factor, influence_matrix
 from bayesdp.notions import ADVERSARIES, ApproxDP, Cost
 from bayesdp.populations import MarkovChain, Tree

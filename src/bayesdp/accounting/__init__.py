@@ -2,9 +2,9 @@
 
 * What is spent and how it is read: `spend` (with `field_checks`) and `readings`, `blocks` (of a
   public column), `independence`.
-* What it adds up to: `composition` and `levels`, `approximate` (epsilon and delta), `deltas` (of
-  mechanisms, within what a reading sets aside), `expressions` (compositions as data) with their
-  `prices`, and the room `what_if`; `odometer` (in memory).
+* What it adds up to: `composition` and `levels`, `delta_composition` (of epsilon and delta),
+  `deltas` (of mechanisms, within what a reading sets aside), `expressions` (compositions as data)
+  with their `prices`, and the room `what_if`; `odometer` (in memory).
 * The ledger: `ledger` is what other rooms use, `reader` its part that only reads, `transaction` the
   way of every release through it.
 * What the ledger keeps: `entries`, chained by hash; `contents` (what they say), `canonical` (data

@@ -12,7 +12,7 @@ from bayesdp.cli.common import Json, command, group, print_json
 from bayesdp.errors import InputError
 
 if TYPE_CHECKING:
-    from bayesdp.programs.source.module import SourceFile
+    from bayesdp.programs.source.syntax.source_file import SourceFile
     from bayesdp.programs.verdict import ProgramVerdict
 
 program_app = group(
@@ -91,7 +91,12 @@ def program_falsify(
     about other tables. Exit status 1: a counterexample, which is a mistake of bayesdp.
     """
     from bayesdp.programs.falsify import falsify
-    from bayesdp.programs.falsify.words import COUNTEREXAMPLE, NOTHING_FOUND, as_data, in_words
+    from bayesdp.programs.falsify.findings_text import (
+        COUNTEREXAMPLE,
+        NOTHING_FOUND,
+        as_data,
+        in_words,
+    )
     from bayesdp.programs.source import core_of
 
     path, name = split(program)
@@ -130,8 +135,8 @@ def verdicts(
     The file is `None` where the language refuses it. Raises `InputError` where public arguments are
     chosen for several programs, and for a file that can't be read.
     """
+    from bayesdp.programs.checked_files import refused, verdict_in
     from bayesdp.programs.source import ProgramError, read_file
-    from bayesdp.programs.verdicts import refused, verdict_in
 
     try:
         source = read_file(path)
@@ -175,7 +180,7 @@ def values_of(settings: list[str]) -> dict[str, object]:
 
     Raises `InputError` for what is not such a pair, and for a name that comes twice.
     """
-    from bayesdp.programs.source.literals import setting
+    from bayesdp.programs.source.syntax.literals import setting
 
     values: dict[str, object] = {}
     for pair in settings:

@@ -11,6 +11,6 @@
   `thresholds`), both over the search in `rising`; `ferromagnet` (grids of two states); `panels`
   (members of a cluster over time).
 * Gaussian records: `normal` (clusters), `walk` (fields); `normal_curve` is that of Gaussian noise.
-* Levels with a delta: `approximate`, `zcdp`. Time limits of all of them: `deadline`.
+* Levels with a delta: `correlated_deltas`, `zcdp`. Time limits of all of them: `deadline`.
 * Every notion at once, for small laws: the room `profile`.
 """

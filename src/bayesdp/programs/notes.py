@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bayesdp.kernel.programs.ranges import folded
 from bayesdp.programs.ir import Derive, Expr, Program, Release, flat, nodes
-from bayesdp.programs.words import decimal
+from bayesdp.programs.number_text import decimal
 
 WITHOUT_STUDY = (
     'dependence="declared" counts on the population of a study: the program runs in one that '

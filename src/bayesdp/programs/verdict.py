@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from bayesdp import notebook
 from bayesdp.programs.ir import Where
-from bayesdp.programs.words import decimal, rounded_up
+from bayesdp.programs.number_text import decimal, rounded_up
 
 NEIGHBOURS = {
     "replace-one": "when one record is replaced",

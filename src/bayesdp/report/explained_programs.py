@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from bayesdp.numbers import UpperBound, float_above
-from bayesdp.programs.words import decimal, rounded_up
+from bayesdp.programs.number_text import decimal, rounded_up
 from bayesdp.report.beliefs import exception_words, factor_words, odds_factor
 from bayesdp.report.dependence import clean
 from bayesdp.report.fine_print import CHECK, trusted

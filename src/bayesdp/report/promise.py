@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.errors import BayesdpError, UnsupportedError
-from bayesdp.leakage.approximate import group
+from bayesdp.leakage.correlated_deltas import group
 from bayesdp.notions import ADVERSARIES, Adversary, ApproxDP, ColumnCost, Cost
 from bayesdp.numbers import UpperBound, float_below
 from bayesdp.populations import Population, parse

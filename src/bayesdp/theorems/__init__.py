@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from bayesdp import notebook
 from bayesdp.errors import InputError, Refusal, finite_number
-from bayesdp.leakage.approximate import converted_delta
+from bayesdp.leakage.correlated_deltas import converted_delta
 from bayesdp.leakage.deadline import OutOfTimeError
 from bayesdp.notions import (
     ADVERSARIES,

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.programs.ir import Adjacency, Expr, Release, names_of, plain
-from bayesdp.programs.words import distinct_decimals
+from bayesdp.programs.number_text import distinct_decimals
 from tests.oracles.program_checker.candidates import check_candidates
 from tests.oracles.program_checker.divisors import Fact, check_divisor, divisor_note, facts
 from tests.oracles.program_checker.intervals import bounds, column_type, one_bound

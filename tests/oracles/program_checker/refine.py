@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from bayesdp.programs.ir import Adjacency, Expr, names_of, nodes
-from bayesdp.programs.words import formula
+from bayesdp.programs.number_text import formula
 from tests.oracles.program_checker.intervals import Context, Interval
 from tests.oracles.program_checker.refusals import Rejected, Unknown
 from tests.oracles.program_checker.rows import check_row

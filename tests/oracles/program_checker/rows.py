@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import product
 
 from bayesdp.programs.ir import ROW, Constant, Expr, Type, columns
-from bayesdp.programs.words import decimal
+from bayesdp.programs.number_text import decimal
 from tests.oracles.program_checker.intervals import (
     TRUE,
     Context,

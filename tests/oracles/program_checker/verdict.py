@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Literal
 
 from bayesdp.programs.ir import Command, Program, Where
+from bayesdp.programs.number_text import distinct_decimals, suggested
 from bayesdp.programs.verdict import ProgramVerdict
-from bayesdp.programs.words import distinct_decimals, suggested
 from tests.oracles.program_checker.costs import Costs
 from tests.oracles.program_checker.divisors import facts
 from tests.oracles.program_checker.intervals import Context, Interval

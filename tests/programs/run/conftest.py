@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bayesdp.programs.run import ensemble
+from bayesdp.programs.run.numerics import ensemble
 from tests.effort import in_full
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from bayesdp.arrays import Ints
-from bayesdp.programs.check.verdict import ProgramVerdict, check
+from bayesdp.programs.check.checker import ProgramVerdict, check
 from bayesdp.programs.ir import Program, Release
+from bayesdp.programs.language_names import SURFACE
 from bayesdp.programs.run import Machine, OpenDP, ProgramResult, Rows, Samplers, load
-from bayesdp.programs.run.readiness import ready
+from bayesdp.programs.run.machine.readiness import ready
 from bayesdp.programs.source import core_of, read_text
-from bayesdp.programs.surface_names import SURFACE
 
 IMPORTS = f"from bayesdp.programs import {', '.join(sorted(SURFACE))}\n"
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
 from bayesdp.programs.ir import Program
 from bayesdp.programs.run import Machine, load
-from bayesdp.programs.run.private import whole_sum
+from bayesdp.programs.run.values.private import whole_sum
 from tests.effort import runs
 from tests.kernel.programs import Row, neighbours, random_program
 from tests.programs.run.helpers import Noted, accepted

@@ -11,11 +11,19 @@ import pytest
 from scipy.special import betaln, logsumexp
 
 from bayesdp.arrays import Floats
-from bayesdp.programs.run import chains, load
-from bayesdp.programs.run.chains import APART, DRAWS, ORDER, SeriesCounts, long_run, posterior
-from bayesdp.programs.run.distributions import Samples
-from bayesdp.programs.run.latent import AddedNoise
-from bayesdp.programs.run.observed import Noisy
+from bayesdp.programs.run import load
+from bayesdp.programs.run.numerics.hidden_counts import AddedNoise
+from bayesdp.programs.run.numerics.observed import Noisy
+from bayesdp.programs.run.posteriors import chains
+from bayesdp.programs.run.posteriors.chains import (
+    APART,
+    DRAWS,
+    ORDER,
+    SeriesCounts,
+    long_run,
+    posterior,
+)
+from bayesdp.programs.run.results.distributions import Samples
 from tests.effort import in_full, runs
 from tests.programs.run.helpers import accepted, run_on
 
@@ -247,8 +255,8 @@ def test_a_program_returns_chances_and_shares(
     ],
 )  # fmt: skip
 def test_what_is_no_chain_is_refused(changed: tuple[str, str], code: str) -> None:
+    from bayesdp.programs.checked_files import verdict_in
     from bayesdp.programs.source import read_text
-    from bayesdp.programs.verdicts import verdict_in
     from tests.programs.run.helpers import IMPORTS
 
     text = PROGRAM.format(rows="months.state", prior="1, 1, 1").replace(*changed)

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 from scipy.special import logsumexp
 
-from bayesdp.programs.run.events import EventTables, log_events, log_tail
-from bayesdp.programs.run.latent import AddedNoise
+from bayesdp.programs.run.numerics.hidden_counts import AddedNoise
+from bayesdp.programs.run.numerics.poisson_events import EventTables, log_events, log_tail
 
 
 def by_definition(y: float, noise: AddedNoise, n: int, means: np.ndarray) -> np.ndarray:

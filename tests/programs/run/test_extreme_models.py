@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayesdp.programs.run import (
-    distributions,
-    ensemble,
-    generalized,
+from bayesdp.programs.run.numerics import ensemble
+from bayesdp.programs.run.numerics.hidden_counts import AddedNoise
+from bayesdp.programs.run.numerics.observed import Noisy
+from bayesdp.programs.run.posteriors import (
+    exposures,
+    generalized_regression,
     mixtures,
-    pooled,
-    shares,
-    spreads,
+    normal_records,
+    partial_pooling,
 )
-from bayesdp.programs.run.latent import AddedNoise
-from bayesdp.programs.run.observed import Noisy
-from bayesdp.programs.run.posteriors import derived
+from bayesdp.programs.run.posteriors.from_releases import derived
+from bayesdp.programs.run.results import distributions
 from tests.programs.run.test_likelihoods import NoValues, likelihood
 
 ENDS = (1e-12, 1.0, 1e12)
@@ -46,16 +46,18 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ensemble, "KEPT", 4)
     monkeypatch.setattr(mixtures, "TRIED", 50)
     monkeypatch.setattr(mixtures, "IMPROVED", 1)
-    monkeypatch.setattr(shares, "DRAWS", 200)
+    monkeypatch.setattr(exposures, "DRAWS", 200)
     for name, many in (("DRAWS", 200), ("CELLS", 101), ("CENTERS", 21), ("SPREADS", 16)):
-        monkeypatch.setattr(pooled, name, many)
+        monkeypatch.setattr(partial_pooling, name, many)
 
 
 @pytest.mark.parametrize(("n", "value"), RELEASED)
 def test_unknown_spreads(n: int, value: float) -> None:
     for mean, k, shape, scale in product((0.0, 1e12), ENDS, ENDS, ENDS):
-        law = spreads.posterior(
-            source([float(n), value, 1.0], n), [5, 5], spreads.prior_of((mean, k, shape, scale))
+        law = normal_records.posterior(
+            source([float(n), value, 1.0], n),
+            [5, 5],
+            normal_records.prior_of((mean, k, shape, scale)),
         )
         check(law)
 
@@ -69,7 +71,7 @@ def test_groups(n: int, value: float) -> None:
             ("pooled_normal", [1.0]),
         ):
             noisy = source([value, 1.0], 2 * n)
-            check(pooled.posterior(noisy, family, [*first, n, n], (mean, sd, spread)))
+            check(partial_pooling.posterior(noisy, family, [*first, n, n], (mean, sd, spread)))
 
 
 @pytest.mark.parametrize(("n", "value"), RELEASED)
@@ -77,7 +79,7 @@ def test_regressions_and_mixtures(n: int, value: float) -> None:
     for mean, sd in ((0.0, 1e-12), (0.0, 1e12), (1e6, 1.0)):
         prior = distributions.single("normal", mean, sd)
         rows = [1, 1, 1, 1, -1, 1, 0]
-        check(generalized.posterior(source([value] * 6, n), "logistic", rows, prior))
+        check(generalized_regression.posterior(source([value] * 6, n), "logistic", rows, prior))
         check(mixtures.posterior(source([value] * 4, n), [0, 1, 0.5, 2], prior))
 
 

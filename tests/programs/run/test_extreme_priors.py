@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from bayesdp.programs.run import load
-from bayesdp.programs.run.result import require_finite
+from bayesdp.programs.run.results.program_result import require_finite
 from tests.programs.run.helpers import accepted, run_on
 
 ENDS = ("1e-12", "1e-3", "1", "1e3", "1e12")

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesdp.programs.run import finite
-from bayesdp.programs.run.latent import AddedNoise
-from bayesdp.programs.run.observed import Answers, Noisy
+from bayesdp.programs.run.numerics.hidden_counts import AddedNoise
+from bayesdp.programs.run.numerics.observed import Answers, Noisy
+from bayesdp.programs.run.posteriors import hypotheses
 from tests.effort import runs
 from tests.programs.run.helpers import rng
 
@@ -77,8 +77,8 @@ def test_it_is_the_sum_over_all_tables(case: str, scale: float, kind: str) -> No
             seen = r.multinomial(n, row) + np.rint(r.normal(0, scale, len(row)))
             given = list(map(float, seen[1:] if case == "coin" else seen))
             due = by_enumeration(given, noise, chances, n, weights)
-            law = finite.posterior(
-                "noise-aware", noisy(given, noise, n), about(chances), finite.prior_of(weights)
+            law = hypotheses.posterior(
+                "noise-aware", noisy(given, noise, n), about(chances), hypotheses.prior_of(weights)
             )
             assert law.weights == pytest.approx(due, rel=1e-9, abs=1e-12)
 
@@ -89,9 +89,9 @@ def test_many_records_and_hypotheses() -> None:
     grid = np.linspace(0.30, 0.33, 31)
     chances = [[1 - p, p] for p in grid]
     given = [31_500.0]
-    law = finite.posterior(
+    law = hypotheses.posterior(
         "noise-aware", noisy(given, AddedNoise("laplace", scale), n),
-        about(chances, list(grid)), finite.prior_of([1.0] * 31),
+        about(chances, list(grid)), hypotheses.prior_of([1.0] * 31),
     )  # fmt: skip
     s = np.arange(31_000, 32_000)
     logs = [
@@ -110,9 +110,9 @@ def test_any_noise_has_a_posterior(kind: str, shift: float) -> None:
         seen = [shift] * (len(chances[0]) if len(chances[0]) > 2 else 1)
         for scale in (1e-12, 0.02, 5.0, 2.0**35):
             for n in (1, 50):
-                law = finite.posterior(
+                law = hypotheses.posterior(
                     "noise-aware", noisy(seen, AddedNoise(kind, scale), n), about(chances),
-                    finite.prior_of([1.0] * len(chances)),
+                    hypotheses.prior_of([1.0] * len(chances)),
                 )  # fmt: skip
                 assert np.all(law.weights >= 0)
                 assert law.weights.sum() == pytest.approx(1)
@@ -124,14 +124,14 @@ def test_without_noise_it_is_that_of_the_counts() -> None:
     due = np.asarray([w * prod(p**s for p, s in zip(row, counts, strict=True))
                       for w, row in zip(weights, LOADED, strict=True)])  # fmt: skip
     for op, scale in (("plug-in", 3.0), ("noise-aware", 1e-12), ("noise-aware", 0.03)):
-        law = finite.posterior(
+        law = hypotheses.posterior(
             op, noisy(counts, AddedNoise("laplace", scale), n), about(LOADED),
-            finite.prior_of(weights),
+            hypotheses.prior_of(weights),
         )  # fmt: skip
         assert law.weights == pytest.approx(due / due.sum(), abs=1e-9)
-    law = finite.posterior(
+    law = hypotheses.posterior(
         "plug-in", noisy([4.0], AddedNoise("laplace", 1.0), 6), about(COIN[:2]),
-        finite.prior_of([1, 1]),
+        hypotheses.prior_of([1, 1]),
     )  # fmt: skip
     assert law.weights[0] == pytest.approx(0.5**6 / (0.5**6 + 0.9**2 * 0.1**4))
 
@@ -140,16 +140,16 @@ def test_answers_are_those_of_the_channel() -> None:
     """Each answer is true with 0.6, and each other one with 0.2."""
     codes = np.asarray([0, 0, 1, 2, 2, 2], dtype=np.int64)
     source = Answers(codes, ("a", "b", "c"), 0.6, 0.2)
-    law = finite.posterior("noise-aware", source, about(LOADED), finite.prior_of([1] * 4))
+    law = hypotheses.posterior("noise-aware", source, about(LOADED), hypotheses.prior_of([1] * 4))
     channel = np.full((3, 3), 0.2) + 0.4 * np.eye(3)
     due = np.prod((np.asarray(LOADED) @ channel)[:, codes], axis=1)
     assert law.weights == pytest.approx(due / due.sum())
 
 
 def test_no_records_leave_the_prior_and_places_count() -> None:
-    law = finite.posterior(
+    law = hypotheses.posterior(
         "noise-aware", noisy([7.0], AddedNoise("laplace", 1.0), 0), about(COIN, [2.0, -1.0, 5.0]),
-        finite.prior_of([1, 2, 1]),
+        hypotheses.prior_of([1, 2, 1]),
     )  # fmt: skip
     assert list(law.weights) == [0.25, 0.5, 0.25]
     assert law.mean == pytest.approx(1.25)
@@ -166,9 +166,9 @@ def test_hypotheses_are_as_likely_as_they_are_true() -> None:
     for _ in range(many):
         true = int(r.choice(4, p=[0.4, 0.3, 0.2, 0.1]))
         seen = r.multinomial(n, chances[true]) + np.rint(r.laplace(0, scale, 3))
-        law = finite.posterior(
+        law = hypotheses.posterior(
             "noise-aware", noisy(list(map(float, seen)), AddedNoise("laplace", scale), n),
-            about(LOADED), finite.prior_of([0.4, 0.3, 0.2, 0.1]),
+            about(LOADED), hypotheses.prior_of([0.4, 0.3, 0.2, 0.1]),
         )  # fmt: skip
         said += list(law.weights)
         held += [k == true for k in range(4)]

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from bayesdp.programs.check.noise import FINE, counts_delta, fine_delta, gaussian_delta
-from bayesdp.programs.run.columns import Rows
-from bayesdp.programs.run.gaussian import (
+from bayesdp.programs.run.draws.gaussian import (
     counts_scale,
     fine_unit,
     law_of,
@@ -21,7 +20,8 @@ from bayesdp.programs.run.gaussian import (
     root_above,
     sigma_of,
 )
-from bayesdp.programs.run.public import PublicValues
+from bayesdp.programs.run.tables.columns import Rows
+from bayesdp.programs.run.values.public import PublicValues
 from tests.programs.run.helpers import accepted, seen
 
 

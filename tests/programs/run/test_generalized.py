@@ -9,10 +9,12 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from bayesdp.programs.run import distributions, ensemble, generalized
-from bayesdp.programs.run.generalized import RegressionRows
-from bayesdp.programs.run.latent import AddedNoise
-from bayesdp.programs.run.observed import Noisy
+from bayesdp.programs.run.numerics import ensemble
+from bayesdp.programs.run.numerics.hidden_counts import AddedNoise
+from bayesdp.programs.run.numerics.observed import Noisy
+from bayesdp.programs.run.posteriors import generalized_regression
+from bayesdp.programs.run.posteriors.generalized_regression import RegressionRows
+from bayesdp.programs.run.results import distributions
 from tests.effort import in_full, runs
 from tests.programs.run.helpers import rng
 
@@ -97,7 +99,7 @@ def test_a_density_is_that_of_its_definition(features: int) -> None:
     seen = whole[np.triu_indices(features + 2)]
     noisy = Noisy(tuple(Fraction(float(y)) for y in seen), AddedNoise("gaussian", scale), n)
     design = RegressionRows.of("logistic", [1, 1, 1, 1] + [-1, 1, 0] * features)
-    target = generalized.NoisyRegression(
+    target = generalized_regression.NoisyRegression(
         noisy, design, np.zeros(features + 1), np.ones(features + 1), None
     )
     points, even = design.grid[0], np.exp(design.even)
@@ -133,7 +135,7 @@ def test_many_records_have_the_coefficients_that_made_them(family: str) -> None:
     eta = b[0] + b[1] * x
     y = r.random(many) < expit(eta) if most == 1 else np.minimum(r.poisson(np.exp(eta)), most)
     noisy = noisy_moments(x, 2 * y / most - 1, "gaussian", 5.0, r)
-    law = generalized.posterior(noisy, family, [most, 1, 1, 1, -1, 1, 0], PRIOR)
+    law = generalized_regression.posterior(noisy, family, [most, 1, 1, 1, -1, 1, 0], PRIOR)
     off = (np.asarray(law.mean) - b) / np.asarray(law.sd)
     assert np.all(np.abs(off) < 4.5)  # 6 and more on a grid of equal weights
 
@@ -144,7 +146,7 @@ def test_without_noise_the_posterior_is_that_of_brute_force() -> None:
     x = np.repeat([0.0, 1.0], [300, 200])
     y = (r.random(500) < expit(-0.5 + 1.2 * x)).astype(float)
     noisy = noisy_moments(2 * x - 1, 2 * y - 1, "gaussian", 0.3, r)
-    law = generalized.posterior(noisy, "logistic", [1, 1, 1, 1, 0, 1, 2], PRIOR)
+    law = generalized_regression.posterior(noisy, "logistic", [1, 1, 1, 1, 0, 1, 2], PRIOR)
     a, b = np.meshgrid(np.linspace(-2, 1, 121), np.linspace(-0.5, 3, 121), indexing="ij")
     logs = -(a**2 + b**2) / 2
     for at in (0.0, 1.0):
@@ -173,7 +175,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(
         eta = b[0] + b[1] * x
         y = r.random(1000) < expit(eta) if most == 1 else np.minimum(r.poisson(np.exp(eta)), most)
         noisy = noisy_moments(x, 2 * y / most - 1, kind, scale, r)
-        law = generalized.posterior(noisy, family, [most, 1, 1, 1, -1, 1, 0], PRIOR)
+        law = generalized_regression.posterior(noisy, family, [most, 1, 1, 1, -1, 1, 0], PRIOR)
         assert isinstance(law, distributions.Samples)
         assert max(about["r_hat"] for about in law.diagnostics.values()) < 1.05
         inside.append((law.draws <= b).mean(axis=0))
@@ -192,5 +194,7 @@ def test_any_noise_has_a_posterior(
     for n in (0, 1, 50):
         for aware in (True, False):
             noisy = Noisy((Fraction(value),) * 6, AddedNoise(kind, 40.0), n)
-            law = generalized.posterior(noisy, "logistic", [1, 1, 1, 1, -1, 1, 0], PRIOR, aware)
+            law = generalized_regression.posterior(
+                noisy, "logistic", [1, 1, 1, 1, -1, 1, 0], PRIOR, aware
+            )
             assert np.all(np.isfinite(law.mean))

@@ -11,12 +11,12 @@ import pytest
 from scipy import stats
 
 from bayesdp.programs.ir import Expr
-from bayesdp.programs.run import distributions as d
-from bayesdp.programs.run import spreads
-from bayesdp.programs.run.distributions import Distribution, Joint, Samples
-from bayesdp.programs.run.latent import AddedNoise
-from bayesdp.programs.run.observed import Noisy
-from bayesdp.programs.run.posteriors import derived
+from bayesdp.programs.run.numerics.hidden_counts import AddedNoise
+from bayesdp.programs.run.numerics.observed import Noisy
+from bayesdp.programs.run.posteriors import normal_records
+from bayesdp.programs.run.posteriors.from_releases import derived
+from bayesdp.programs.run.results import distributions as d
+from bayesdp.programs.run.results.distributions import Distribution, Joint, Samples
 from tests.effort import in_full, runs
 from tests.programs.run.helpers import rng
 
@@ -73,7 +73,7 @@ CASES: dict[str, tuple[Callable[..., Table], Expr, Distribution]] = {
     "heights": (
         heights,
         likelihood("normal_unknown", 150, 100),
-        spreads.prior_of((160, 2, 4, 300)),
+        normal_records.prior_of((160, 2, 4, 300)),
     ),
     "hours": (
         hours,

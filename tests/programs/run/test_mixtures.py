@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesdp.programs.run import distributions, ensemble, mixtures
-from bayesdp.programs.run.latent import AddedNoise
-from bayesdp.programs.run.observed import Noisy
+from bayesdp.programs.run.numerics import ensemble
+from bayesdp.programs.run.numerics.hidden_counts import AddedNoise
+from bayesdp.programs.run.numerics.observed import Noisy
+from bayesdp.programs.run.posteriors import mixtures
+from bayesdp.programs.run.results import distributions
 from tests.effort import runs
 from tests.programs.run.helpers import rng
 

@@ -27,7 +27,7 @@ from bayesdp.accounting.composition import level
 from bayesdp.errors import BayesdpError, TableError, TableMismatchError
 from bayesdp.programs.ir import Program
 from bayesdp.programs.run import inspect_table, load, run
-from bayesdp.programs.run.readiness import ready
+from bayesdp.programs.run.machine.readiness import ready
 from tests.effort import runs
 from tests.programs.run.helpers import accepted, seen
 

@@ -10,10 +10,10 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.programs.run import OpenDP, load
-from bayesdp.programs.run.machine import Machine
-from bayesdp.programs.run.noise import NoiseCalibration, in_units, response
-from bayesdp.programs.run.readiness import ready
-from bayesdp.programs.run.result import shown
+from bayesdp.programs.run.draws.noise import NoiseCalibration, in_units, response
+from bayesdp.programs.run.machine.machine import Machine
+from bayesdp.programs.run.machine.readiness import ready
+from bayesdp.programs.run.results.program_result import shown
 from tests.chance import OFF, Chance, discrete_gaussian, discrete_laplace
 from tests.programs.run.helpers import accepted
 

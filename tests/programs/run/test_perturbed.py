@@ -9,11 +9,12 @@ import pytest
 from scipy import integrate, stats
 
 from bayesdp.arrays import Floats
-from bayesdp.programs.run import Machine, OpenDP, load, perturbed
-from bayesdp.programs.run import distributions as d
-from bayesdp.programs.run.observed import AnswerChannel, Answers
+from bayesdp.programs.checked_files import refused, verdict_in
+from bayesdp.programs.run import Machine, OpenDP, load
+from bayesdp.programs.run.numerics.observed import AnswerChannel, Answers
+from bayesdp.programs.run.posteriors import perturbed_answers
+from bayesdp.programs.run.results import distributions as d
 from bayesdp.programs.source import ProgramError, read_text
-from bayesdp.programs.verdicts import refused, verdict_in
 from tests.effort import in_full, runs
 from tests.programs.run.helpers import IMPORTS, Noted, accepted, done, rng, run_on
 
@@ -43,7 +44,7 @@ def answered(about: AnswerChannel, values: Floats, r: np.random.Generator) -> An
 
 def density_of(about: AnswerChannel, answers: Answers, prior: Any, each: Any) -> tuple[Any, Any]:
     """A grid and the posterior's density there, from each answer's chance by quadrature."""
-    counts = perturbed.counts_of(answers, about)
+    counts = perturbed_answers.counts_of(answers, about)
     grid = np.linspace(prior.ppf(1e-7), prior.ppf(1 - 1e-7), 401)
     logs = np.asarray([np.log(each(theta)) @ counts for theta in grid]) + prior.logpdf(grid)
     weight = np.exp(logs - logs.max())
@@ -65,7 +66,7 @@ def test_a_mean_is_that_of_the_definition() -> None:
         return np.asarray(inside) + ends
 
     grid, weight = density_of(about, answers, stats.norm(4, 3), each)
-    law = perturbed.posterior(answers, "normal", [sd], d.single("normal", 4, 3), REAL_LINE)
+    law = perturbed_answers.posterior(answers, "normal", [sd], d.single("normal", 4, 3), REAL_LINE)
     assert law.mean == pytest.approx(grid @ weight, rel=1e-4)
     assert law.sd**2 == pytest.approx(grid**2 @ weight - (grid @ weight) ** 2, rel=1e-3)
     assert law.error < 1e-8
@@ -80,7 +81,7 @@ def test_a_rate_is_that_of_the_definition() -> None:
         return stats.poisson(rate * 10 / 5).pmf(counts) @ about.law(np.clip(counts, 2.0, 6.0))
 
     grid, weight = density_of(about, answers, stats.gamma(2, scale=1), each)
-    law = perturbed.posterior(
+    law = perturbed_answers.posterior(
         answers, "poisson", [10.0], d.single("gamma", 2, 1), ("log", (-25.0, 15.0))
     )
     assert law.mean == pytest.approx(grid @ weight, rel=1e-3)
@@ -93,7 +94,7 @@ def test_whole_numbers_are_rounded_normal_ones() -> None:
         about, answers, stats.norm(2, 2),
         lambda m: np.diff(stats.norm(m, 1.5).cdf([-np.inf, 0.5, 1.5, 2.5, 3.5, np.inf])),
     )  # fmt: skip
-    law = perturbed.posterior(answers, "normal", [1.5], d.single("normal", 2, 2), REAL_LINE)
+    law = perturbed_answers.posterior(answers, "normal", [1.5], d.single("normal", 2, 2), REAL_LINE)
     assert law.mean == pytest.approx(grid @ weight, rel=1e-4)
 
 
@@ -107,13 +108,17 @@ def test_intervals_hold_the_truth_as_often_as_they_say(case: str) -> None:
             truth = r.normal(5, 3)
             about = channel(0, 10, 11, epsilon)
             answers = answered(about, r.normal(truth, 2, 150), r)
-            law = perturbed.posterior(answers, "normal", [2.0], d.single("normal", 5, 3), REAL_LINE)
+            law = perturbed_answers.posterior(
+                answers, "normal", [2.0], d.single("normal", 5, 3), REAL_LINE
+            )
         else:
             truth = r.gamma(3, 1.0)
             about = channel(0, 8, 9, epsilon, whole=True)
             answers = answered(about, r.poisson(truth, 150).astype(float), r)
             prior = d.single("gamma", 3, 1)
-            law = perturbed.posterior(answers, "poisson", [150.0], prior, ("log", (-25.0, 15.0)))
+            law = perturbed_answers.posterior(
+                answers, "poisson", [150.0], prior, ("log", (-25.0, 15.0))
+            )
         inside.append(float(law.cdf(truth)))
     for level in (0.5, 0.9):
         held = int((np.abs(np.asarray(inside) - 0.5) <= level / 2).sum())
@@ -143,7 +148,7 @@ def test_a_line_through_answers_holds_its_coefficients(shape: str) -> None:
     inside, off, steepness, naive = [], [], [], []
     for _ in range(many):
         truth, _, feature, response = line_of(r, shape)
-        law = perturbed.line(feature, response, (1.0, 1.0), d.single("normal", 0, 1))
+        law = perturbed_answers.line(feature, response, (1.0, 1.0), d.single("normal", 0, 1))
         inside.append((law.draws <= truth).mean(axis=0))
         off.append((np.asarray(law.mean) - truth) / np.asarray(law.sd))
         naive.append(np.polyfit(feature.values, response.values, 1)[0] * truth[1])
@@ -162,7 +167,7 @@ def test_a_line_through_the_origin_has_one_coefficient() -> None:
     x = r.uniform(0, 10, 3000)
     feature, response = channel(0, 10, 11, 40.0), channel(-12, 12, 25, 40.0)
     answers = answered(feature, x, r), answered(response, 0.7 * x + r.normal(0, 1, 3000), r)
-    law = perturbed.line(*answers, (1.0, 0.0), d.single("normal", 0, 1))
+    law = perturbed_answers.line(*answers, (1.0, 0.0), d.single("normal", 0, 1))
     assert law.names == ("b0",)
     assert law.mean[0] == pytest.approx(0.7, abs=0.05)
 
@@ -231,7 +236,7 @@ def test_programs_return_what_is_computed() -> None:
     assert verdict.dp_epsilon == 4
     law = run_on(program, verdict, load(program, rows)).value
     assert law.names == ("intercept", "b1")
-    assert law.notes[0] == perturbed.HISTOGRAM
+    assert law.notes[0] == perturbed_answers.HISTOGRAM
     program, verdict = accepted(text(LINE.format("noise_aware", "(a, b)")))
     assert run_on(program, verdict, load(program, rows)).value.names == ("b0",)
     rate = "    return noise_aware(observe(" + answers_of("k") + ", poisson(exposure=people.size), "

@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from bayesdp.programs.run import pooled
-from bayesdp.programs.run.latent import AddedNoise
-from bayesdp.programs.run.observed import Noisy
+from bayesdp.programs.run.numerics.hidden_counts import AddedNoise
+from bayesdp.programs.run.numerics.observed import Noisy
+from bayesdp.programs.run.posteriors import partial_pooling
 from tests.effort import runs
 from tests.programs.run.helpers import rng
 
@@ -52,7 +52,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(family: str) -> None:
         truth, sums = drawn(family, r)
         noise = (r.laplace if kind == "laplace" else r.normal)(0, 3.0, len(sums))
         noisy = source([float(y) for y in np.asarray(sums) + noise], kind, 3.0)
-        law = pooled.posterior(noisy, family, about(family), PRIOR)
+        law = partial_pooling.posterior(noisy, family, about(family), PRIOR)
         inside.append((law.draws <= np.asarray(truth)).mean(axis=0))
     for column in np.asarray(inside).T:
         for level in (0.5, 0.9):
@@ -79,14 +79,16 @@ def test_two_groups_without_noise_are_those_of_brute_force(aware: bool) -> None:
         weights[1] += ((hyper * totals[0])[:, None] * each[1]).sum(axis=0)
     due = (weights * expit(t)).sum(axis=1) / weights.sum(axis=1)
     noisy = Noisy((Fraction(4), Fraction(15)), AddedNoise("laplace", 1e-2), 50, ("a", "b"))
-    law = pooled.posterior(noisy, "pooled_bernoulli", [20, 30], (mean, sd, scale), aware)
+    law = partial_pooling.posterior(noisy, "pooled_bernoulli", [20, 30], (mean, sd, scale), aware)
     assert law.mean[:2] == pytest.approx(tuple(due), abs=0.006)
     assert law.names == ("a", "b", "center", "spread")
 
 
 def test_small_groups_are_pulled_towards_the_others_and_empty_ones_are_predicted() -> None:
     noisy = source([10.0, 8.0, 16.0, 0.0, 5.0], "gaussian", 0.01)
-    law = pooled.posterior(noisy, "pooled_bernoulli", about("pooled_bernoulli"), (0.0, 2.0, 0.5))
+    law = partial_pooling.posterior(
+        noisy, "pooled_bernoulli", about("pooled_bernoulli"), (0.0, 2.0, 0.5)
+    )
     assert law.mean[0] < 0.9 < 1.0  # ten of ten
     assert law.mean[1] == pytest.approx(0.22, abs=0.05)
     assert law.sd[3] > law.sd[1]
@@ -97,13 +99,13 @@ def test_any_noise_has_a_posterior(value: float) -> None:
     for family in ("pooled_bernoulli", "pooled_poisson", "pooled_normal"):
         for aware in (True, False):
             noisy = source([value] * 5, "laplace", 50.0)
-            law = pooled.posterior(noisy, family, about(family), PRIOR, aware)
+            law = partial_pooling.posterior(noisy, family, about(family), PRIOR, aware)
             assert np.all(np.isfinite(law.draws))
 
 
 def test_groups_may_be_called_as_centre_and_spread_are() -> None:
     noisy = Noisy((Fraction(1), Fraction(2)), AddedNoise("laplace", 1.0), 9, ("center", "x"))
-    law = pooled.posterior(noisy, "pooled_bernoulli", [4, 5], PRIOR)
+    law = partial_pooling.posterior(noisy, "pooled_bernoulli", [4, 5], PRIOR)
     assert law.names == ("center", "x", "center of groups", "spread of groups")
 
 
@@ -119,11 +121,11 @@ def test_a_groups_likelihood_is_that_of_its_definition(kind: str) -> None:
         "pooled_poisson": (3.0, [stats.poisson(3 * np.exp(x)).pmf(k) for x in t]),
     }
     for family, (each, chances) in about.items():
-        actual = pooled.log_likelihood(family, seen, (n, each), noise, t, True)
+        actual = partial_pooling.log_likelihood(family, seen, (n, each), noise, t, True)
         due = np.log([(chance * law.pdf(seen - k)).sum() for chance in chances])
         assert np.diff(actual) == pytest.approx(np.diff(due), abs=1e-8)
     sums = np.linspace(-80, 120, 20001)
-    actual = pooled.log_likelihood("pooled_normal", seen, (n, 1.5), noise, t, True)
+    actual = partial_pooling.log_likelihood("pooled_normal", seen, (n, 1.5), noise, t, True)
     due = [
         np.log((stats.norm(n * x, 1.5 * n**0.5).pdf(sums) * law.pdf(seen - sums)).sum()) for x in t
     ]

@@ -15,15 +15,16 @@ from scipy.special import betaln, gammaln, logsumexp
 
 from bayesdp.errors import InputError
 from bayesdp.programs.ir import Expr
-from bayesdp.programs.run import Density, Joint, Mixture, distributions
-from bayesdp.programs.run.latent import AddedNoise, cells, window
-from bayesdp.programs.run.observed import Answers, Noisy
-from bayesdp.programs.run.posteriors import derived
-from bayesdp.programs.run.public import PublicValues
-from bayesdp.programs.run.readiness import ready
-from bayesdp.programs.run.regression import closed_form
-from bayesdp.programs.run.sizes import log_over_sizes
-from bayesdp.programs.run.table import load
+from bayesdp.programs.run import Density, Joint, Mixture
+from bayesdp.programs.run.machine.readiness import ready
+from bayesdp.programs.run.numerics.hidden_counts import AddedNoise, cells, window
+from bayesdp.programs.run.numerics.observed import Answers, Noisy
+from bayesdp.programs.run.numerics.private_sizes import log_over_sizes
+from bayesdp.programs.run.posteriors.from_releases import derived
+from bayesdp.programs.run.posteriors.linear_regression import closed_form
+from bayesdp.programs.run.results import distributions
+from bayesdp.programs.run.tables.loading import load
+from bayesdp.programs.run.values.public import PublicValues
 from tests.programs.run.helpers import Noted, accepted, done, rng, seen
 
 LAPLACE, GAUSS = AddedNoise("laplace", 2.5), AddedNoise("gaussian", 1.7)
@@ -282,9 +283,9 @@ def test_blocks_of_sizes_are_the_sum_over_sizes(
 ) -> None:
     source = noisy(*released, noise=AddedNoise(kind, scale))
     arguments = source, _likelihood("normal", sd), distributions.single("normal", *prior)
-    monkeypatch.setattr("bayesdp.programs.run.sizes.FEW", 10**6)
+    monkeypatch.setattr("bayesdp.programs.run.numerics.private_sizes.FEW", 10**6)
     exact = posterior(*arguments)
-    monkeypatch.setattr("bayesdp.programs.run.sizes.FEW", 0)
+    monkeypatch.setattr("bayesdp.programs.run.numerics.private_sizes.FEW", 0)
     law = posterior(*arguments)
     assert law.mean == pytest.approx(exact.mean, rel=1e-9, abs=1e-9)
     assert law.sd == pytest.approx(exact.sd, rel=1e-9)
@@ -297,7 +298,7 @@ def test_a_mean_s_likelihood_is_the_sum_over_sizes(
     kind: str, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody at all weighs what it should beside the others."""
-    monkeypatch.setattr("bayesdp.programs.run.sizes.FEW", few)
+    monkeypatch.setattr("bayesdp.programs.run.numerics.private_sizes.FEW", few)
     b, sd, y = 3.0, 2.0, (1.0, 4.0)
     law = stats.laplace(scale=b) if kind == "laplace" else stats.norm(scale=b)
     x = np.asarray([-2.0, 0.0, 0.5, 3.0])

@@ -11,20 +11,21 @@ from scipy.special import betaln, gammaln, logsumexp
 
 from bayesdp.errors import InputError
 from bayesdp.programs.ir import Expr
-from bayesdp.programs.run import Density, distributions
-from bayesdp.programs.run.interpolated import interpolated
-from bayesdp.programs.run.latent import AddedNoise
-from bayesdp.programs.run.observed import Noisy
-from bayesdp.programs.run.posteriors import FLAT_SIZE, MATCHED, MOST_PARTS, derived
-from bayesdp.programs.run.private_totals import (
+from bayesdp.programs.run import Density
+from bayesdp.programs.run.machine.readiness import ready
+from bayesdp.programs.run.numerics.hidden_counts import AddedNoise
+from bayesdp.programs.run.numerics.interpolated import interpolated
+from bayesdp.programs.run.numerics.observed import Noisy
+from bayesdp.programs.run.posteriors.from_releases import FLAT_SIZE, MATCHED, MOST_PARTS, derived
+from bayesdp.programs.run.posteriors.private_totals import (
     MOST_SCALE,
     log_likelihood,
     noisy_poisson,
     require_scale,
 )
-from bayesdp.programs.run.public import PublicValues
-from bayesdp.programs.run.readiness import ready
-from bayesdp.programs.run.table import load
+from bayesdp.programs.run.results import distributions
+from bayesdp.programs.run.tables.loading import load
+from bayesdp.programs.run.values.public import PublicValues
 from tests.effort import runs
 from tests.programs.run.helpers import Noted, accepted, done
 

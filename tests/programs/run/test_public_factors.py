@@ -6,8 +6,8 @@ from fractions import Fraction as F
 
 import pytest
 
-from bayesdp.programs.run.public import PublicValues
-from bayesdp.programs.run.table import load
+from bayesdp.programs.run.tables.loading import load
+from bayesdp.programs.run.values.public import PublicValues
 from tests.programs.run.helpers import accepted, run_on
 
 # The product is 2^54 + 2^29 + 3, which doubles round up by 1.

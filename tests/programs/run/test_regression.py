@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from bayesdp.errors import UnsupportedError
-from bayesdp.programs.run import distributions, prepared
-from bayesdp.programs.run.latent import AddedNoise
-from bayesdp.programs.run.observed import Noisy
-from bayesdp.programs.run.table import load
+from bayesdp.programs.run import prepared
+from bayesdp.programs.run.numerics.hidden_counts import AddedNoise
+from bayesdp.programs.run.numerics.observed import Noisy
+from bayesdp.programs.run.results import distributions
+from bayesdp.programs.run.tables.loading import load
 from tests.effort import in_full
 from tests.programs.run.helpers import Noted, accepted, rng, run_on
 
@@ -60,7 +61,7 @@ def f(db: Database[Bool]) -> Private[Samples]:
 @pytest.mark.prove
 def test_nuts_against_the_closed_form_where_noise_is_small() -> None:
     pytest.importorskip("numpyro")
-    from bayesdp.programs.run.regression import closed_form, nuts
+    from bayesdp.programs.run.posteriors.linear_regression import closed_form, nuts
 
     r = rng(4)
     n = 4000

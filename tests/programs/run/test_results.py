@@ -12,9 +12,9 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.programs.run import Samples
-from bayesdp.programs.run.diagnostics import effective, split_r_hat
-from bayesdp.programs.run.distributions import dirichlet, mixture, single
-from bayesdp.programs.run.quadrature import by_quadrature
+from bayesdp.programs.run.numerics.quadrature import by_quadrature
+from bayesdp.programs.run.results.diagnostics import effective, split_r_hat
+from bayesdp.programs.run.results.distributions import dirichlet, mixture, single
 from tests.programs.run.helpers import accepted, done, rng
 
 BETA, GAMMA, NORMAL = single("beta", 2, 5), single("gamma", 3, 2), single("normal", 1, 2)

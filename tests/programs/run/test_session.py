@@ -21,10 +21,10 @@ from bayesdp.errors import (
     Refusal,
     TableMismatchError,
 )
+from bayesdp.programs.language_objects import ProgramSource
 from bayesdp.programs.run import run, spends_of
-from bayesdp.programs.run.readiness import Rehearsal
-from bayesdp.programs.run.table import load
-from bayesdp.programs.surface import ProgramSource
+from bayesdp.programs.run.machine.readiness import Rehearsal
+from bayesdp.programs.run.tables.loading import load
 from tests.programs.run.helpers import IMPORTS, Noted, accepted, run_on
 
 COIN = """
@@ -289,12 +289,12 @@ def coin(obs: Database[Bool]) -> Private[Beta]:
     noisy = laplace(statistics(observe(obs, bernoulli, prior=beta(1, 1))), epsilon=1)
     return noise_aware(noisy)
 """)
-    from bayesdp.programs.run import posteriors
+    from bayesdp.programs.run.posteriors import from_releases
 
     def fails(*_: object) -> None:
         raise MemoryError("of a posterior")
 
-    monkeypatch.setattr(posteriors, "derived", fails)
+    monkeypatch.setattr(from_releases, "derived", fails)
     with pytest.raises(FailedError, match=r"MemoryError: of a posterior\). Paid: epsilon 1\."):
         run(core, verdict, TABLE, ledger=tmp_path / "l.db", dataset="d", dp_epsilon=1.0,
             samplers=Noted())  # fmt: skip
@@ -326,10 +326,11 @@ def test_a_result_that_is_not_finite_is_named(
 def coin(obs: Database[Bool]) -> Private[Beta]:
     return plug_in(laplace(statistics(observe(obs, bernoulli, prior=beta(1, 1))), epsilon=1))
 """)
-    from bayesdp.programs.run import distributions, posteriors
+    from bayesdp.programs.run.posteriors import from_releases
+    from bayesdp.programs.run.results import distributions
 
     monkeypatch.setattr(
-        posteriors, "derived", lambda *_: distributions.single("normal", float("nan"), 1.0)
+        from_releases, "derived", lambda *_: distributions.single("normal", float("nan"), 1.0)
     )
     with pytest.raises(FailedError, match=r"finite numbers.*laplace_1"):
         run(core, verdict, TABLE, ledger=tmp_path / "l.db", dataset="d", dp_epsilon=1.0)

@@ -11,10 +11,10 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.programs.run import load, run
-from bayesdp.programs.run.noise import NoiseCalibration
-from bayesdp.programs.run.private import MOST, MOST_PRIVATE_ROWS, PrivateValue, PrivateValues
-from bayesdp.programs.run.public import PublicValues
-from bayesdp.programs.run.steps import fits, in_steps
+from bayesdp.programs.run.draws.noise import NoiseCalibration
+from bayesdp.programs.run.values.grid_steps import fits, in_steps
+from bayesdp.programs.run.values.private import MOST, MOST_PRIVATE_ROWS, PrivateValue, PrivateValues
+from bayesdp.programs.run.values.public import PublicValues
 from tests.programs.run.helpers import Noted, accepted, run_on, seen
 
 SUM = """

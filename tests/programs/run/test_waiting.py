@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from bayesdp.programs.run.waiting import waiting
+from bayesdp.programs.run.machine.terminal_sign import waiting
 
 
 class _Terminal(io.StringIO):

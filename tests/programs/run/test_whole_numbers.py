@@ -7,11 +7,11 @@ from fractions import Fraction as F
 import pytest
 
 from bayesdp.programs.check.noise import gaussian_delta
-from bayesdp.programs.run.gaussian import law_of
-from bayesdp.programs.run.public import PublicValues
-from bayesdp.programs.run.table import load
+from bayesdp.programs.run.draws.gaussian import law_of
+from bayesdp.programs.run.tables.loading import load
+from bayesdp.programs.run.values.public import PublicValues
 from bayesdp.programs.source import ProgramError
-from bayesdp.programs.whole import is_whole, whole_names
+from bayesdp.programs.whole_numbers import is_whole, whole_names
 from tests.programs.run.helpers import Noted, accepted, done, run_on
 
 RECORD = """

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bayesdp.accounting.approximate import (
+from bayesdp.accounting.delta_composition import (
     Approximate,
     ConvertedCurve,
     advanced,

@@ -36,7 +36,7 @@ from bayesdp.programs.check.explain import Explanations
 from bayesdp.programs.check.refine import Refinements
 from bayesdp.programs.check.refusals import Rejected, Stopped, Undecided
 from bayesdp.programs.ir import Branch, Command, Derive, Expr, Release, plain
-from bayesdp.programs.words import distinct_decimals
+from bayesdp.programs.number_text import distinct_decimals
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.program_steps import Node, SequenceNode
 

@@ -11,7 +11,7 @@ from bayesdp.kernel.programs.ranges import AdjacencyContext, folded
 from bayesdp.kernel.programs.reading import Node, Parts, Release, pieces
 from bayesdp.kernel.programs.refusals import RefusedError, UnprovedError
 from bayesdp.programs.check.refusals import Rejected, Stopped, Undecided
-from bayesdp.programs.words import decimal
+from bayesdp.programs.number_text import decimal
 
 Message = tuple[str, str, str]
 """The public code of the refusal, the message and the remedy."""

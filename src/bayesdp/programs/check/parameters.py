@@ -10,7 +10,7 @@ from fractions import Fraction
 from bayesdp.kernel.programs.ranges import AdjacencyContext, Range
 from bayesdp.programs.check.refusals import Rejected
 from bayesdp.programs.ir import Expr
-from bayesdp.programs.words import decimal
+from bayesdp.programs.number_text import decimal
 from bayesdp.statements.program_models import ABOVE, ANYWHERE, AT_LEAST, LIKELIHOODS, PRIORS
 
 NAMES = {

@@ -22,7 +22,7 @@ from bayesdp.programs.check.refusals import Rejected, Undecided
 from bayesdp.programs.check.sizes import some_size
 from bayesdp.programs.check.solvers import KNOWN, ask
 from bayesdp.programs.ir import Expr, names_of, nodes
-from bayesdp.programs.words import formula
+from bayesdp.programs.number_text import formula
 
 
 class Refinements:

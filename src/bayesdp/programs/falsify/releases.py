@@ -14,7 +14,7 @@ from itertools import product
 from math import inf, log, pi
 from typing import Any
 
-from bayesdp.programs.falsify import laws
+from bayesdp.programs.falsify import losses
 from bayesdp.programs.falsify.findings import CheckedObligation
 from bayesdp.programs.falsify.posteriors import (
     ConjugatePosterior,
@@ -31,7 +31,7 @@ from bayesdp.programs.falsify.values import Evaluator, as_fraction
 from bayesdp.programs.falsify.witnesses import Database, Neighbours, evenly
 from bayesdp.programs.ir import Expr, Release, expression
 
-Seen = tuple[list[CheckedObligation], laws.Loss]
+Seen = tuple[list[CheckedObligation], losses.Loss]
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _laplace(trial: Trial, pair: Neighbours) -> Seen:
     shifts = _shifts(trial, pair)
     moved = sum((abs(shift) for shift in shifts), Fraction(0))
     findings = [trial.obliged("sensitivity", moved, trial.claimed), *_lipschitz(trial, pair, moved)]
-    return findings, laws.laplace(
+    return findings, losses.laplace(
         [float(shift) for shift in shifts], float(trial.scale / trial.epsilon)
     )
 
@@ -123,9 +123,9 @@ def _gaussian(trial: Trial, pair: Neighbours) -> Seen:
     whole = len(_shifts(trial, pair)) == 1 and squared.denominator == 1
     if asserted and whole and squared and sigma < 200:
         shift = round(float(squared) ** 0.5)
-        true = laws.discrete_delta(sigma, shift, float(trial.epsilon))
+        true = losses.discrete_delta(sigma, shift, float(trial.epsilon))
         findings.append(trial.obliged("noise", true, Fraction(trial.node["delta"])))
-    return findings, laws.gaussian(float(squared), sigma)
+    return findings, losses.gaussian(float(squared), sigma)
 
 
 def _sigma(trial: Trial) -> float:
@@ -134,7 +134,7 @@ def _sigma(trial: Trial) -> float:
     if not trial.claimed:
         return 0.0
     moved = float(trial.claimed) ** 0.5
-    return laws.calibrated(float(trial.epsilon), float(Fraction(trial.node["delta"])), moved)
+    return losses.calibrated(float(trial.epsilon), float(Fraction(trial.node["delta"])), moved)
 
 
 # -- scores --------------------------------------------------------------------------------------
@@ -192,13 +192,15 @@ def _exponential(trial: Trial, pair: Neighbours) -> Seen:
         far = distance_at_least(here, there)
         findings = [trial.obliged("distance", far, trial.claimed)]
         if not scale:
-            return findings, laws.TOLD_APART if far else laws.NOTHING
+            return findings, losses.TOLD_APART if far else losses.NOTHING
         options = trial.kept((-1,), lambda _: [floats(c) for c in candidates(offered, trial.at)])
 
         def law(key: Database) -> tuple[float, ...]:
             return _nearest(options, floats(trial.cached[key[1:]]), scale)
 
-        return findings, laws.channel(*(trial.kept((-3, *d), law) for d in (pair.left, pair.right)))
+        return findings, losses.channel(
+            *(trial.kept((-3, *d), law) for d in (pair.left, pair.right))
+        )
     here, there = (
         trial.kept(database, lambda rows: _scores(trial, rows))
         for database in (pair.left, pair.right)
@@ -206,15 +208,15 @@ def _exponential(trial: Trial, pair: Neighbours) -> Seen:
     moved = max(abs(a - b) for a, b in zip(here, there, strict=True))
     findings = [trial.obliged("sensitivity", moved, trial.claimed)]
     if not scale:
-        return findings, laws.NOTHING if not moved else laws.TOLD_APART
+        return findings, losses.NOTHING if not moved else losses.TOLD_APART
     weights = ([float(score) / scale for score in scores] for scores in (here, there))
-    return findings, laws.channel(*(laws.softmax(scaled) for scaled in weights))
+    return findings, losses.channel(*(losses.softmax(scaled) for scaled in weights))
 
 
 def _nearest(
     options: Sequence[RoundedPosterior], to: RoundedPosterior, scale: float
 ) -> tuple[float, ...]:
-    return laws.softmax([-hellinger(option, to) / scale for option in options])
+    return losses.softmax([-hellinger(option, to) / scale for option in options])
 
 
 def _scores(trial: Trial, database: Database) -> list[Fraction]:
@@ -232,7 +234,7 @@ def _scores(trial: Trial, database: Database) -> list[Fraction]:
 # -- answers of single records ---------------------------------------------------------------------
 
 
-def _answers(trial: Trial, pair: Neighbours, law: Callable[[int], list[float]]) -> laws.Loss:
+def _answers(trial: Trial, pair: Neighbours, law: Callable[[int], list[float]]) -> losses.Loss:
     data = trial.release.args[0]
     there = pair.there
     kept = [
@@ -240,10 +242,10 @@ def _answers(trial: Trial, pair: Neighbours, law: Callable[[int], list[float]]) 
         for place in (pair.here, there)
     ]
     if kept[0] != kept[1]:
-        return laws.TOLD_APART  # another number of answers
+        return losses.TOLD_APART  # another number of answers
     if not kept[0] or there is None:
-        return laws.NOTHING
-    return laws.channel(law(pair.here), law(there))
+        return losses.NOTHING
+    return losses.channel(law(pair.here), law(there))
 
 
 def _randomized_response(trial: Trial, pair: Neighbours) -> Seen:
@@ -255,7 +257,7 @@ def _randomized_response(trial: Trial, pair: Neighbours) -> Seen:
     if seen[0] == seen[1]:
         return [], _answers(trial, pair, lambda _: [0.0])
     # Two answers, the own one exp(epsilon) as likely as any other: more labels add equal ones.
-    laws_of = {0: laws.softmax([epsilon, 0.0]), 1: laws.softmax([0.0, epsilon])}
+    laws_of = {0: losses.softmax([epsilon, 0.0]), 1: losses.softmax([0.0, epsilon])}
     loss = _answers(trial, pair, lambda place: list(laws_of[0 if place == pair.here else 1]))
     return [trial.obliged("answer", loss.pure, trial.epsilon)], loss
 
@@ -278,7 +280,7 @@ def _per_record(trial: Trial, pair: Neighbours) -> Seen:
     scale = float(2 * width / trial.epsilon)
 
     def law(place: int) -> list[float]:
-        return list(laws.softmax([float(s) / scale if scale else 0.0 for s in scores(place)]))
+        return list(losses.softmax([float(s) / scale if scale else 0.0 for s in scores(place)]))
 
     return findings, _answers(trial, pair, law)
 
@@ -300,10 +302,12 @@ def _posterior_sample(trial: Trial, pair: Neighbours) -> Seen:
     prior = prior_of(model.args[2], trial.at)
     weights = [log_density(str(model.args[2].data[0]), prior, theta) for theta in grid]
     log_laws = [
-        laws.softmax([w + power * total for w, total in zip(weights, ll, strict=True) if w > -inf])
+        losses.softmax(
+            [w + power * total for w, total in zip(weights, ll, strict=True) if w > -inf]
+        )
         for ll in held
     ]
-    return [trial.obliged("sensitivity", moved, trial.claimed)], laws.channel(*log_laws)
+    return [trial.obliged("sensitivity", moved, trial.claimed)], losses.channel(*log_laws)
 
 
 def _log_likelihoods(
@@ -347,13 +351,13 @@ def _above_threshold(trial: Trial, pair: Neighbours) -> Seen:
     findings = [trial.obliged("sensitivity", moved, trial.claimed)]
     scale = float(trial.scale / trial.epsilon)
     if not scale:
-        return findings, laws.NOTHING if not moved else laws.TOLD_APART
+        return findings, losses.NOTHING if not moved else losses.TOLD_APART
     (limit,) = trial.at.numbers(threshold, ())
     log_laws = (
         first_above([float(query - limit) for query in queries], 2.5 * scale, 10 / 3 * scale)
         for queries in (here, there)
     )
-    return findings, laws.channel(*log_laws)
+    return findings, losses.channel(*log_laws)
 
 
 _COMPARE: Mapping[str, Callable[[Trial, Neighbours], Seen]] = {

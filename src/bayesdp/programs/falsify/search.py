@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from bayesdp.programs.falsify import laws
+from bayesdp.programs.falsify import losses
 from bayesdp.programs.falsify.findings import CheckedObligation, Findings
 from bayesdp.programs.falsify.paths import Path, paths
 from bayesdp.programs.falsify.releases import Trial
@@ -140,11 +140,11 @@ class _Search:
         public = self._public(path)
         # Public sums are additive too: whether they differ is up to the records that differ.
         alike = all(_independent_of_others(trial.release) for trial in trials)
-        worst: tuple[float, laws.Loss, Neighbours] | None = None
+        worst: tuple[float, losses.Loss, Neighbours] | None = None
         epsilon, delta = self.verdict.dp_epsilon, self.verdict.dp_delta
         for pair in self._pairs(size, entering=self.add_remove, alike=alike):
-            losses = [self._compared(trial, pair, path) for trial in trials]
-            total = laws.together([loss for loss in losses if loss is not None])
+            compared = [self._compared(trial, pair, path) for trial in trials]
+            total = losses.together([loss for loss in compared if loss is not None])
             self._same(public, trials, pair, path)
             score = total.pure if not delta else total.squared**0.5 + total.forward
             if worst is None or score > worst[0]:
@@ -155,7 +155,7 @@ class _Search:
         true = total.epsilon(float(delta))
         self._see(CheckedObligation("law", "", true, epsilon), pair, path)
 
-    def _compared(self, trial: Trial, pair: Neighbours, path: Path) -> laws.Loss | None:
+    def _compared(self, trial: Trial, pair: Neighbours, path: Path) -> losses.Loss | None:
         try:
             findings, loss = trial.compare(pair)
         except Opaque:

@@ -1,33 +1,33 @@
 """Running a checked program: the interpreter, its noise, exact inference, and results.
 
-`run` is the whole way: check, debit, run once, store.
+Check, debit, run once, store. Each of the rooms imports those before it:
 
-* Before the debit: `readiness`, `table` (`columns` as the program's record declares them),
-  `persons` (records of several rows).
-* The interpreter: `machine`, with `public` and `private` values (in `steps`), `rows`, `folds`,
-  `transitions` and `sizes`.
-* Noise: `noise`, `gaussian`, `choose` (exponential mechanism, answers of records), `thresholds`,
-  `distances`; `spends` is what the ledger keeps.
-* Inference: `observed` into `posteriors`, `latent`, `private_totals`, `regression`, `quadrature`
-  and `interpolated`; `generalized` (logistic and Poisson regressions, by an `ensemble` of
-  walkers), `times` and `mixtures` (with `events`), `spreads` (of normal records), `shares` (with
-  exposures), `pooled` (groups), `chains`, `finite` (hypotheses) and `perturbed` (answers of
-  records, whose law is from `channels`); `diagnostics`; `laws` of released numbers, and draws.
-* Results: `result`, `distributions` (each with a `law`), `spread`, `divergences`, `figures`.
-* The way through the ledger: `session`. A sign at the terminal meanwhile: `waiting`.
+* `results`: distributions, and what a program returns.
+* `tables`: from a table to columns and rows.
+* `numerics`: sums, integrals and draws, which posteriors are computed with.
+* `values`: public and private values, exact.
+* `posteriors`: one file a model.
+* `draws`: noise, choices, and answers of records.
+* `machine`: the interpreter, and the way through readiness, ledger and run.
 """
 
 from __future__ import annotations
 
-from bayesdp.programs.run.columns import Rows
-from bayesdp.programs.run.distributions import Density, Distribution, Joint, Mixture, Samples
-from bayesdp.programs.run.machine import Machine
-from bayesdp.programs.run.noise import OpenDP, Samplers
-from bayesdp.programs.run.readiness import prepared
-from bayesdp.programs.run.result import ProgramResult
-from bayesdp.programs.run.session import run
-from bayesdp.programs.run.spends import spends_of
-from bayesdp.programs.run.table import inspect_table, load
+from bayesdp.programs.run.draws.noise import OpenDP, Samplers
+from bayesdp.programs.run.machine.machine import Machine
+from bayesdp.programs.run.machine.readiness import prepared
+from bayesdp.programs.run.machine.session import run
+from bayesdp.programs.run.machine.spends import spends_of
+from bayesdp.programs.run.results.distributions import (
+    Density,
+    Distribution,
+    Joint,
+    Mixture,
+    Samples,
+)
+from bayesdp.programs.run.results.program_result import ProgramResult
+from bayesdp.programs.run.tables.columns import Rows
+from bayesdp.programs.run.tables.loading import inspect_table, load
 
 __all__ = [
     "Density",

@@ -1,17 +1,18 @@
 """The front end: program files are parsed, typed and lowered; never imported, never executed.
 
-* A file: `module` reads it, `syntax` is the whitelist, `signature` and `annotations` its types,
-  `lower` makes the representation, `diagnostics` say what is wrong and where.
-* The table of the language is `handlers`; each handler is given a `context` with a `scope` of
-  `values`.
-* Statements and expressions: `statements`, `loops`, `stops`, `branches` (with `conditions` and
-  `joins`), `access`, `literals`, `arithmetic`, `generators`, `helpers`, `calls` (with `arguments`).
-* Functions: `rows`, `aggregates`, `transitions`, `clipping`, `functions`, `categories`; `releases`,
-  `choices` (of `labels`), `candidates` and `thresholds`; `models` (with `standard` ones; of `noisy`
-  sums too; `dependence`) with `likelihoods`, `families` (rows and statistics), `regressions`,
-  `pooling`, `hypotheses` and `finite` (models of them), `perturbed` (answers) and `bounded`;
-  `after`, `laws` and `summaries` (posteriors); `results`. How large values grow: `sizes`.
-  Dictionaries: `tables`. Records of several rows: `persons`, in a `grouping`.
+Each of the rooms imports those before it:
+
+* `syntax`: a file's text, its types and constants; what is wrong and where.
+* `drafts`: a program under construction, and what its names stand for.
+* `records`: rows, columns, and persons of several rows.
+* `expressions`: arithmetic, conditions, generators, functions.
+* `models`: priors, likelihoods, and what they observe.
+* `posteriors`: what follows a release, and numbers about it.
+* `releases`: noise, choices, thresholds.
+* `statements`: assignments, loops, branches, and what a program returns.
+
+Above them `access` and `calls` give names, attributes, entries and calls to what they are about;
+`handlers` is the table of the language, and `lower` makes the representation.
 
 Every function here raises `ProgramError` for what the language refuses, with the place and, where
 there is a remedy, what would be accepted. Their docstrings don't repeat that.
@@ -25,10 +26,10 @@ from fractions import Fraction
 
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.programs.ir import Program
-from bayesdp.programs.source.diagnostics import CODES, Diagnostic, ProgramError
-from bayesdp.programs.source.literals import MOST_DIGITS, Literal
 from bayesdp.programs.source.lower import lower
-from bayesdp.programs.source.module import SourceFile, read_file, read_text
+from bayesdp.programs.source.syntax.diagnostics import CODES, Diagnostic, ProgramError
+from bayesdp.programs.source.syntax.literals import MOST_DIGITS, Literal
+from bayesdp.programs.source.syntax.source_file import SourceFile, read_file, read_text
 
 __all__ = [
     "CODES",

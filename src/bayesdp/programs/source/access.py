@@ -7,16 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from bayesdp.programs.ir import Expr
-from bayesdp.programs.source.context import Context
-from bayesdp.programs.source.diagnostics import place, refuse, written
-from bayesdp.programs.source.finite import entry_of, is_finite
-from bayesdp.programs.source.laws import law_of
-from bayesdp.programs.source.literals import number
-from bayesdp.programs.source.persons import column_of_chosen
-from bayesdp.programs.source.rows import column_of, size_of
-from bayesdp.programs.source.summaries import is_summary, number_about
-from bayesdp.programs.source.tables import entry_for
-from bayesdp.programs.source.values import (
+from bayesdp.programs.source.drafts.context import Context
+from bayesdp.programs.source.drafts.values import (
     Data,
     Dictionary,
     Items,
@@ -30,6 +22,14 @@ from bayesdp.programs.source.values import (
     static,
     static_of,
 )
+from bayesdp.programs.source.expressions.dictionaries import entry_for
+from bayesdp.programs.source.posteriors.distributions import law_of
+from bayesdp.programs.source.posteriors.over_hypotheses import entry_of, is_finite
+from bayesdp.programs.source.posteriors.summaries import is_summary, number_about
+from bayesdp.programs.source.records.persons import column_of_chosen
+from bayesdp.programs.source.records.rows import column_of, size_of
+from bayesdp.programs.source.syntax.diagnostics import place, refuse, written
+from bayesdp.programs.source.syntax.literals import number
 
 RESULT = "Return it as it is: the result has its mean, sd, interval and samples."
 ATTRIBUTES = "Attributes are the columns of a row (row.height) and a database's size (db.size)."

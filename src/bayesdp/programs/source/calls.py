@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from bayesdp.programs.source.context import Context
-from bayesdp.programs.source.diagnostics import refuse, written
-from bayesdp.programs.source.finite import is_finite, view_of
-from bayesdp.programs.source.helpers import inlined
-from bayesdp.programs.source.laws import drawn, law_of
-from bayesdp.programs.source.persons import first_or_last
-from bayesdp.programs.source.summaries import METHODS, NUMBERS, called_number, is_summary
-from bayesdp.programs.source.tables import VIEWS, viewed
-from bayesdp.programs.source.values import (
+from bayesdp.programs.source.drafts.context import Context
+from bayesdp.programs.source.drafts.values import (
     Dictionary,
     LoweredValue,
     ModelObject,
@@ -20,6 +13,13 @@ from bayesdp.programs.source.values import (
     PersonVariable,
     described,
 )
+from bayesdp.programs.source.expressions.dictionaries import VIEWS, viewed
+from bayesdp.programs.source.expressions.helpers import inlined
+from bayesdp.programs.source.posteriors.distributions import drawn, law_of
+from bayesdp.programs.source.posteriors.over_hypotheses import is_finite, view_of
+from bayesdp.programs.source.posteriors.summaries import METHODS, NUMBERS, called_number, is_summary
+from bayesdp.programs.source.records.persons import first_or_last
+from bayesdp.programs.source.syntax.diagnostics import refuse, written
 
 
 def call(node: ast.Call, context: Context) -> LoweredValue:

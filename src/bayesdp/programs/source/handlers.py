@@ -8,36 +8,25 @@ from __future__ import annotations
 
 import ast
 
-from bayesdp.programs.source import (
-    access,
-    after,
+from bayesdp.programs.source import access, calls
+from bayesdp.programs.source.drafts.context import Handlers
+from bayesdp.programs.source.expressions import (
     aggregates,
     arithmetic,
-    branches,
-    calls,
-    candidates,
     categories,
-    choices,
     clipping,
     conditions,
+    dictionaries,
     functions,
     generators,
-    hypotheses,
-    laws,
-    likelihoods,
-    loops,
-    models,
-    persons,
-    pooling,
-    releases,
-    standard,
-    statements,
-    stops,
-    tables,
-    thresholds,
+    sequences,
     transitions,
 )
-from bayesdp.programs.source.context import Handlers
+from bayesdp.programs.source.models import hypotheses, likelihoods, models, pooling, standard
+from bayesdp.programs.source.posteriors import distributions, inference
+from bayesdp.programs.source.records import persons
+from bayesdp.programs.source.releases import candidates, choices, noise, thresholds
+from bayesdp.programs.source.statements import assignments, branches, loops
 
 HANDLERS = Handlers(
     expressions={
@@ -45,7 +34,7 @@ HANDLERS = Handlers(
         ast.Name: access.name,
         ast.Tuple: access.tuple_or_list,
         ast.List: access.tuple_or_list,
-        ast.Dict: tables.dictionary,
+        ast.Dict: dictionaries.dictionary,
         ast.Attribute: access.attribute,
         ast.Subscript: access.entry,
         ast.Lambda: access.misplaced_lambda,
@@ -59,14 +48,14 @@ HANDLERS = Handlers(
         ast.Call: calls.call,
     },
     statements={
-        ast.Assign: statements.assignment,
-        ast.AnnAssign: statements.annotated,
-        ast.AugAssign: statements.augmented,
-        ast.Expr: statements.expression,
-        ast.Return: statements.early_return,
-        ast.Pass: statements.nothing,
-        ast.For: stops.stopping_loop,
-        ast.Break: stops.misplaced_break,
+        ast.Assign: assignments.assignment,
+        ast.AnnAssign: assignments.annotated,
+        ast.AugAssign: assignments.augmented,
+        ast.Expr: assignments.expression,
+        ast.Return: assignments.early_return,
+        ast.Pass: assignments.nothing,
+        ast.For: loops.stopping_loop,
+        ast.Break: loops.misplaced_break,
         ast.If: branches.condition,
     },
     calls={
@@ -94,11 +83,11 @@ HANDLERS = Handlers(
         "round": functions.call_round,
         "onehot": categories.call_onehot,
         "cross": categories.call_cross,
-        "range": loops.call_range,
-        "zip": loops.call_zip,
-        "enumerate": loops.call_zip,
-        "tuple": loops.call_tuple,
-        "list": loops.call_tuple,
+        "range": sequences.call_range,
+        "zip": sequences.call_zip,
+        "enumerate": sequences.call_zip,
+        "tuple": sequences.call_tuple,
+        "list": sequences.call_tuple,
         # models
         "bernoulli": standard.call_bernoulli,
         "categorical": standard.call_categorical,
@@ -124,9 +113,9 @@ HANDLERS = Handlers(
         "statistics": models.call_statistics,
         "parameters": models.call_parameters,
         # releases, and what they choose among
-        "laplace": releases.call_laplace,
-        "gaussian": releases.call_gaussian,
-        "randomized_response": releases.call_randomized_response,
+        "laplace": noise.call_laplace,
+        "gaussian": noise.call_gaussian,
+        "randomized_response": noise.call_randomized_response,
         "exponential": choices.call_exponential,
         "per_record_exponential": choices.call_per_record_exponential,
         "posterior_sample": choices.call_posterior_sample,
@@ -136,10 +125,10 @@ HANDLERS = Handlers(
         "linspace": candidates.call_linspace,
         "grid_of": candidates.call_grid_of,
         # after a release
-        "plug_in": after.call_plug_in,
-        "noise_aware": after.call_noise_aware,
-        "nuts": after.call_nuts,
-        "predictive": laws.call_predictive,
-        "require": statements.call_require,
+        "plug_in": inference.call_plug_in,
+        "noise_aware": inference.call_noise_aware,
+        "nuts": inference.call_nuts,
+        "predictive": distributions.call_predictive,
+        "require": assignments.call_require,
     },
 )

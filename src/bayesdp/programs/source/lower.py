@@ -20,19 +20,19 @@ from bayesdp.programs.ir import (
     Program,
     columns_read,
 )
-from bayesdp.programs.source.annotations import read_results
-from bayesdp.programs.source.context import Context, Draft
-from bayesdp.programs.source.diagnostics import ProgramError, refuse
+from bayesdp.programs.source.drafts.context import Context, Draft
+from bayesdp.programs.source.drafts.scope import FunctionScope
+from bayesdp.programs.source.drafts.values import TRUE, Data, RecordVariable, Scalar, static
+from bayesdp.programs.source.expressions.helpers import body_value, global_names
 from bayesdp.programs.source.handlers import HANDLERS
-from bayesdp.programs.source.helpers import body_value, global_names
-from bayesdp.programs.source.literals import Literal
-from bayesdp.programs.source.module import SourceFile
-from bayesdp.programs.source.persons import grouping_of
-from bayesdp.programs.source.results import returns
-from bayesdp.programs.source.scope import FunctionScope
-from bayesdp.programs.source.signature import database_of, parameters_of
-from bayesdp.programs.source.syntax import check_syntax
-from bayesdp.programs.source.values import TRUE, Data, RecordVariable, Scalar, static
+from bayesdp.programs.source.records.persons import grouping_of
+from bayesdp.programs.source.statements.results import returns
+from bayesdp.programs.source.syntax.annotations import read_results
+from bayesdp.programs.source.syntax.diagnostics import ProgramError, refuse
+from bayesdp.programs.source.syntax.literals import Literal
+from bayesdp.programs.source.syntax.signature import database_of, parameters_of
+from bayesdp.programs.source.syntax.source_file import SourceFile
+from bayesdp.programs.source.syntax.whitelist import check_syntax
 
 
 def lower(

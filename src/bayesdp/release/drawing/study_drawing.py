@@ -37,7 +37,7 @@ from bayesdp.statements.columns import CellKey
 from bayesdp.tables.sums import Total, Totals
 
 if TYPE_CHECKING:
-    from bayesdp.programs.run.columns import Rows
+    from bayesdp.programs.run.tables.columns import Rows
 
 
 @dataclass(frozen=True, repr=False)

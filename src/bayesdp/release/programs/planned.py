@@ -245,10 +245,10 @@ def _judged(
     `n` the study's, `inflation` what its population does to posteriors.
     """
     from bayesdp.programs.certificate import derivation_of
-    from bayesdp.programs.run.readiness import prepared
+    from bayesdp.programs.checked_files import refused, verdict_in
+    from bayesdp.programs.run.machine.readiness import prepared
     from bayesdp.programs.source import core_of, read_text
-    from bayesdp.programs.source.diagnostics import ProgramError
-    from bayesdp.programs.verdicts import refused, verdict_in
+    from bayesdp.programs.source.syntax.diagnostics import ProgramError
 
     given = dict(parameters)
     try:
@@ -297,7 +297,7 @@ def _spends(
     verdict = judged.verdict
     rhos: dict[str, Fraction] = {}
     if verdict.dp_delta > 0:
-        from bayesdp.programs.run.spends import gaussian_costs
+        from bayesdp.programs.run.machine.spends import gaussian_costs
 
         rhos = gaussian_costs(judged.core, verdict, verdict.n, key)
     pure, rho = verdict.dp_epsilon, Fraction(0)

@@ -20,7 +20,7 @@ from bayesdp.tables.structure import Structure
 
 if TYPE_CHECKING:
     from bayesdp.programs.ir import Program
-    from bayesdp.programs.run.columns import Rows
+    from bayesdp.programs.run.tables.columns import Rows
 
 CHAIN_FAMILY = "chain"
 _WANTED: dict[str, Wanted] = {"bool": "truth", "int": "number", "real": "number"}
@@ -45,8 +45,8 @@ def program_rows(
     Raises `TableMismatchError` where a cell is not as declared (in the same words for every cell),
     and `InputError` for what is refused because of the number of records.
     """
-    from bayesdp.programs.run.readiness import ready
-    from bayesdp.programs.run.table import load
+    from bayesdp.programs.run.machine.readiness import ready
+    from bayesdp.programs.run.tables.loading import load
 
     core = narrowed(program)
     cells = _cells(program, table, columns, records)
@@ -68,7 +68,7 @@ def program_findings(
 
     `records` says which rows of a record count. Private: for the curator only.
     """
-    from bayesdp.programs.run.table import inspect_table
+    from bayesdp.programs.run.tables.loading import inspect_table
 
     mismatches = inspect_table(narrowed(program), _cells(program, table, columns, records))
     name = program.spec.name
@@ -103,7 +103,7 @@ class ProgramRun:
 
     def so_far(self, failure: str) -> ProgramAnswer:
         """What was released until now, as an answer whose last output says what failed."""
-        from bayesdp.programs.run.result import shown
+        from bayesdp.programs.run.results.program_result import shown
 
         released = {name: shown(value) for name, value in self.machine.released.items()}
         return replace(
@@ -120,7 +120,7 @@ class ProgramRun:
 
     def done(self) -> ProgramAnswer:
         """The program's answer."""
-        from bayesdp.programs.run.spread import spreads
+        from bayesdp.programs.run.values.returned_noise import spreads
 
         machine = self.machine
         done = machine.run()

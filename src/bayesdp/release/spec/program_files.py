@@ -37,7 +37,7 @@ def named(raw: object) -> object:
 
     Raises `InputError` for a program that was typed at a prompt and so has no file.
     """
-    from bayesdp.programs.surface import ProgramSource
+    from bayesdp.programs.language_objects import ProgramSource
 
     program = raw.get("program") if isinstance(raw, Mapping) else None
     if not isinstance(raw, Mapping) or not isinstance(program, ProgramSource):

@@ -10,8 +10,8 @@ import pytest
 import bayesdp as bdp
 from bayesdp.errors import InputError, Refusal
 from bayesdp.notions import ApproxDP, Cost
+from bayesdp.programs import ProgramSource
 from bayesdp.programs.check.checker import check
-from bayesdp.programs.language_objects import ProgramSource
 from bayesdp.programs.run.machine.spends import spends_of
 from bayesdp.theorems import ApproximateReport, LeakageReport, Question, approximate
 from tests.programs.run.helpers import IMPORTS

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from bayesdp.errors import InputError
+from bayesdp.programs import ProgramSource
 from bayesdp.programs.check.checker import ProgramVerdict
 from bayesdp.programs.checked_files import refused, verdict_in
 from bayesdp.programs.ir import Branch, Derive, Expr, Release
-from bayesdp.programs.language_objects import ProgramSource
 from bayesdp.programs.number_text import decimal, distinct_decimals, rounded_up, suggested
 from bayesdp.programs.source import CODES, ProgramError, core_of, exact, read_text
 from bayesdp.programs.source.syntax.literals import setting

@@ -17,11 +17,11 @@ import pandas as pd
 import pytest
 
 from bayesdp.errors import InputError, TableMismatchError
+from bayesdp.programs import ProgramSource
 from bayesdp.programs.check.checker import check
 from bayesdp.programs.checked_files import verdict_in
 from bayesdp.programs.falsify import falsify
 from bayesdp.programs.ir import Program
-from bayesdp.programs.language_objects import ProgramSource
 from bayesdp.programs.run.tables.loading import inspect_table, load
 from bayesdp.programs.source import core_of, read_text
 from bayesdp.programs.verdict import ProgramVerdict

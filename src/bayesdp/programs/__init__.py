@@ -15,14 +15,21 @@ package loads no other library. Source: PrivInfer (Barthe et al., CCS 2016); the
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesdp.programs.language_names import SURFACE
 
-__all__ = ["SURFACE"]
+if TYPE_CHECKING:
+    from bayesdp.programs.language_objects import ProgramSource
+
+__all__ = ["SURFACE", "ProgramSource"]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "ProgramSource":
+        from bayesdp.programs.language_objects import ProgramSource
+
+        return ProgramSource
     if name in SURFACE:
         from bayesdp.programs.language_objects import names
 
@@ -33,4 +40,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*SURFACE, *globals()})
+    return sorted({*SURFACE, *__all__, *globals()})

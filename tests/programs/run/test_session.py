@@ -21,7 +21,7 @@ from bayesdp.errors import (
     Refusal,
     TableMismatchError,
 )
-from bayesdp.programs.language_objects import ProgramSource
+from bayesdp.programs import ProgramSource
 from bayesdp.programs.run import run, spends_of
 from bayesdp.programs.run.machine.readiness import Rehearsal
 from bayesdp.programs.run.tables.loading import load

@@ -24,6 +24,7 @@ from bayesdp.programs.run.results.distributions import (
     Joint,
     Mixture,
     Samples,
+    single,
 )
 from bayesdp.programs.run.results.program_result import ProgramResult
 from bayesdp.programs.run.tables.columns import Rows
@@ -44,5 +45,6 @@ __all__ = [
     "load",
     "prepared",
     "run",
+    "single",
     "spends_of",
 ]

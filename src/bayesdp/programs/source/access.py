@@ -26,7 +26,7 @@ from bayesdp.programs.source.expressions.dictionaries import entry_for
 from bayesdp.programs.source.posteriors.distributions import law_of
 from bayesdp.programs.source.posteriors.over_hypotheses import entry_of, is_finite
 from bayesdp.programs.source.posteriors.summaries import is_summary, number_about
-from bayesdp.programs.source.records.persons import column_of_chosen
+from bayesdp.programs.source.records.person_rows import column_of_chosen
 from bayesdp.programs.source.records.rows import column_of, size_of
 from bayesdp.programs.source.syntax.diagnostics import place, refuse, written
 from bayesdp.programs.source.syntax.literals import number

@@ -18,7 +18,7 @@ from bayesdp.programs.source.expressions.helpers import inlined
 from bayesdp.programs.source.posteriors.distributions import drawn, law_of
 from bayesdp.programs.source.posteriors.over_hypotheses import is_finite, view_of
 from bayesdp.programs.source.posteriors.summaries import METHODS, NUMBERS, called_number, is_summary
-from bayesdp.programs.source.records.persons import first_or_last
+from bayesdp.programs.source.records.person_rows import first_or_last
 from bayesdp.programs.source.syntax.diagnostics import refuse, written
 
 

@@ -24,7 +24,7 @@ from bayesdp.programs.source.expressions import (
 )
 from bayesdp.programs.source.models import hypotheses, likelihoods, models, pooling, standard
 from bayesdp.programs.source.posteriors import distributions, inference
-from bayesdp.programs.source.records import persons
+from bayesdp.programs.source.records import group_by
 from bayesdp.programs.source.releases import candidates, choices, noise, thresholds
 from bayesdp.programs.source.statements import assignments, branches, loops
 
@@ -65,7 +65,7 @@ HANDLERS = Handlers(
         "len": aggregates.call_len,
         "any": aggregates.call_any,
         "all": aggregates.call_all,
-        "group_by": persons.call_group_by,
+        "group_by": group_by.call_group_by,
         "partition": aggregates.call_partition,
         "field": aggregates.call_field,
         "fold": aggregates.call_fold,

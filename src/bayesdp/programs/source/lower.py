@@ -25,7 +25,7 @@ from bayesdp.programs.source.drafts.scope import FunctionScope
 from bayesdp.programs.source.drafts.values import TRUE, Data, RecordVariable, Scalar, static
 from bayesdp.programs.source.expressions.helpers import body_value, global_names
 from bayesdp.programs.source.handlers import HANDLERS
-from bayesdp.programs.source.records.persons import grouping_of
+from bayesdp.programs.source.records.group_by import grouping_of
 from bayesdp.programs.source.statements.results import returns
 from bayesdp.programs.source.syntax.annotations import read_results
 from bayesdp.programs.source.syntax.diagnostics import ProgramError, refuse

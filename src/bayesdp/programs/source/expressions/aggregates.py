@@ -9,7 +9,6 @@ from fractions import Fraction
 from bayesdp.programs.ir import Expr, Type
 from bayesdp.programs.source.drafts.arguments import bind, single
 from bayesdp.programs.source.drafts.context import Context
-from bayesdp.programs.source.drafts.scope import INSTEAD
 from bayesdp.programs.source.drafts.values import (
     INT,
     REAL,
@@ -33,7 +32,7 @@ from bayesdp.programs.source.drafts.values import (
 )
 from bayesdp.programs.source.expressions.arithmetic import calculated
 from bayesdp.programs.source.expressions.helpers import applied
-from bayesdp.programs.source.records.persons import folded, of_rows
+from bayesdp.programs.source.records.person_rows import folded, of_rows
 from bayesdp.programs.source.records.rows import (
     BY_A_MODEL,
     ONE,
@@ -46,6 +45,7 @@ from bayesdp.programs.source.records.rows import (
     summed,
 )
 from bayesdp.programs.source.syntax.diagnostics import ProgramError, place, refuse
+from bayesdp.programs.source.syntax.suggestions import INSTEAD
 
 MOST_LISTED = 6
 

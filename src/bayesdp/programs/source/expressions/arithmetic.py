@@ -28,7 +28,7 @@ from bayesdp.programs.source.drafts.values import (
 )
 from bayesdp.programs.source.expressions.conditions import check_truth_value
 from bayesdp.programs.source.expressions.functions import floored
-from bayesdp.programs.source.records.persons import mean_of
+from bayesdp.programs.source.records.person_rows import mean_of
 from bayesdp.programs.source.syntax.diagnostics import refuse
 from bayesdp.programs.source.syntax.literals import arithmetic
 

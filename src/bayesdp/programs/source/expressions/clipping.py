@@ -23,7 +23,7 @@ from bayesdp.programs.source.drafts.values import (
     scalar,
     whole_or_real,
 )
-from bayesdp.programs.source.records.persons import folded
+from bayesdp.programs.source.records.person_rows import folded
 from bayesdp.programs.source.syntax.diagnostics import place, refuse
 
 

@@ -21,9 +21,9 @@ from bayesdp.programs.source.drafts.values import (
 )
 from bayesdp.programs.source.expressions.conditions import truth
 from bayesdp.programs.source.expressions.sequences import assign, entries, pairs, pieces, sequence
-from bayesdp.programs.source.records.persons import mapped
 from bayesdp.programs.source.syntax.diagnostics import place, refuse
 
+PERSON_ROW_ENDED = "is one row of a person, inside its generator only."
 ROW_ENDED = "is one row, inside its generator only: no record is taken out of the data."
 
 
@@ -32,7 +32,7 @@ def generator(node: ast.GeneratorExp | ast.ListComp, context: Context) -> Lowere
     first = node.generators[0]
     over = sequence(first.iter, context)
     if isinstance(over, PersonRows):
-        return mapped(node, over, context)
+        return _mapped_person_rows(node, over, context)
     if isinstance(over, Data):
         if len(node.generators) != 1:
             raise pairs(node)
@@ -76,6 +76,32 @@ def _mapped_rows(
     if isinstance(value, Items):
         return Data(data.pieces, filtered, value)
     return Data(data.pieces, filtered, replace(row, level="row"))
+
+
+def _mapped_person_rows(
+    node: ast.GeneratorExp | ast.ListComp, over: PersonRows, context: Context
+) -> PersonRows:
+    """A generator over a person's rows, or some of them."""
+    part = node.generators[0]
+    if len(node.generators) != 1:
+        raise refuse("construct", node, "One `for` over a person's rows.", "")
+    if not isinstance(part.target, ast.Name):
+        raise refuse("construct", part.target, "A generator names one row at a time.")
+    inner = context.inside(context.scope.inside_rows({part.target.id: over.row}))
+    tests = [over.filter] if over.filter != TRUE else []
+    with context.draft.without_release(node, "A release inside a generator is not possible."):
+        for condition in part.ifs:
+            test = truth(condition, inner)
+            if test.level != "static" or not test.expr.data[0]:
+                tests.append(test.expr)
+        value = inner.value(node.elt)
+    context.scope.ended(part.target, PERSON_ROW_ENDED)
+    kept = TRUE if not tests else tests[0]
+    if len(tests) > 1:
+        kept = Expr("and", tuple(tests), (), place(node))
+    if not isinstance(value, Scalar | RecordVariable | Items):
+        raise refuse("type", node.elt, "A row's value is a number or a truth value.", "")
+    return PersonRows(kept, value)
 
 
 def _row_scope(target: ast.expr, data: Data, context: Context) -> FunctionScope:

@@ -1,4 +1,4 @@
-"""Loops: static ones are unrolled, the pieces of a partition each get their own commands."""
+"""What loops and generators go over: tuples, ranges, rows, and the pieces of a partition."""
 
 from __future__ import annotations
 
@@ -35,27 +35,6 @@ ENDED = (
     "belongs to one piece of a partition, and the loop over the pieces has ended: release inside "
     "the loop."
 )
-
-
-def loop(statement: ast.For, context: Context) -> None:
-    """A `for` statement: its body once for each entry, or for each piece."""
-    if statement.orelse:
-        raise refuse("construct", statement, "A loop has no else here.", "Write it after it.")
-    over = sequence(statement.iter, context)
-    if isinstance(over, Data | PersonRows):
-        raise refuse(
-            "private-control",
-            statement.iter,
-            "A loop over private rows would let each of them do anything.",
-            "Use sum(...), count(...) or fold(...) over a generator.",
-        )
-    if isinstance(over, Parted):
-        pieces(over, statement.target, statement, context, lambda: context.run(statement.body))
-        return
-    for entry in over:
-        context.draft.tick(statement)
-        assign(statement.target, entry, context)
-        context.run(statement.body)
 
 
 def assign(target: ast.expr, value: LoweredValue, context: Context) -> None:

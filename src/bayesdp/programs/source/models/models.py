@@ -12,7 +12,6 @@ from bayesdp.programs.source.drafts.arguments import (
     single,
 )
 from bayesdp.programs.source.drafts.context import Context
-from bayesdp.programs.source.drafts.scope import LIKELIHOODS, PRIORS
 from bayesdp.programs.source.drafts.values import (
     INT,
     REAL,
@@ -50,6 +49,7 @@ from bayesdp.programs.source.models.pooling import POOLED, pooled, sums_of_group
 from bayesdp.programs.source.models.standard import NEEDS
 from bayesdp.programs.source.records.rows import ONE, data_expr, is_public_data, row_value, summed
 from bayesdp.programs.source.syntax.diagnostics import ProgramError, place, refuse
+from bayesdp.programs.source.syntax.suggestions import LIKELIHOODS, PRIORS
 from bayesdp.statements import program_models
 
 POSTERIOR = {

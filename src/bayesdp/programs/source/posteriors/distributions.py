@@ -11,10 +11,10 @@ from fractions import Fraction
 from bayesdp.programs.ir import Constant, Derive, Expr
 from bayesdp.programs.source.drafts.arguments import bind, fixed_number, needed
 from bayesdp.programs.source.drafts.context import Context
-from bayesdp.programs.source.drafts.scope import LIKELIHOODS
 from bayesdp.programs.source.drafts.values import LoweredValue, ModelObject, constant, described
 from bayesdp.programs.source.models.models import model_object
 from bayesdp.programs.source.syntax.diagnostics import place, refuse
+from bayesdp.programs.source.syntax.suggestions import LIKELIHOODS
 from bayesdp.statements import program_models
 
 EXPECTS: dict[str, tuple[str, tuple[Constant, ...]]] = {

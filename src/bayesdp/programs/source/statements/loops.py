@@ -1,4 +1,4 @@
-"""Loops that may stop: `if test: break` on a public or released value.
+"""Loops: static ones are unrolled, and may stop: `if test: break` on a public or released value.
 
 The rest of the loop stands on the other side of the condition, with the same body in each of its
 steps: so a loop that may stop is a branch in a branch, and costs what it costs to its end.
@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from bayesdp.programs.source.drafts.context import Context
-from bayesdp.programs.source.drafts.values import LoweredValue
+from bayesdp.programs.source.drafts.values import Data, LoweredValue, Parted, PersonRows
 from bayesdp.programs.source.expressions.conditions import truth
-from bayesdp.programs.source.expressions.sequences import assign, loop, sequence
+from bayesdp.programs.source.expressions.sequences import assign, pieces, sequence
 from bayesdp.programs.source.statements.branches import branch
 from bayesdp.programs.source.syntax.diagnostics import refuse
 
@@ -26,7 +26,7 @@ def stopping_loop(statement: ast.For, context: Context) -> None:
     """A `for` statement, with or without a `break`."""
     breaks = list(_breaks(statement.body))
     if not breaks:
-        loop(statement, context)
+        _whole_loop(statement, context)
         return
     if statement.orelse:
         raise refuse("construct", statement, "A loop has no else here.", "Write it after it.")
@@ -55,6 +55,27 @@ def stopping_loop(statement: ast.For, context: Context) -> None:
             f"{IN_LOOPS}; join two conditions by `or`.",
         )
     _run(statement, stops[0], over, context)
+
+
+def _whole_loop(statement: ast.For, context: Context) -> None:
+    """A `for` statement without a `break`: its body once for each entry, or for each piece."""
+    if statement.orelse:
+        raise refuse("construct", statement, "A loop has no else here.", "Write it after it.")
+    over = sequence(statement.iter, context)
+    if isinstance(over, Data | PersonRows):
+        raise refuse(
+            "private-control",
+            statement.iter,
+            "A loop over private rows would let each of them do anything.",
+            "Use sum(...), count(...) or fold(...) over a generator.",
+        )
+    if isinstance(over, Parted):
+        pieces(over, statement.target, statement, context, lambda: context.run(statement.body))
+        return
+    for entry in over:
+        context.draft.tick(statement)
+        assign(statement.target, entry, context)
+        context.run(statement.body)
 
 
 def _breaks(statements: Sequence[ast.stmt]) -> Iterator[ast.Break]:

@@ -2,5 +2,6 @@
 
 `source_file` reads a file, `whitelist` says which constructs there are, `annotations` and
 `literals` are the types and constants in it, `signature` is what a program's function announces.
-`diagnostics` say what is wrong and where.
+`diagnostics` say what is wrong and where, `suggestions` what to write instead of names that one
+would expect to work.
 """

@@ -18,10 +18,10 @@ from unicodedata import name
 from bayesdp.errors import InputError, did_you_mean, text_of_file
 from bayesdp.programs.ir import Type, Where
 from bayesdp.programs.language_names import SURFACE
-from bayesdp.programs.source.drafts.scope import INSTEAD
 from bayesdp.programs.source.syntax.annotations import read_type, record_fields
 from bayesdp.programs.source.syntax.diagnostics import Diagnostic, ProgramError, refuse, unseen
 from bayesdp.programs.source.syntax.literals import Literal, attach, lines_of, literal
+from bayesdp.programs.source.syntax.suggestions import INSTEAD
 from bayesdp.programs.source.syntax.whitelist import check_name
 
 MOST_CHARACTERS = 200_000

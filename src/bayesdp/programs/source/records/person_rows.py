@@ -1,14 +1,8 @@
-"""Records of several rows: `group_by(visits, by="person", most=5)`, and folds of a person's rows.
-
-A fold of a person's rows, `sum(v.cost for v in p)`, becomes a column of the program's record: the
-program that is checked is one over these columns, and reads no row. So the database itself has no
-other use in such a program. Which rows are folded, and how, is known before anything is released.
-"""
+"""A person's rows, and folds of them: `sum(v.cost for v in p)`, `p.last(by="day").cost`."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from fractions import Fraction
 
 from bayesdp.kernel.arithmetic import InvalidError
@@ -20,8 +14,6 @@ from bayesdp.programs.source.drafts.grouping import RowGrouping
 from bayesdp.programs.source.drafts.values import (
     BOOL,
     TRUE,
-    Data,
-    Items,
     LoweredValue,
     PersonRows,
     PersonVariable,
@@ -29,125 +21,9 @@ from bayesdp.programs.source.drafts.values import (
     Scalar,
     static_of,
 )
-from bayesdp.programs.source.expressions.conditions import truth
+from bayesdp.programs.source.records.group_by import EACH, new_column
 from bayesdp.programs.source.records.rows import column_of
 from bayesdp.programs.source.syntax.diagnostics import ProgramError, place, refuse
-from bayesdp.programs.source.syntax.literals import Literal, literal
-from bayesdp.programs.source.syntax.source_file import SourceFile
-
-NAME = "group_by"
-WRITTEN = 'people = group_by(visits, by="person", most=5)'
-EACH = "Fold each person's rows inside a generator: (sum(v.cost for v in p) for p in people)."
-MOST_ROWS = 10_000
-"""The most rows of a person that count."""
-_ENDED = "is one row of a person, inside its generator only."
-
-
-# -- the grouping itself -----------------------------------------------------------------------
-
-
-def grouping_of(
-    source: SourceFile,
-    function: ast.FunctionDef,
-    database: str,
-    columns: tuple[tuple[str, Type], ...],
-    chosen: Mapping[str, Literal],
-) -> RowGrouping | None:
-    """How a program groups the rows of its `database` with these `columns`; None if it doesn't.
-
-    `chosen` are its public arguments, `function` is a program of `source`.
-    """
-    if NAME not in source.surface:
-        return None
-    calls = [
-        node
-        for node in ast.walk(function)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == NAME
-    ]
-    if not calls:
-        return None
-    constants = dict(source.constants) | dict(chosen)
-    groupings = [_read(call, database, constants) for call in calls]
-    for call, grouping in zip(calls, groupings, strict=True):
-        if grouping != groupings[0]:
-            raise refuse(
-                "arguments", call, "All rows are grouped in one way.", "Group them once, by a name."
-            )
-    grouped = {id(call.args[0]) for call in calls if call.args}
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name) and node.id == database and id(node) not in grouped:
-            raise refuse(
-                "type",
-                node,
-                f"'{database}' holds several rows of a person, and is grouped here: what is "
-                "protected is a person, not a row.",
-                f"Use what {NAME} gives. " + EACH,
-            )
-    if columns[0][0] == "":
-        raise refuse("type", calls[0], "Rows that are one value name no person.", "A @record.")
-    by, most = groupings[0]
-    if any(name == by and not kind.public for name, kind in columns):
-        raise refuse(
-            "private-parameter",
-            calls[0],
-            f"'{by}' is private, and how many persons there are is public.",
-            f"Group by what tells persons apart. If '{by}' does, leave it out of the record, or "
-            f"declare {by}: Public[...].",
-        )
-    return RowGrouping(by, most, columns)
-
-
-def _read(node: ast.Call, database: str, constants: Mapping[str, Literal]) -> tuple[str, int]:
-    bound = bind(node, ["rows", "by", "most"], needed=3)
-    rows = bound.given["rows"]
-    if not (node.args and isinstance(rows, ast.Name) and rows.id == database):
-        raise refuse("arguments", rows, f"{NAME} takes the database as it is.", WRITTEN)
-    by = literal(bound.given["by"], constants)
-    most = literal(bound.given["most"], constants)
-    if not isinstance(by, str) or not by:
-        raise refuse("arguments", bound.given["by"], "by is the name of a column.", WRITTEN)
-    if not isinstance(most, Fraction) or most.denominator != 1 or not 1 <= most <= MOST_ROWS:
-        raise refuse(
-            "arguments",
-            bound.given["most"],
-            f"most is how many rows of a person count, from 1 to {MOST_ROWS}.",
-            WRITTEN,
-        )
-    return by, int(most)
-
-
-def call_group_by(node: ast.Call, context: Context) -> LoweredValue:
-    """`group_by(rows, by="person", most=5)`: the persons, each with at most so many rows."""
-    grouping = context.draft.grouping
-    if grouping is None or not _is_database(node, context):
-        raise refuse("arguments", node, f"{NAME} takes the program's database.", WRITTEN)
-    return Data((), TRUE, PersonVariable(_shared(grouping, context), grouping.rows))
-
-
-def _is_database(node: ast.Call, context: Context) -> bool:
-    given = node.args[0] if node.args else None
-    return isinstance(given, ast.Name) and given.id == context.draft.database
-
-
-def _shared(grouping: RowGrouping, context: Context) -> tuple[tuple[str, Type], ...]:
-    """The public columns of rows: all rows of a person have one value, which is the person's."""
-    columns = []
-    for name, kind in grouping.rows:
-        if kind.public:
-            fold = RowFold("same", TRUE, Expr("field", (), (name,)))
-            columns.append(_new_column(name, fold, kind, context))
-    return tuple(columns)
-
-
-def _new_column(name: str, fold: RowFold, kind: Type, context: Context) -> tuple[str, Type]:
-    grouping = context.draft.grouping
-    assert grouping is not None
-    column = grouping.column(name, fold, kind)
-    context.draft.add_column(*column)
-    return column
-
-
-# -- a person's rows ------------------------------------------------------------------------
 
 
 def of_rows(value: LoweredValue) -> LoweredValue:
@@ -155,30 +31,6 @@ def of_rows(value: LoweredValue) -> LoweredValue:
     if isinstance(value, PersonVariable):
         return PersonRows(TRUE, RecordVariable(value.rows))
     return value
-
-
-def mapped(node: ast.GeneratorExp | ast.ListComp, over: PersonRows, context: Context) -> PersonRows:
-    """A generator over a person's rows, or some of them."""
-    part = node.generators[0]
-    if len(node.generators) != 1:
-        raise refuse("construct", node, "One `for` over a person's rows.", "")
-    if not isinstance(part.target, ast.Name):
-        raise refuse("construct", part.target, "A generator names one row at a time.")
-    inner = context.inside(context.scope.inside_rows({part.target.id: over.row}))
-    tests = [over.filter] if over.filter != TRUE else []
-    with context.draft.without_release(node, "A release inside a generator is not possible."):
-        for condition in part.ifs:
-            test = truth(condition, inner)
-            if test.level != "static" or not test.expr.data[0]:
-                tests.append(test.expr)
-        value = inner.value(node.elt)
-    context.scope.ended(part.target, _ENDED)
-    kept = TRUE if not tests else tests[0]
-    if len(tests) > 1:
-        kept = Expr("and", tuple(tests), (), place(node))
-    if not isinstance(value, Scalar | RecordVariable | Items):
-        raise refuse("type", node.elt, "A row's value is a number or a truth value.", "")
-    return PersonRows(kept, value)
 
 
 def first_or_last(node: ast.Call, person: PersonVariable, op: str, context: Context) -> PersonRows:
@@ -203,9 +55,6 @@ def column_of_chosen(owner: PersonRows, name: str, node: ast.AST, context: Conte
     fold = RowFold(op, TRUE, value.expr, key)
     kind = Type(value.type.kind, value.type.low, value.type.high, value.type.labels)
     return _column(f"{op} {name}", fold, kind, node, context)
-
-
-# -- folds ------------------------------------------------------------------------------------
 
 
 def folded(
@@ -316,7 +165,7 @@ def _column(name: str, fold: RowFold, kind: Type, node: ast.AST, context: Contex
     for part in fold.parts:
         _check_own(part, node)
         _check_tests(part, node, context)
-    held, type_ = _new_column(name, fold, kind, context)
+    held, type_ = new_column(name, fold, kind, context)
     return Scalar("row", Expr("field", (), (held,), place(node)), type_)
 
 
@@ -346,16 +195,3 @@ def _no_value(node: ast.AST) -> ProgramError:
 def _named(op: str, value: Scalar) -> str:
     """A name for a column, such as `sum of cost`."""
     return f"{op} of {value.expr.data[0]}" if value.expr.op == "field" else f"{op} of rows"
-
-
-__all__ = [
-    "RowGrouping",
-    "call_group_by",
-    "column_of_chosen",
-    "first_or_last",
-    "folded",
-    "grouping_of",
-    "mapped",
-    "mean_of",
-    "of_rows",
-]

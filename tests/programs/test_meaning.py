@@ -28,7 +28,10 @@ from bayesdp.programs.ir import (
 from bayesdp.programs.source import core_of, read_text
 from tests.effort import runs
 from tests.golden.corpus import ACCEPTED, Example
-from tests.programs.as_python import FUNCTIONS, SUMMARIES, Label, Row, Rows, Vec, run
+from tests.programs.as_python import run
+from tests.programs.as_python_functions import FUNCTIONS
+from tests.programs.as_python_models import SUMMARIES
+from tests.programs.as_python_values import Label, Row, Rows, Vec
 
 SLOW = ("several_steps_unrolled",)
 

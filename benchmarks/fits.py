@@ -34,7 +34,7 @@ import numpy as np
 from bayesdp.fitting import fit_chain
 from bayesdp.fitting.counting import Chains
 from bayesdp.fitting.states import read_states
-from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.columns.declarations import parse_columns
 from bayesdp.tables.source import open_table
 
 COUNTED_LIMIT = 3.0

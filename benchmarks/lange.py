@@ -29,7 +29,7 @@ from bayesdp.calibration import largest_within
 from bayesdp.mechanisms.laplace import DiscreteLaplace
 from bayesdp.notions import Cost
 from bayesdp.populations import Population
-from bayesdp.tables.grid import Grid
+from bayesdp.tables.queries.grid import Grid
 from bayesdp.theorems import Question, report
 
 TARGETS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)

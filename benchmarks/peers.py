@@ -391,7 +391,7 @@ def draws(query: dict[str, Any], folder: str) -> Callable[[], Answer]:
     """The release's own noise on the release's own integers, without its debit."""
     from bayesdp.release.drawing.study_drawing import noisy
     from bayesdp.tables.source import open_table
-    from bayesdp.tables.sums import run
+    from bayesdp.tables.sums.scan import run
 
     plan = study(query, folder).check().plan
     asked = [planned.table_query() for planned in plan.queries]

@@ -115,7 +115,7 @@ def releases(path: Path, rows: int) -> Iterator[Row]:
 def pass_over(path: Path, rows: int) -> Callable[[], object]:
     """The one pass over the table that three queries need, with all checks of cells."""
     from bayesdp.tables.source import open_table
-    from bayesdp.tables.sums import run
+    from bayesdp.tables.sums.scan import run
 
     plan = ten_queries(path, rows, clusters=False, number=3).check().plan
     queries = [query.table_query() for query in plan.queries]
@@ -148,7 +148,7 @@ def on_spark(path: Path, rows: int) -> Iterator[Row]:
     from pyspark.sql import SparkSession
 
     from bayesdp.tables.source import open_table
-    from bayesdp.tables.sums import run
+    from bayesdp.tables.sums.scan import run
 
     plan = ten_queries(path, rows, clusters=False, number=3).check().plan
     queries = [query.table_query() for query in plan.queries]

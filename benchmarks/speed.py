@@ -251,7 +251,7 @@ def release(rows: int) -> Iterator[Row]:
 def require_same(answer: list[tuple[Any, ...]], path: Path, plan: Any) -> None:
     """Both sides compute the same integers, or there is nothing to compare."""
     from bayesdp.tables.source import open_table
-    from bayesdp.tables.sums import run
+    from bayesdp.tables.sums.scan import run
 
     queries = [query.table_query() for query in plan.queries]
     totals = run(open_table(str(path)), plan.study.columns, queries)

@@ -10,7 +10,7 @@ import pytest
 from bayesdp.accounting import server_addresses
 from bayesdp.errors import BayesdpError, LedgerError, TableError
 from bayesdp.server_urls import parse_server
-from bayesdp.tables import postgres_urls
+from bayesdp.tables.engines import postgres_urls
 
 READERS = {
     "table": (lambda url: postgres_urls.parse(f"{url}?table=t"), TableError),

@@ -27,8 +27,8 @@ from bayesdp.release import Study
 from bayesdp.release.programs.answers import Output
 from bayesdp.report.numbers import error_up, with_error
 from bayesdp.statements.assumptions import secrets_place
-from bayesdp.tables.columns import group_keys
-from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.columns.column import group_keys
+from bayesdp.tables.columns.declarations import parse_columns
 
 
 def test_the_words_are_as_near_as_the_error_asks() -> None:

@@ -25,9 +25,9 @@ from bayesdp.mechanisms import (
 )
 from bayesdp.release import Study
 from bayesdp.release.price.noise import NOISES
-from bayesdp.tables import reading
-from bayesdp.tables.grid import Grid
-from bayesdp.tables.record_rows import RowOrder
+from bayesdp.tables.cells import reading
+from bayesdp.tables.checks.record_rows import RowOrder
+from bayesdp.tables.queries.grid import Grid
 from tests.release.test_every_kind import Seeded
 
 Document = dict[str, Any]

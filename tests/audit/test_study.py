@@ -31,7 +31,7 @@ from bayesdp.mechanisms import DiscreteGaussian
 from bayesdp.release import Study
 from bayesdp.report.audits import audit_lines, down_words
 from bayesdp.tables.source import open_table
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.scan import run
 from tests.audit.test_power import COUNT, PERSON, SUM, audited, study
 from tests.effort import runs
 from tests.release.studies import random_study

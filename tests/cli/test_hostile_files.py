@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 from bayesdp import errors
 from bayesdp.cli import app, common
 from bayesdp.populations import files
-from bayesdp.tables import parquet_files
+from bayesdp.tables.files import parquet_files
 from tests.golden.cases import PEOPLE, PEOPLE_CSV
 
 ROOT = Path(__file__).parents[2]

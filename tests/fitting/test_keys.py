@@ -18,7 +18,7 @@ from bayesdp.fitting import (
     fit_roles,
     fit_tree,
 )
-from bayesdp.tables import cells
+from bayesdp.tables.cells import stored
 
 RNG = np.random.default_rng(4)
 GROUPS = [f"g{i // 2}" for i in range(400)]
@@ -57,7 +57,7 @@ def test_spaces_around_keys(fit: Callable[[pd.DataFrame], Any]) -> None:
 
 
 def test_all_that_python_takes_for_a_space_is_one() -> None:
-    assert {c for c in map(chr, range(0x110000)) if c.isspace()} <= set(cells.SPACES)
+    assert {c for c in map(chr, range(0x110000)) if c.isspace()} <= set(stored.SPACES)
 
 
 def test_spaces_around_records_and_parents_of_a_tree() -> None:

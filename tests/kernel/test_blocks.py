@@ -16,8 +16,8 @@ from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.blocks import cell, check_block
 from bayesdp.kernel.composition import compose, spent
 from bayesdp.statements import StatementError, read_columns, read_population
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.predicates import Predicate
+from bayesdp.tables.columns.declarations import parse_columns
+from bayesdp.tables.columns.predicates import Predicate
 from tests.effort import runs
 from tests.kernel.statements import read_spend
 

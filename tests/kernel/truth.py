@@ -21,7 +21,7 @@ from bayesdp.notions import ColumnCost, Cost
 from bayesdp.populations import parse
 from bayesdp.programs import ir
 from bayesdp.programs.run.machine.spends import spends_of
-from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.columns.declarations import parse_columns
 from bayesdp.theorems import Question, report
 from bayesdp.theorems.relations.search import implied
 from bayesdp.theorems.with_delta import dp_bounds, report_with_delta

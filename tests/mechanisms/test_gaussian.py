@@ -13,7 +13,7 @@ from bayesdp.accounting.delta_composition import DiscreteGaussianEvent
 from bayesdp.errors import InputError
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from bayesdp.mechanisms.gaussian import discrete_gaussian_delta, smallest_sigma
-from bayesdp.tables.grid import Grid
+from bayesdp.tables.queries.grid import Grid
 from tests.effort import runs
 
 

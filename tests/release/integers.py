@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bayesdp.release import Study
-from bayesdp.tables.sums import Totals, run
+from bayesdp.tables.sums.scan import Totals, run
 from bayesdp.verification import verify
 
 Integers = Callable[[Study], dict[str, Any]]

@@ -14,9 +14,9 @@ import pandas as pd
 
 from bayesdp.release.price.plan import PlannedQuery
 from bayesdp.statements.queries import column_names
-from bayesdp.tables.columns import Column
+from bayesdp.tables.columns.column import Column
 from bayesdp.tables.source import open_table
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.scan import run
 
 
 def values_of_each(

@@ -166,7 +166,7 @@ if __name__ == "__main__":
     import bayesdp.cli
     import bayesdp.release
     import bayesdp.report.html
-    import bayesdp.tables.reading
+    import bayesdp.tables.cells.reading
 
     typer.main.get_command = cache(typer.main.get_command)
     typer.main.get_command(bayesdp.cli.app)

@@ -23,7 +23,7 @@ from bayesdp.errors import InputError, TableMismatchError
 from bayesdp.release import Study
 from bayesdp.release.price.plan import make_plan, structure_of
 from bayesdp.tables.source import open_table
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.scan import run
 from bayesdp.verification import verify
 from tests.golden.cases import CHAIN, PEOPLE, PEOPLE_CSV
 from tests.kernel.mutations import sealed

@@ -13,7 +13,7 @@ from bayesdp.errors import InputError, TableMismatchError, UnsupportedError
 from bayesdp.kernel import check
 from bayesdp.release.price.plan import make_plan, structure_of
 from bayesdp.tables.source import open_table
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.scan import run
 from tests.kernel.test_forgeries import renewed
 
 HEIGHT = {"name": "height", "kind": "mean", "column": "height"}

@@ -16,9 +16,9 @@ from bayesdp.errors import InputError, TableMismatchError, UnknownNameError
 from bayesdp.release import Study
 from bayesdp.release.price.plan import PlannedQuery
 from bayesdp.report.plain import check_document
-from bayesdp.tables import sums
 from bayesdp.tables.source import open_table
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums import scan
+from bayesdp.tables.sums.scan import run
 
 Document = dict[str, Any]
 COLUMNS: Document = {
@@ -68,12 +68,12 @@ def study(folder: Path, *queries: Document, table: pd.DataFrame = TABLE, **other
 # -- what is counted -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("groups", [sums._MOST_GROUPS, 5])
+@pytest.mark.parametrize("groups", [scan._MOST_GROUPS, 5])
 def test_numbers_are_those_of_plain_loops(
     groups: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So little noise that there is none; cells are counted by groups, and by filters."""
-    monkeypatch.setattr(sums, "_MOST_GROUPS", groups)
+    monkeypatch.setattr(scan, "_MOST_GROUPS", groups)
     release = study(
         tmp_path,
         ILL,

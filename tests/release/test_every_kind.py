@@ -26,7 +26,7 @@ from bayesdp.release.drawing.study_drawing import noisy
 from bayesdp.release.price.plan import PlannedQuery
 from bayesdp.release.results.result import QuantileResult
 from bayesdp.tables.source import open_table
-from bayesdp.tables.sums import Total, run
+from bayesdp.tables.sums.scan import Total, run
 from tests.chance import Chance, discrete_laplace, within
 from tests.effort import in_full, runs
 from tests.release.many_tables import values_of_each

@@ -21,9 +21,9 @@ from bayesdp.release import Study
 from bayesdp.release.price.plan import PlannedQuery, structure_of
 from bayesdp.release.queries.found_groups import FoundGroups
 from bayesdp.release.results.found_groups import FoundResult, found_results
-from bayesdp.tables.queries import Cap
+from bayesdp.tables.queries.query import Cap
 from bayesdp.tables.source import open_table
-from bayesdp.tables.sums import Total, run
+from bayesdp.tables.sums.scan import Total, run
 from bayesdp.verification import verify
 from tests.chance import OFF, Chance, discrete_laplace, within
 from tests.effort import in_full, runs

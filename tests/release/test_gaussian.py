@@ -16,10 +16,10 @@ from bayesdp import Study, verify
 from bayesdp.accounting.composition import cost_for
 from bayesdp.certificate import Certificate
 from bayesdp.errors import BayesdpError, InputError, TableMismatchError
-from bayesdp.tables.checks import inspect
-from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.checks.findings import inspect
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.declarations import parse_columns
 from bayesdp.tables.source import open_table
-from bayesdp.tables.structure import Structure
 from tests.kernel.mutations import sealed
 
 FAMILY = [[50.0, 20.0, 20.0], [20.0, 45.0, 0.0], [20.0, 0.0, 40.0]]

@@ -18,7 +18,7 @@ from bayesdp.kernel import check
 from bayesdp.release.price.plan import make_plan, structure_of
 from bayesdp.report.explain import explain
 from bayesdp.tables.source import open_table
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.scan import run
 from tests.effort import in_full
 from tests.kernel.test_forgeries import composed, renewed
 

@@ -14,7 +14,7 @@ from bayesdp.cli import app
 from bayesdp.errors import TableError, TableMismatchError
 from bayesdp.release.drawing.study_drawing import ExactValues
 from bayesdp.release.study import Study
-from bayesdp.tables import postgres_engine
+from bayesdp.tables.engines import postgres_engine
 from tests.postgres_server import PASSWORD, Server
 
 ROWS = 60

@@ -25,7 +25,7 @@ from bayesdp.release import Study
 from bayesdp.release.drawing.study_drawing import noisy
 from bayesdp.release.price.plan import PlannedQuery
 from bayesdp.tables.source import open_table
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.scan import run
 from tests.chance import Chance
 from tests.kernel.test_forgeries import refused, renewed
 from tests.release.many_tables import values_of_each

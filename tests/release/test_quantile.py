@@ -19,7 +19,7 @@ from bayesdp.release import Study
 from bayesdp.release.price.plan import PlannedQuery
 from bayesdp.report.plain import check_document
 from bayesdp.tables.source import open_table
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.scan import run
 
 Document = dict[str, Any]
 COLUMNS: Document = {

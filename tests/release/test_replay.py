@@ -20,7 +20,7 @@ from bayesdp import Study
 from bayesdp.kernel import check, noise_steps
 from bayesdp.release.price.plan import Plan, structure_of
 from bayesdp.statements.queries import FoundGroupsQuery
-from bayesdp.tables.sums import Total, run
+from bayesdp.tables.sums.scan import Total, run
 from tests.effort import in_full, runs
 
 Row = dict[str, Any]

@@ -18,9 +18,9 @@ import pytest
 from bayesdp import Study
 from bayesdp.release.price.plan import Plan, structure_of
 from bayesdp.statements.queries import column_names
-from bayesdp.tables.columns import Column
-from bayesdp.tables.record_rows import RowOrder
-from bayesdp.tables.sums import Total, Totals, run
+from bayesdp.tables.checks.record_rows import RowOrder
+from bayesdp.tables.columns.column import Column
+from bayesdp.tables.sums.scan import Total, Totals, run
 from tests.effort import complete, in_full, runs
 from tests.release.test_replay import (
     CELLS,

@@ -21,7 +21,7 @@ from bayesdp.release.private_fits.private_fit import count_windows
 from bayesdp.report.studies import level_scope
 from bayesdp.tables.refusals import mismatch
 from bayesdp.tables.source import open_table
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.scan import run
 from tests.effort import runs
 from tests.release import program_studies
 

@@ -18,7 +18,7 @@ from bayesdp.errors import BudgetExceededError, InputError, TableError, TableMis
 from bayesdp.release import Study
 from bayesdp.release.price.plan import make_plan
 from bayesdp.release.reading.study_files import read_toml
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.scan import run
 from tests.golden.cases import PEOPLE, PEOPLE_CSV
 
 BINS = [120, 150, 180, 220]

@@ -24,7 +24,7 @@ from bayesdp.mechanisms import DiscreteLaplace
 from bayesdp.release import Study
 from bayesdp.release.price.plan import PlannedQuery
 from bayesdp.tables.source import open_table
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.scan import run
 from tests.chance import Chance
 from tests.kernel.test_forgeries import refused, renewed
 

@@ -22,7 +22,7 @@ from bayesdp.release import Study
 from bayesdp.release.price.planned_query import PlannedQuery
 from bayesdp.statements.queries import interval_of_products
 from bayesdp.tables.source import open_table
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.scan import run
 from tests.effort import runs
 from tests.kernel.test_forgeries import renewed
 

@@ -81,6 +81,13 @@ MAPPED = (
     "statements",
     "synthetic",
     "tables",
+    "tables/cells",
+    "tables/checks",
+    "tables/columns",
+    "tables/engines",
+    "tables/files",
+    "tables/queries",
+    "tables/sums",
 )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.statements import StatementError, label, read_columns
-from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.columns.declarations import parse_columns
 
 GOOD: list[dict[str, Any]] = [
     {"height": {"bounds": [120, 220], "unit": "cm", "missing": {"impute": 170}}},

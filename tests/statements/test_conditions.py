@@ -15,8 +15,8 @@ from bayesdp.kernel.blocks import truth as truth
 from bayesdp.kernel.stated import check_query, stated_columns
 from bayesdp.statements import StatementError, conditions
 from bayesdp.statements.conditions import Comparison, ConditionError, Joined, columns_of, parse
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.predicates import Predicate
+from bayesdp.tables.columns.declarations import parse_columns
+from bayesdp.tables.columns.predicates import Predicate
 from tests.kernel.statements import read_query
 
 PLAIN: dict[str, Any] = {
@@ -221,7 +221,7 @@ def test_a_comment_is_named() -> None:
 
 def test_what_columns_are_is_the_same_for_study_and_certificate() -> None:
     from bayesdp.statements.column_sets import operand
-    from bayesdp.tables.predicates import _operand
+    from bayesdp.tables.columns.predicates import _operand
 
     for name, column in STATED.items():
         assert operand(column) == _operand(TABLE[name]), name

@@ -12,13 +12,14 @@ from typing import Any
 import pyarrow as pa
 
 from bayesdp.statements.queries import interval_of_products
-from bayesdp.tables.checks import inspect
-from bayesdp.tables.columns import Column
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.grid import Grid
-from bayesdp.tables.grids import Grids
-from bayesdp.tables.predicates import Predicate
-from bayesdp.tables.queries import (
+from bayesdp.tables.checks.findings import inspect
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.column import Column
+from bayesdp.tables.columns.declarations import parse_columns
+from bayesdp.tables.columns.predicates import Predicate
+from bayesdp.tables.queries.grid import Grid
+from bayesdp.tables.queries.grids import Grids
+from bayesdp.tables.queries.query import (
     CountQuery,
     DataQuery,
     DeviationQuery,
@@ -27,8 +28,7 @@ from bayesdp.tables.queries import (
     SumQuery,
 )
 from bayesdp.tables.source import Table
-from bayesdp.tables.structure import Structure
-from bayesdp.tables.sums import _Scan
+from bayesdp.tables.sums.scan import _Scan
 
 ARROW = {
     "float8": pa.float64(),

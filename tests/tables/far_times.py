@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from bayesdp.tables.record_rows import text_of
+from bayesdp.tables.checks.record_rows import text_of
 from bayesdp.tables.source import Table
 
 DAYS = [-800_000, -719_529, -719_163, -719_162, 0, 2_932_896, 2_932_897, 10_000_000, None]

@@ -17,16 +17,16 @@ import pyarrow.parquet
 import pytest
 
 from bayesdp.errors import TableError, UnsupportedError
-from bayesdp.tables.checks import inspect
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.grid import Grid
-from bayesdp.tables.joins import joined, parse_joins
-from bayesdp.tables.predicates import Predicate
-from bayesdp.tables.queries import Cap, CountQuery, DataQuery, HistogramQuery, SumQuery
+from bayesdp.tables.cells.joins import joined, parse_joins
+from bayesdp.tables.cells.wide import melted, parse_wide
+from bayesdp.tables.checks.findings import inspect
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.declarations import parse_columns
+from bayesdp.tables.columns.predicates import Predicate
+from bayesdp.tables.queries.grid import Grid
+from bayesdp.tables.queries.query import Cap, CountQuery, DataQuery, HistogramQuery, SumQuery
 from bayesdp.tables.source import Table
-from bayesdp.tables.structure import Structure
-from bayesdp.tables.sums import _Scan, run
-from bayesdp.tables.wide import melted, parse_wide
+from bayesdp.tables.sums.scan import _Scan, run
 
 Cells = Mapping[str, tuple[str, list[Any]]]
 Both = Callable[[Cells], tuple[Table, Table]]

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pytest
 
 from bayesdp.errors import InputError, TableMismatchError
-from bayesdp.tables.checks import count_records, inspect, structure_findings
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.grid import Grid
-from bayesdp.tables.queries import CountQuery, SumQuery
+from bayesdp.tables.checks.findings import count_records, inspect, structure_findings
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.declarations import parse_columns
+from bayesdp.tables.queries.grid import Grid
+from bayesdp.tables.queries.query import CountQuery, SumQuery
 from bayesdp.tables.source import open_table
-from bayesdp.tables.structure import Structure
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.scan import run
 
 COLUMNS = {
     "x": {"bounds": [0, 10]},
@@ -209,7 +209,7 @@ def test_two_columns_of_one_role_are_refused() -> None:
 
 
 def test_a_column_compared_as_two_types_is_refused() -> None:
-    from bayesdp.tables.predicates import Predicate
+    from bayesdp.tables.columns.predicates import Predicate
 
     columns = parse_columns({"site": {"public": True}})
     plan = [

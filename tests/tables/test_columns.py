@@ -11,12 +11,12 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.statements.times import TimeStep
-from bayesdp.tables import reading
-from bayesdp.tables.checks import inspect
-from bayesdp.tables.columns import Column, group_keys
-from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.cells import reading
+from bayesdp.tables.checks.findings import inspect
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.column import Column, group_keys
+from bayesdp.tables.columns.declarations import parse_columns
 from bayesdp.tables.source import open_table
-from bayesdp.tables.structure import Structure
 
 
 def test_every_kind_is_read() -> None:

@@ -14,14 +14,14 @@ import pytest
 
 from bayesdp.errors import InputError, TableError
 from bayesdp.release.reading.study_files import parse_study
-from bayesdp.tables.checks import inspect
-from bayesdp.tables.columns import Column
-from bayesdp.tables.csv_dialect import USUAL, CsvDialect
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.reading import read
+from bayesdp.tables.cells.reading import read
+from bayesdp.tables.checks.findings import inspect
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.column import Column
+from bayesdp.tables.columns.declarations import parse_columns
+from bayesdp.tables.files.csv_dialect import USUAL, CsvDialect
 from bayesdp.tables.refusals import Finding, UnreadableCellsError
 from bayesdp.tables.source import Table, check_source, open_table
-from bayesdp.tables.structure import Structure
 
 EUROPEAN: dict[str, Any] = {
     "separator": ";",

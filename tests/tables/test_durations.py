@@ -16,11 +16,11 @@ import pytest
 from bayesdp.errors import InputError, TableError
 from bayesdp.release import Study
 from bayesdp.release.spec.study import describe_column
-from bayesdp.tables import reading
-from bayesdp.tables.checks import inspect
-from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.cells import reading
+from bayesdp.tables.checks.findings import inspect
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.declarations import parse_columns
 from bayesdp.tables.source import open_table
-from bayesdp.tables.structure import Structure
 from bayesdp.verification import verify
 
 WAIT: dict[str, Any] = {"wait": {"bounds": ["0 minutes", "120 minutes"]}}

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from bayesdp.errors import TableError, UnsupportedError
-from bayesdp.tables import excel_files
-from bayesdp.tables.checks import inspect
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.reading import read
+from bayesdp.tables.cells.reading import read
+from bayesdp.tables.checks.findings import inspect
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.declarations import parse_columns
+from bayesdp.tables.files import excel_files
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table, open_table
-from bayesdp.tables.structure import Structure
 
 openpyxl = pytest.importorskip("openpyxl", reason="pip install 'bayesdp[formats]'")
 

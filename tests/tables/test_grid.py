@@ -10,7 +10,7 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
-from bayesdp.tables.grid import ROOM, Grid, check_room
+from bayesdp.tables.queries.grid import ROOM, Grid, check_room
 from tests.effort import runs
 
 INTERVALS = [(0.0, 1.0), (120.0, 220.0), (-3.0, 7.5), (-9.0, -2.0), (0.1, 0.3), (1e-16, 1e16)]

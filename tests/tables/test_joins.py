@@ -13,17 +13,17 @@ import pyarrow as pa
 import pytest
 
 from bayesdp.errors import InputError, TableError, TableMismatchError
-from bayesdp.tables.checks import inspect
-from bayesdp.tables.csv_dialect import CsvDialect
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.grid import Grid
-from bayesdp.tables.joins import joined, parse_joins
-from bayesdp.tables.predicates import Predicate
-from bayesdp.tables.queries import CountQuery, HistogramQuery, SumQuery
+from bayesdp.tables.cells.joins import joined, parse_joins
+from bayesdp.tables.checks.findings import inspect
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.declarations import parse_columns
+from bayesdp.tables.columns.predicates import Predicate
+from bayesdp.tables.files.csv_dialect import CsvDialect
+from bayesdp.tables.queries.grid import Grid
+from bayesdp.tables.queries.query import CountQuery, HistogramQuery, SumQuery
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table, open_table
-from bayesdp.tables.structure import Structure
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.scan import run
 from tests.effort import runs
 
 Frame = pd.DataFrame

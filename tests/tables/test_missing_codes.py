@@ -18,17 +18,17 @@ from bayesdp.release import Study
 from bayesdp.release.spec.study import describe_column
 from bayesdp.statements import StatementError, label, read_columns
 from bayesdp.statements.column_sets import check_law
-from bayesdp.tables.checks import inspect
-from bayesdp.tables.columns import Column
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.grid import Grid
-from bayesdp.tables.predicates import Predicate
-from bayesdp.tables.queries import CountQuery, HistogramQuery, SumQuery
-from bayesdp.tables.reading import read
-from bayesdp.tables.rows import read_columns as read_rows
+from bayesdp.tables.cells.reading import read
+from bayesdp.tables.checks.findings import inspect
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.column import Column
+from bayesdp.tables.columns.declarations import parse_columns
+from bayesdp.tables.columns.predicates import Predicate
+from bayesdp.tables.queries.grid import Grid
+from bayesdp.tables.queries.query import CountQuery, HistogramQuery, SumQuery
 from bayesdp.tables.source import Table, open_table
-from bayesdp.tables.structure import Structure
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.rows import read_columns as read_rows
+from bayesdp.tables.sums.scan import run
 from bayesdp.verification import verify
 
 CODES: list[Any] = [-9, 98.5, "999", "k.A."]

@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from bayesdp.errors import TableError
-from bayesdp.tables import order_keys, reading
-from bayesdp.tables.checks import inspect
-from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.cells import order_keys, reading
+from bayesdp.tables.checks.findings import inspect
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.declarations import parse_columns
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table, open_table
-from bayesdp.tables.structure import Structure
 
 CEST = dt.timezone(dt.timedelta(hours=2))
 NAIVE = dt.datetime(2024, 7, 1, 5)

@@ -14,9 +14,9 @@ import pytest
 import bayesdp as bdp
 from bayesdp.errors import InputError, TableMismatchError
 from bayesdp.release import Study
-from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.columns.declarations import parse_columns
 from bayesdp.tables.source import open_table
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.scan import run
 from tests.kernel.test_forgeries import refused, renewed
 
 Document = dict[str, Any]

@@ -18,21 +18,21 @@ from bayesdp.errors import TableError, TableMismatchError, UnsupportedError
 from bayesdp.fitting.counting import Chains
 from bayesdp.fitting.states import read_states
 from bayesdp.populations.support import ChainSupport, ClusterSupport, RecordSupport, Support
-from bayesdp.tables.checks import count_records, inspect
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.engine import Engine
-from bayesdp.tables.grid import Grid
-from bayesdp.tables.queries import (
+from bayesdp.tables.checks.findings import count_records, inspect
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.checks.supports import RuledOut
+from bayesdp.tables.columns.declarations import parse_columns
+from bayesdp.tables.engines.engine import Engine
+from bayesdp.tables.queries.grid import Grid
+from bayesdp.tables.queries.query import (
     CountQuery,
     HistogramQuery,
     SumQuery,
 )
 from bayesdp.tables.refusals import UnreadableCellsError
-from bayesdp.tables.rows import read_columns
 from bayesdp.tables.source import Table, open_table
-from bayesdp.tables.structure import Structure
-from bayesdp.tables.sums import run
-from bayesdp.tables.supports import RuledOut
+from bayesdp.tables.sums.rows import read_columns
+from bayesdp.tables.sums.scan import run
 from tests.effort import in_full, runs
 from tests.postgres_server import PASSWORD, Server
 from tests.tables.engines import (

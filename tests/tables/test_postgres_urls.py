@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from bayesdp.errors import InputError, TableError, UnsupportedError
-from bayesdp.tables.postgres_urls import parse, without_password
+from bayesdp.tables.engines.postgres_urls import parse, without_password
 from bayesdp.tables.source import check_source, open_table
 
 SECRET = "hunter2-canary"

@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from bayesdp.errors import InputError
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.predicates import Predicate
-from bayesdp.tables.queries import CountQuery
+from bayesdp.tables.columns.declarations import parse_columns
+from bayesdp.tables.columns.predicates import Predicate
+from bayesdp.tables.queries.query import CountQuery
 from bayesdp.tables.source import open_table
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.scan import run
 
 COLUMNS = parse_columns(
     {

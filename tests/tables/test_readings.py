@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from bayesdp.errors import InputError
-from bayesdp.tables import reading
-from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.cells import reading
+from bayesdp.tables.columns.declarations import parse_columns
 from bayesdp.tables.source import Table, open_table
 
 NUMBERS = [None, 0.0, -0.0, 1.0, 2.0, 0.5, 5e-324, 1e308, 2.0**53, math.nan, math.inf, -math.inf]

@@ -13,15 +13,15 @@ import pandas as pd
 import pytest
 
 from bayesdp.errors import TableError
-from bayesdp.tables.columns import Column
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.grid import Grid
-from bayesdp.tables.left_out import left_out
-from bayesdp.tables.predicates import Predicate
-from bayesdp.tables.queries import Cap, CountQuery, HistogramQuery, SumQuery
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.column import Column
+from bayesdp.tables.columns.declarations import parse_columns
+from bayesdp.tables.columns.predicates import Predicate
+from bayesdp.tables.queries.grid import Grid
+from bayesdp.tables.queries.query import Cap, CountQuery, HistogramQuery, SumQuery
 from bayesdp.tables.source import open_table
-from bayesdp.tables.structure import Structure
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.left_out import left_out
+from bayesdp.tables.sums.scan import run
 from tests.effort import runs
 from tests.tables.far_times import far_times, texts_of_times
 

@@ -17,13 +17,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from bayesdp.errors import TableError, TableMismatchError
-from bayesdp.tables.checks import inspect, mismatch
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.queries import CountQuery
+from bayesdp.tables.checks.findings import inspect, mismatch
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.declarations import parse_columns
+from bayesdp.tables.queries.query import CountQuery
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table, open_table
-from bayesdp.tables.structure import Structure
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.scan import run
 
 NUMBER = {"x": {"bounds": [0, 10]}}
 DAYS = {**NUMBER, "t": {"role": "order", "step": 1}}

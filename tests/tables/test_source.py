@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from bayesdp.errors import InputError, TableError
-from bayesdp.tables.checks import inspect
-from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.checks.findings import inspect
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.declarations import parse_columns
 from bayesdp.tables.refusals import UnreadableCellsError, mismatch
 from bayesdp.tables.source import open_table
-from bayesdp.tables.structure import Structure
 
 NUMBER = {"x": {"bounds": [0, 10]}}
 

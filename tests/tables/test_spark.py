@@ -18,19 +18,19 @@ import pytest
 
 from bayesdp.errors import TableError, TableMismatchError, UnsupportedError
 from bayesdp.release.drawing.table import StudyTable
-from bayesdp.tables import spark_engine
-from bayesdp.tables.checks import count_records
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.grid import Grid
-from bayesdp.tables.joins import parse_joins
-from bayesdp.tables.queries import SumQuery
+from bayesdp.tables.cells.joins import parse_joins
+from bayesdp.tables.cells.wide import parse_wide
+from bayesdp.tables.checks.findings import count_records
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.declarations import parse_columns
+from bayesdp.tables.engines import spark_engine
+from bayesdp.tables.engines.spark_urls import parse_connect
+from bayesdp.tables.queries.grid import Grid
+from bayesdp.tables.queries.query import SumQuery
 from bayesdp.tables.refusals import UnreadableCellsError
-from bayesdp.tables.rows import read_columns
 from bayesdp.tables.source import Table, check_source, open_table
-from bayesdp.tables.spark_urls import parse_connect
-from bayesdp.tables.structure import Structure
-from bayesdp.tables.sums import run
-from bayesdp.tables.wide import parse_wide
+from bayesdp.tables.sums.rows import read_columns
+from bayesdp.tables.sums.scan import run
 from tests.effort import in_full, runs
 from tests.tables.engines import (
     ARROW,

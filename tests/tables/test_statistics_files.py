@@ -15,15 +15,15 @@ from bayesdp.errors import TableError, TableMismatchError, UnsupportedError
 from bayesdp.fitting import fit_finite
 from bayesdp.programs.run.tables.loading import load
 from bayesdp.programs.source import core_of, read_text
-from bayesdp.tables import statistics_files
-from bayesdp.tables.checks import inspect
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.joins import joined, parse_joins
-from bayesdp.tables.reading import read
+from bayesdp.tables.cells.joins import joined, parse_joins
+from bayesdp.tables.cells.reading import read
+from bayesdp.tables.cells.wide import melted, parse_wide
+from bayesdp.tables.checks.findings import inspect
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.declarations import parse_columns
+from bayesdp.tables.files import statistics_files
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table, open_table
-from bayesdp.tables.structure import Structure
-from bayesdp.tables.wide import melted, parse_wide
 
 pyreadstat = pytest.importorskip("pyreadstat", reason="pip install 'bayesdp[formats]'")
 

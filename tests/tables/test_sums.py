@@ -15,14 +15,14 @@ import pyarrow as pa
 import pytest
 
 from bayesdp.errors import InputError, TableMismatchError
-from bayesdp.tables import sums
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.grid import Grid
-from bayesdp.tables.predicates import Predicate
-from bayesdp.tables.queries import CountQuery, HistogramQuery, SumQuery
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.declarations import parse_columns
+from bayesdp.tables.columns.predicates import Predicate
+from bayesdp.tables.queries.grid import Grid
+from bayesdp.tables.queries.query import CountQuery, HistogramQuery, SumQuery
 from bayesdp.tables.source import Table, open_table
-from bayesdp.tables.structure import Structure
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums import scan
+from bayesdp.tables.sums.scan import run
 from tests.effort import runs
 
 
@@ -187,7 +187,7 @@ def test_many_histograms_are_counted_in_scans_of_their_own() -> None:
         HistogramQuery(f"h{j}", "x", tuple(j + i / 40 for i in range(81)), where=PRIVATE, by="k")
         for j in range(4)
     ]
-    scans = sums.queries_by_scan(COLUMNS, [*PLAN, *fine])
+    scans = scan.queries_by_scan(COLUMNS, [*PLAN, *fine])
     assert [len(queries) for queries in scans] == [12, 2, 1]
     together = run(table, COLUMNS, fine)
     for query in fine:

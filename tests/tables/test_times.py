@@ -19,15 +19,15 @@ from bayesdp.release.spec.study import describe_column
 from bayesdp.statements import StatementError, read_columns
 from bayesdp.statements.conditions import is_time
 from bayesdp.statements.times import step_of
-from bayesdp.tables import order_keys, reading
-from bayesdp.tables.checks import inspect
-from bayesdp.tables.columns import group_keys
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.predicates import Predicate
-from bayesdp.tables.queries import CountQuery
+from bayesdp.tables.cells import order_keys, reading
+from bayesdp.tables.checks.findings import inspect
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.column import group_keys
+from bayesdp.tables.columns.declarations import parse_columns
+from bayesdp.tables.columns.predicates import Predicate
+from bayesdp.tables.queries.query import CountQuery
 from bayesdp.tables.source import open_table
-from bayesdp.tables.structure import Structure
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.scan import run
 from bayesdp.verification import verify
 from tests.kernel.statements import read_query
 

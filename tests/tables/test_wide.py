@@ -13,19 +13,19 @@ import pandas as pd
 import pytest
 
 from bayesdp.errors import InputError, TableError, TableMismatchError, UnsupportedError
-from bayesdp.tables.checks import count_records, inspect
-from bayesdp.tables.csv_dialect import CsvDialect
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.duckdb_engine import DuckDBEngine
-from bayesdp.tables.engine import Engine
-from bayesdp.tables.grid import Grid
-from bayesdp.tables.predicates import Predicate
-from bayesdp.tables.queries import CountQuery, HistogramQuery, SumQuery
+from bayesdp.tables.cells.wide import melted, parse_wide
+from bayesdp.tables.checks.findings import count_records, inspect
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.declarations import parse_columns
+from bayesdp.tables.columns.predicates import Predicate
+from bayesdp.tables.engines.duckdb_engine import DuckDBEngine
+from bayesdp.tables.engines.engine import Engine
+from bayesdp.tables.files.csv_dialect import CsvDialect
+from bayesdp.tables.queries.grid import Grid
+from bayesdp.tables.queries.query import CountQuery, HistogramQuery, SumQuery
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table, open_table
-from bayesdp.tables.structure import Structure
-from bayesdp.tables.sums import run
-from bayesdp.tables.wide import melted, parse_wide
+from bayesdp.tables.sums.scan import run
 from tests.effort import runs
 
 Folder = Path

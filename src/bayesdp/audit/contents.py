@@ -20,8 +20,8 @@ from bayesdp.errors import UnsupportedError
 from bayesdp.release.spec.parts import NO_NOISE
 from bayesdp.release.spec.study import StudySpec
 from bayesdp.statements.queries import column_names
-from bayesdp.tables.columns import Column
-from bayesdp.tables.predicates import Predicate
+from bayesdp.tables.columns.column import Column
+from bayesdp.tables.columns.predicates import Predicate
 
 RowCells = dict[str, Any]
 """The private cells of a row, by the columns of the table."""

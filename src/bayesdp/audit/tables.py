@@ -25,10 +25,10 @@ from bayesdp.release.price.plan import Plan, structure_of
 from bayesdp.release.price.planned_query import PlannedQuery
 from bayesdp.statements.columns import CellKey
 from bayesdp.statements.queries import column_names
-from bayesdp.tables.columns import Column
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.column import Column
 from bayesdp.tables.source import open_table
-from bayesdp.tables.structure import Structure
-from bayesdp.tables.sums import Total, run
+from bayesdp.tables.sums.scan import Total, run
 
 MOST_ROWS = 400_000
 """The most rows of one scan."""

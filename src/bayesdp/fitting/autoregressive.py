@@ -55,8 +55,8 @@ from bayesdp.fitting.numbers_of import (
 )
 from bayesdp.populations import Autoregressive
 from bayesdp.statements.conditions import Reads
-from bayesdp.tables.cells import SPACES
-from bayesdp.tables.order_keys import order_step
+from bayesdp.tables.cells.order_keys import order_step
+from bayesdp.tables.cells.stored import SPACES
 
 GRID = 401
 FAR = (-0.9, -0.5, 0.0, 0.5, 0.9)

@@ -41,7 +41,7 @@ from bayesdp.notions import Cost
 from bayesdp.populations import MarkovChain
 from bayesdp.populations.base import NO_ALLOWANCE
 from bayesdp.statements.columns import Value
-from bayesdp.tables.columns import Column
+from bayesdp.tables.columns.column import Column
 from bayesdp.tables.source import open_table
 from bayesdp.theorems import Question, best_bound
 

@@ -25,16 +25,16 @@ from numpy.typing import NDArray
 from bayesdp.errors import InputError
 from bayesdp.fitting.regions import Counts
 from bayesdp.fitting.states import States
-from bayesdp.tables.cells import is_missing, key_of
-from bayesdp.tables.columns import Column
-from bayesdp.tables.literals import literal
-from bayesdp.tables.order_keys import (
+from bayesdp.tables.cells.order_keys import (
     STEP_TOLERANCE,
     offset_findings,
     order_key,
     order_step,
     stored_ends,
 )
+from bayesdp.tables.cells.stored import is_missing, key_of
+from bayesdp.tables.columns.column import Column
+from bayesdp.tables.literals import literal
 from bayesdp.tables.source import Table
 
 if TYPE_CHECKING:

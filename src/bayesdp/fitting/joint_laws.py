@@ -38,7 +38,7 @@ from bayesdp.fitting.states import States, read_states
 from bayesdp.populations import Family, Finite
 from bayesdp.populations.base import NO_ALLOWANCE
 from bayesdp.statements.columns import Value
-from bayesdp.tables.cells import key_of
+from bayesdp.tables.cells.stored import key_of
 from bayesdp.tables.literals import literal
 from bayesdp.tables.source import Table, open_table
 

@@ -14,11 +14,11 @@ from bayesdp.accounting.rounded import up_words
 from bayesdp.arrays import Ints
 from bayesdp.errors import InputError, did_you_mean, inner_probability
 from bayesdp.statements.conditions import Reads
-from bayesdp.tables.cells import SPACES, is_missing, key_of, raw_cells
-from bayesdp.tables.columns import Column
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.order_keys import offset_findings, order_key
-from bayesdp.tables.reading import MISSING, read
+from bayesdp.tables.cells.order_keys import offset_findings, order_key
+from bayesdp.tables.cells.reading import MISSING, read
+from bayesdp.tables.cells.stored import SPACES, is_missing, key_of, raw_cells
+from bayesdp.tables.columns.column import Column
+from bayesdp.tables.columns.declarations import parse_columns
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table, open_table
 

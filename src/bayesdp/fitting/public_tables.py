@@ -11,8 +11,8 @@ from dataclasses import replace
 from bayesdp.errors import InputError
 from bayesdp.fitting.numbers_of import public_data, require_column
 from bayesdp.statements.columns import Value
-from bayesdp.tables.csv_dialect import CsvDialect
-from bayesdp.tables.missing_codes import read_codes
+from bayesdp.tables.columns.missing_codes import read_codes
+from bayesdp.tables.files.csv_dialect import CsvDialect
 from bayesdp.tables.source import Table, open_table
 
 

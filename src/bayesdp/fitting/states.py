@@ -9,9 +9,9 @@ from typing import Any
 from bayesdp.errors import InputError
 from bayesdp.populations.markov import MOST_STATES
 from bayesdp.statements.columns import Value
-from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.cells.reading import MISSING, ReadColumn, read
+from bayesdp.tables.columns.declarations import parse_columns
 from bayesdp.tables.literals import literal
-from bayesdp.tables.reading import MISSING, ReadColumn, read
 from bayesdp.tables.source import Table
 
 

@@ -61,7 +61,7 @@ from bayesdp.release.spec.parts import NO_NOISE, BudgetSpec, QuerySpec
 from bayesdp.release.spec.program_files import file_and_name, require_unchanged
 from bayesdp.release.spec.study import FROM_DATA, StressSpec, StudySpec
 from bayesdp.statements.base import exact_text
-from bayesdp.tables.checks import Finding, count_records
+from bayesdp.tables.checks.findings import Finding, count_records
 from bayesdp.tables.refusals import counted
 from bayesdp.tables.source import check_source
 

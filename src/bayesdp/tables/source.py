@@ -34,22 +34,22 @@ from urllib.parse import parse_qsl, urlsplit
 from bayesdp.errors import TableError, UnsupportedError, did_you_mean
 from bayesdp.server_urls import SCHEME
 from bayesdp.statements.columns import Value
-from bayesdp.tables.columns import Column
-from bayesdp.tables.csv_dialect import SUFFIXES_OF_CSV, USUAL, CsvDialect
-from bayesdp.tables.csv_files import read_csv
-from bayesdp.tables.duckdb_engine import PLACE, DuckDBEngine, connect
-from bayesdp.tables.engine import Engine
-from bayesdp.tables.excel_files import read_excel
-from bayesdp.tables.frames import to_arrow
-from bayesdp.tables.other_files import remedy_for
-from bayesdp.tables.parquet_files import check_cells, durations_of, of_type, read_parquet
-from bayesdp.tables.postgres_engine import open_postgres
-from bayesdp.tables.postgres_urls import parse, without_password
+from bayesdp.tables.columns.column import Column
+from bayesdp.tables.engines.duckdb_engine import PLACE, DuckDBEngine, connect
+from bayesdp.tables.engines.engine import Engine
+from bayesdp.tables.engines.postgres_engine import open_postgres
+from bayesdp.tables.engines.postgres_urls import parse, without_password
+from bayesdp.tables.engines.spark_engine import SparkEngine, open_connect, open_files, open_frame
+from bayesdp.tables.engines.spark_urls import CONNECT, LOCAL, parse_connect, parse_local, shown
+from bayesdp.tables.files.csv_dialect import SUFFIXES_OF_CSV, USUAL, CsvDialect
+from bayesdp.tables.files.csv_files import read_csv
+from bayesdp.tables.files.excel_files import read_excel
+from bayesdp.tables.files.frames import to_arrow
+from bayesdp.tables.files.other_files import remedy_for
+from bayesdp.tables.files.parquet_files import check_cells, durations_of, of_type, read_parquet
+from bayesdp.tables.files.statistics_files import SUFFIXES, read_statistics
+from bayesdp.tables.files.value_labels import ValueLabels
 from bayesdp.tables.refusals import BY_COMMAND, UnreadableCellsError, opening
-from bayesdp.tables.spark_engine import SparkEngine, open_connect, open_files, open_frame
-from bayesdp.tables.spark_urls import CONNECT, LOCAL, parse_connect, parse_local, shown
-from bayesdp.tables.statistics_files import SUFFIXES, read_statistics
-from bayesdp.tables.value_labels import ValueLabels
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

@@ -11,8 +11,8 @@ from bayesdp.release.programs.planned import PlannedProgram
 from bayesdp.release.queries.collected import PlannedCollected
 from bayesdp.statements.costs import PERTURBED
 from bayesdp.statements.spends import THRESHOLDED, ZCDP
-from bayesdp.tables.grid import Grid
-from bayesdp.tables.grids import Grids
+from bayesdp.tables.queries.grid import Grid
+from bayesdp.tables.queries.grids import Grids
 
 
 def query_step(query: PlannedQuery) -> Step:

@@ -292,7 +292,7 @@ def _in_clusters(study: StudySpec) -> StudySpec:
     changed = _with(study, Clusters(size=ASSUMED_CLUSTER))
     if any(column.role == "cluster" for column in study.columns.values()):
         return changed
-    from bayesdp.tables.declarations import parse_columns
+    from bayesdp.tables.columns.declarations import parse_columns
 
     name = "cluster"
     while name in study.columns:

@@ -12,9 +12,9 @@ from bayesdp.release.price.planned_query import PlannedQuery
 from bayesdp.release.queries.crossed_columns import place_text, quoted
 from bayesdp.statements.queries import OF_MATCHING
 from bayesdp.statements.spends import is_one_row
-from bayesdp.tables.columns import Column
+from bayesdp.tables.columns.column import Column
 from bayesdp.tables.refusals import Finding
-from bayesdp.tables.sums import Totals
+from bayesdp.tables.sums.scan import Totals
 
 
 def averages_of_nothing(

@@ -34,7 +34,7 @@ from bayesdp.release.results.result import QuantileResult, Result
 from bayesdp.release.results.series import series_results
 from bayesdp.release.words import cost_words
 from bayesdp.statements.columns import CellKey
-from bayesdp.tables.sums import Total, Totals
+from bayesdp.tables.sums.scan import Total, Totals
 
 if TYPE_CHECKING:
     from bayesdp.programs.run.tables.columns import Rows

@@ -18,13 +18,13 @@ from bayesdp.release.price.plan import Plan, structure_of
 from bayesdp.release.programs.runs import program_findings
 from bayesdp.release.reading.wide_tables import clusters_of_one
 from bayesdp.release.spec.study import StudySpec
-from bayesdp.tables.checks import Finding, inspect
-from bayesdp.tables.joins import joined
-from bayesdp.tables.left_out import left_out
+from bayesdp.tables.cells.joins import joined
+from bayesdp.tables.cells.wide import melted
+from bayesdp.tables.checks.findings import Finding, inspect
 from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError, mismatch
 from bayesdp.tables.source import Table, open_table
-from bayesdp.tables.sums import Totals, run
-from bayesdp.tables.wide import melted
+from bayesdp.tables.sums.left_out import left_out
+from bayesdp.tables.sums.scan import Totals, run
 
 T = TypeVar("T")
 

@@ -26,8 +26,8 @@ from bayesdp.release.queries.quantiles import Choice
 from bayesdp.release.queries.series import AskedSeries, scale_for_error
 from bayesdp.release.queries.shape import Shape
 from bayesdp.statements.spends import EXPONENTIAL, GAUSSIAN, LAPLACE, PERMUTE_AND_FLIP
-from bayesdp.tables.grid import Grid, check_noise, check_room
-from bayesdp.tables.grids import Grids
+from bayesdp.tables.queries.grid import Grid, check_noise, check_room
+from bayesdp.tables.queries.grids import Grids
 
 NoiseName = Literal["laplace", "gaussian"]
 Noise = DiscreteLaplace | DiscreteGaussian | PermuteAndFlip | ExponentialMechanism

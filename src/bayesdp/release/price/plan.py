@@ -44,9 +44,9 @@ from bayesdp.release.spec.study import FROM_DATA, StudySpec
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.populations import law_of
 from bayesdp.statements.queries import FOUND_GROUPS
-from bayesdp.tables.queries import DataQuery
-from bayesdp.tables.structure import Structure
-from bayesdp.tables.supports import RuledOut
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.checks.supports import RuledOut
+from bayesdp.tables.queries.query import DataQuery
 
 __all__ = [
     "CONFIDENCE",

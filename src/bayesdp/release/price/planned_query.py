@@ -12,9 +12,9 @@ from bayesdp.numbers import float_above
 from bayesdp.release.price.noise import Noise
 from bayesdp.release.queries.series import largest_error
 from bayesdp.release.queries.shape import Shape
-from bayesdp.tables.grid import Grid
-from bayesdp.tables.grids import Grids
-from bayesdp.tables.queries import (
+from bayesdp.tables.queries.grid import Grid
+from bayesdp.tables.queries.grids import Grids
+from bayesdp.tables.queries.query import (
     CountQuery,
     DataQuery,
     DeviationQuery,

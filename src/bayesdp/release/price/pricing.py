@@ -32,8 +32,8 @@ from bayesdp.release.spec.parts import BudgetSpec
 from bayesdp.release.spec.study import StudySpec
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.spends import COLLECTED
-from bayesdp.tables.grid import Grid
-from bayesdp.tables.grids import Grids
+from bayesdp.tables.queries.grid import Grid
+from bayesdp.tables.queries.grids import Grids
 from bayesdp.theorems.zeros import zeros_hint
 
 SMALLEST_COST = 1e-100

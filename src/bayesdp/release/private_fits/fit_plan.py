@@ -45,7 +45,7 @@ from bayesdp.release.price.pricing import own_level
 from bayesdp.release.spec.column_labels import label, labels
 from bayesdp.release.spec.study import StudySpec, describe_column
 from bayesdp.statements.columns import Value
-from bayesdp.tables.grid import check_noise
+from bayesdp.tables.queries.grid import check_noise
 from bayesdp.tables.refusals import counted
 
 TARGET = 1.0

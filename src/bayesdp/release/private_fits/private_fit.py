@@ -30,13 +30,13 @@ from bayesdp.release.price.plan import structure_of
 from bayesdp.release.private_fits.fit_plan import FitPlan, fitted_population
 from bayesdp.release.words import cost_words
 from bayesdp.statements.columns import Value
-from bayesdp.tables.checks import count_records
-from bayesdp.tables.columns import Column
-from bayesdp.tables.grid import check_noise
-from bayesdp.tables.reading import read
+from bayesdp.tables.cells.reading import read
+from bayesdp.tables.checks.findings import count_records
+from bayesdp.tables.columns.column import Column
+from bayesdp.tables.queries.grid import check_noise
 from bayesdp.tables.refusals import mismatch
 from bayesdp.tables.source import Table
-from bayesdp.tables.sums import run
+from bayesdp.tables.sums.scan import run
 
 
 @dataclass(frozen=True, eq=False)

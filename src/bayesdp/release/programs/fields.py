@@ -11,7 +11,7 @@ from bayesdp.release.spec.parts import QuerySpec
 from bayesdp.release.spec.study import StudySpec
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.conditions import value_kind
-from bayesdp.tables.columns import Column
+from bayesdp.tables.columns.column import Column
 
 if TYPE_CHECKING:
     from bayesdp.programs.ir import Program, Type

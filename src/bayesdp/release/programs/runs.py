@@ -12,11 +12,11 @@ from bayesdp.errors import TableMismatchError, as_shown
 from bayesdp.release.programs.answers import ProgramAnswer, is_distribution
 from bayesdp.release.programs.outputs import output_cells, output_labels
 from bayesdp.release.programs.planned import PlannedProgram
-from bayesdp.tables.columns import Column
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.column import Column
 from bayesdp.tables.refusals import Finding, mismatch
-from bayesdp.tables.rows import Wanted, read_columns
 from bayesdp.tables.source import Table
-from bayesdp.tables.structure import Structure
+from bayesdp.tables.sums.rows import Wanted, read_columns
 
 if TYPE_CHECKING:
     from bayesdp.programs.ir import Program

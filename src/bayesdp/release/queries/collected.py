@@ -26,9 +26,9 @@ from bayesdp.release.spec.study import StudySpec
 from bayesdp.statements.columns import Value
 from bayesdp.statements.queries import MOST_COLLECTED, RANDOMIZED_RESPONSE, column_names
 from bayesdp.statements.spends import COLLECTED
-from bayesdp.tables.columns import Column
-from bayesdp.tables.predicates import Predicate
-from bayesdp.tables.queries import HistogramQuery
+from bayesdp.tables.columns.column import Column
+from bayesdp.tables.columns.predicates import Predicate
+from bayesdp.tables.queries.query import HistogramQuery
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from bayesdp.release.queries.histogram_cells import check_not_found, level_words
 from bayesdp.release.spec.parts import QuerySpec
 from bayesdp.statements.columns import CellKey
 from bayesdp.statements.queries import column_names
-from bayesdp.tables.columns import Column, combinations_of
+from bayesdp.tables.columns.column import Column, combinations_of
 
 Words = tuple[str, ...]
 """A group or cell as it is shown: one text for each column that it is told by."""

@@ -19,7 +19,7 @@ from bayesdp.release.spec.parts import QuerySpec, refuse_keys
 from bayesdp.release.spec.study import StudySpec
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.queries import column_names
-from bayesdp.tables.queries import Cap
+from bayesdp.tables.queries.query import Cap
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,8 +43,8 @@ from bayesdp.statements.queries import (
     column_names,
 )
 from bayesdp.statements.spends import THRESHOLDED
-from bayesdp.tables.columns import Column, group_keys
-from bayesdp.tables.predicates import Predicate
+from bayesdp.tables.columns.column import Column, group_keys
+from bayesdp.tables.columns.predicates import Predicate
 from bayesdp.theorems.markov_count import count_mechanism
 
 

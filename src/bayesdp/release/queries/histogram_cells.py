@@ -10,7 +10,7 @@ from bayesdp.release.spec.parts import QuerySpec
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.columns import Value
 from bayesdp.statements.queries import cell_labels, cut_labels
-from bayesdp.tables.columns import Column
+from bayesdp.tables.columns.column import Column
 
 MOST_CELLS = 2000
 """The most cells of a histogram: each is a column of the data engine's query."""

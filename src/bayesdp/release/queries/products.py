@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bayesdp.errors import InputError, toml_text
 from bayesdp.release.spec.parts import OF_REGRESSIONS, QuerySpec, refuse_keys
 from bayesdp.statements.queries import MOST_MOMENTS_OF, PRODUCTS, column_names, moment_names
-from bayesdp.tables.columns import Column
+from bayesdp.tables.columns.column import Column
 
 _MOST_SLOPE = 1e200
 """How much larger an outcome's range may be than that of a column which it is regressed on."""

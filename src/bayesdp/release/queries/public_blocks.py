@@ -5,9 +5,9 @@ from __future__ import annotations
 from bayesdp.accounting import Block
 from bayesdp.release.spec.study import StudySpec
 from bayesdp.statements.conditions import value_kind
-from bayesdp.tables.columns import Column
-from bayesdp.tables.csv_dialect import USUAL
-from bayesdp.tables.predicates import Predicate
+from bayesdp.tables.columns.column import Column
+from bayesdp.tables.columns.predicates import Predicate
+from bayesdp.tables.files.csv_dialect import USUAL
 
 
 def block_of(study: StudySpec, where: Predicate | None) -> Block | None:

@@ -17,7 +17,7 @@ from bayesdp.numbers import shortest
 from bayesdp.release.spec.parts import OF_QUANTILES, QuerySpec, refuse_keys
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.queries import MOST_PARTS, decimal_of
-from bayesdp.tables.columns import Column
+from bayesdp.tables.columns.column import Column
 
 MOST_CANDIDATES = 2000
 """The most candidates of a quantile: each is a cell that the data engine counts."""

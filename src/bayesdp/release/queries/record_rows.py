@@ -8,8 +8,8 @@ from bayesdp.release.spec.study import StudySpec
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.columns import CellKey
 from bayesdp.statements.queries import OF_MATCHING, PRODUCTS
-from bayesdp.tables.columns import Column
-from bayesdp.tables.queries import Cap
+from bayesdp.tables.columns.column import Column
+from bayesdp.tables.queries.query import Cap
 
 
 def require_public_rows(study: StudySpec, query: QuerySpec, key: str) -> None:

@@ -20,8 +20,8 @@ from bayesdp.mechanisms.series import SeriesStrategy, largest_weight, names_for,
 from bayesdp.release.spec.parts import OF_SERIES, QuerySpec, refuse_keys
 from bayesdp.statements.columns import CellKey
 from bayesdp.statements.queries import MOST_PERIODS, SeriesAnswers, Strategy
-from bayesdp.tables.columns import Column
-from bayesdp.tables.grid import Grid
+from bayesdp.tables.columns.column import Column
+from bayesdp.tables.queries.grid import Grid
 
 SeriesNoise = DiscreteLaplace | DiscreteGaussian
 _LARGE_NOISE = 2.0**20

@@ -27,11 +27,11 @@ from bayesdp.statements.queries import (
     product_unit,
     squared_unit,
 )
-from bayesdp.tables.columns import Column
-from bayesdp.tables.grid import Grid
-from bayesdp.tables.grids import Grids
-from bayesdp.tables.predicates import Predicate
-from bayesdp.tables.queries import Cap
+from bayesdp.tables.columns.column import Column
+from bayesdp.tables.columns.predicates import Predicate
+from bayesdp.tables.queries.grid import Grid
+from bayesdp.tables.queries.grids import Grids
+from bayesdp.tables.queries.query import Cap
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from bayesdp.errors import InputError, did_you_mean, toml_key, toml_text
 from bayesdp.release.spec.derived import OwnDerivedSpec
 from bayesdp.release.spec.parts import LaterPart, QuerySpec
-from bayesdp.tables.columns import Column
+from bayesdp.tables.columns.column import Column
 
 _RATIOS = ("mean", "proportion")
 

@@ -44,12 +44,12 @@ from bayesdp.release.spec.program_files import check_program_keys, named, read_p
 from bayesdp.release.spec.study import FROM_DATA, MOST_RECORDS, StressSpec, StudySpec
 from bayesdp.statements.conditions import Comparison, text_of
 from bayesdp.statements.queries import AVERAGES
-from bayesdp.tables.columns import Column
-from bayesdp.tables.csv_dialect import CsvDialect
-from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.joins import parse_joins
-from bayesdp.tables.predicates import Predicate
-from bayesdp.tables.wide import parse_wide
+from bayesdp.tables.cells.joins import parse_joins
+from bayesdp.tables.cells.wide import parse_wide
+from bayesdp.tables.columns.column import Column
+from bayesdp.tables.columns.declarations import parse_columns
+from bayesdp.tables.columns.predicates import Predicate
+from bayesdp.tables.files.csv_dialect import CsvDialect
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from itertools import pairwise
 
 from bayesdp.errors import InputError, first_names, toml_key
 from bayesdp.release.spec.study import StudySpec
-from bayesdp.tables.columns import Column
-from bayesdp.tables.joins import Join
-from bayesdp.tables.predicates import Predicate
-from bayesdp.tables.wide import Wide
+from bayesdp.tables.cells.joins import Join
+from bayesdp.tables.cells.wide import Wide
+from bayesdp.tables.columns.column import Column
+from bayesdp.tables.columns.predicates import Predicate
 
 
 def check_sources(study: StudySpec) -> None:

@@ -19,10 +19,10 @@ from bayesdp.populations import (
     Unknown,
 )
 from bayesdp.release.spec.study import StudySpec
-from bayesdp.tables.checks import largest_cluster
-from bayesdp.tables.columns import Column
+from bayesdp.tables.checks.findings import largest_cluster
+from bayesdp.tables.checks.structure import Structure
+from bayesdp.tables.columns.column import Column
 from bayesdp.tables.source import Table
-from bayesdp.tables.structure import Structure
 
 WHERE = "docs/study-files.md, 'Wide and long tables'"
 """Where it is explained."""

@@ -13,7 +13,7 @@ from bayesdp.release.price.noise import Noise
 from bayesdp.release.queries.collected import NO_ANSWERS, CollectedAnswers, PlannedCollected
 from bayesdp.release.results.result import Result
 from bayesdp.statements.queries import RANDOMIZED_RESPONSE
-from bayesdp.tables.sums import Total
+from bayesdp.tables.sums.scan import Total
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from bayesdp.release.price.planned_query import PlannedQuery
 from bayesdp.release.results.result import Result
 from bayesdp.release.words import confidence_words
 from bayesdp.statements.queries import FOUND_GROUPS
-from bayesdp.tables.sums import Total
+from bayesdp.tables.sums.scan import Total
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from bayesdp.mechanisms.series import SeriesStrategy, series_strategy
 from bayesdp.numbers import float_above
 from bayesdp.release.queries.series import answer_error, answers_of
 from bayesdp.release.results.result import Result
-from bayesdp.tables.grids import Grids
-from bayesdp.tables.sums import Total
+from bayesdp.tables.queries.grids import Grids
+from bayesdp.tables.sums.scan import Total
 
 if TYPE_CHECKING:
     from bayesdp.release.price.planned_query import PlannedQuery

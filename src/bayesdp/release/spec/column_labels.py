@@ -8,7 +8,7 @@ from bayesdp.accounting.composition import THREE_WAYS_OUT
 from bayesdp.errors import InputError, toml_text
 from bayesdp.release.spec.study import StudySpec
 from bayesdp.statements.column_sets import name_in_spends
-from bayesdp.tables.columns import Column
+from bayesdp.tables.columns.column import Column
 
 
 def label(column: Column) -> str:

@@ -20,9 +20,9 @@ from bayesdp.statements.queries import (
     column_names,
 )
 from bayesdp.statements.spends import protected_unit
-from bayesdp.tables.csv_dialect import USUAL, CsvDialect
-from bayesdp.tables.joins import Join
-from bayesdp.tables.wide import Wide
+from bayesdp.tables.cells.joins import Join
+from bayesdp.tables.cells.wide import Wide
+from bayesdp.tables.files.csv_dialect import USUAL, CsvDialect
 
 QueryKind = Literal[NumberKind, "quantile", "median", "randomized_response", "series", "program"]
 """A median is read as the quantile of probability 0.5 (`reading.study_files`)."""

@@ -14,7 +14,7 @@ from bayesdp.populations import Population
 from bayesdp.release.spec.derived import DerivedSpec
 from bayesdp.release.spec.parts import BudgetSpec, DataSpec, QuerySpec, is_declared
 from bayesdp.release.spec.program_files import ProgramFile
-from bayesdp.tables.columns import Column
+from bayesdp.tables.columns.column import Column
 
 FROM_DATA = "from data"
 MOST_RECORDS = 2**40

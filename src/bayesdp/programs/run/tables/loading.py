@@ -22,9 +22,9 @@ from bayesdp.errors import TableError, TableMismatchError, UnsupportedError
 from bayesdp.programs.ir import Persons, Program, Type
 from bayesdp.programs.run.tables.columns import CellValues, Rows, inside
 from bayesdp.programs.run.tables.persons import grouped, placed
-from bayesdp.tables.cells import SPACES, missing_texts
+from bayesdp.tables.cells.stored import SPACES, missing_texts
 from bayesdp.tables.refusals import Finding, UnreadableCellsError, engine
-from bayesdp.tables.rows import UNIT
+from bayesdp.tables.sums.rows import UNIT
 
 if TYPE_CHECKING:
     from bayesdp.tables.source import Table
@@ -83,7 +83,7 @@ def _load_persons(
     program: Program, persons: Persons, source: object, base_dir: Path | str, dataset: str
 ) -> tuple[Rows | None, list[Finding]]:
     """One row of columns for each person."""
-    from bayesdp.tables.rows import PLACE, UNIT
+    from bayesdp.tables.sums.rows import PLACE, UNIT
 
     rows, findings, table = _load_rows(replace(program, record=persons.rows), source, base_dir)
     if findings or rows is None:
@@ -186,7 +186,7 @@ def _arrow(program: Program, source: Any, base: Path) -> tuple[Any, bool]:
         return pyarrow.table(made), False
     if library in ("polars", "pandas") and hasattr(source, "to_frame") and program.scalar:
         source = source.to_frame(program.database)  # a series
-    from bayesdp.tables.frames import ForeignTypesError, to_arrow
+    from bayesdp.tables.files.frames import ForeignTypesError, to_arrow
 
     try:
         return to_arrow(source)[0], False
@@ -212,7 +212,7 @@ def _from_path(program: Program, source: str | Path, base: Path) -> tuple[Any, b
 
 def _stored(opened: Table, name: str, kind: str | None) -> Any:
     """The cells of a column; of a category with value labels, the labels."""
-    from bayesdp.tables.value_labels import label_of, require_distinct
+    from bayesdp.tables.files.value_labels import label_of, require_distinct
 
     raw: Any = opened.expression[name]
     if kind != "category" or name not in opened.labels:

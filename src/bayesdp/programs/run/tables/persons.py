@@ -1,8 +1,8 @@
 """Records of several rows: one line of columns for each person, computed from their rows alone.
 
-Which rows count is decided as in studies (`bayesdp.tables.record_rows`), whatever is computed is
-held inside the bounds that the columns have, and rows are read in their order, so that not even a
-rounded sum depends on anybody else's rows.
+Which rows count is decided as in studies (`bayesdp.tables.checks.record_rows`), whatever is
+computed is held inside the bounds that the columns have, and rows are read in their order, so that
+not even a rounded sum depends on anybody else's rows.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from bayesdp.arrays import Floats, Ints
 from bayesdp.programs.ir import Persons, Program, RowFold, Type
 from bayesdp.programs.run.tables.columns import CellValues, Rows, inside
 from bayesdp.programs.run.tables.rows import Labels, RowValues
-from bayesdp.tables.columns import Column
-from bayesdp.tables.rows import PLACE, UNIT, Wanted, read_columns
+from bayesdp.tables.columns.column import Column
+from bayesdp.tables.sums.rows import PLACE, UNIT, Wanted, read_columns
 
 _KEY, _NUMBER = "key", "number"
 
@@ -28,8 +28,8 @@ def placed(persons: Persons, rows: Rows, keys: Any, dataset: str) -> tuple[Any, 
     """
     import pyarrow
 
+    from bayesdp.tables.checks.structure import Structure
     from bayesdp.tables.source import open_table
-    from bayesdp.tables.structure import Structure
 
     cells = {f"c{i}": _cells(rows, name, kind) for i, (name, kind) in enumerate(persons.rows)}
     columns = {f"c{i}": _declared(f"c{i}", kind) for i, (_, kind) in enumerate(persons.rows)}

@@ -426,7 +426,7 @@ MUTANTS = (
            'bound = _least(setting, value, "l2", context)', "half a bit"),
     Mutant("derive", 'bound = _least(setting, value, "l2", setting.context)',
            'bound = _least(setting, value, "l1", setting.context)', "sum with Gaussian noise"),
-    Mutant("derive", "        elif given < needed:\n", "        elif False:\n",
+    Mutant("derive", "        elif asserted_number < derived_number:\n", "        elif False:\n",
            "an assertion below"),
     Mutant("derive", "number(width.width())", "number(width.width() / 2)", "answers"),
     Mutant("releases", 'allow(not tells_size, "answers"', 'allow(True, "answers"',
@@ -474,7 +474,7 @@ MUTANTS = (
            "a private column called public"),
     Mutant("costs", " and len(set(labels)) == len(labels)", "", "a piece twice"),
     # -- the verdict
-    Mutant("checker", "if declared is not None and declared < derived:", "if False:",
+    Mutant("checker", "if declared_cost is not None and declared_cost < derived_cost:", "if False:",
            "declared too little"),
     Mutant("checker", "program.declared_delta is None and delta > 0:", "False:",
            "a delta that is not declared"),

@@ -118,8 +118,8 @@ def lower_bound(
     half = samples // 2
     table = Outcomes()
     training = table.of(first, half), table.of(second, half)
-    chosen, _ = choose_event(*training, confidence, delta, scores)
-    return estimate(chosen, table.of(first, half), table.of(second, half), confidence, delta)
+    event, _ = choose_event(*training, confidence, delta, scores)
+    return estimate(event, table.of(first, half), table.of(second, half), confidence, delta)
 
 
 class Outcomes:
@@ -133,8 +133,8 @@ class Outcomes:
         made = sampler(count)
         rows = made if isinstance(made, np.ndarray) else _as_array(made)
         if rows.dtype.kind not in "iufb":
-            given = [str(part) if isinstance(part, str) else part for part in list(made)]
-            places = [self._numbers.setdefault(part, len(self._numbers)) for part in given]
+            outcomes = [str(part) if isinstance(part, str) else part for part in list(made)]
+            places = [self._numbers.setdefault(part, len(self._numbers)) for part in outcomes]
             rows = np.asarray(places)
         rows = rows.reshape(len(rows), -1).astype(float)
         if len(rows) != count:
@@ -165,7 +165,7 @@ def choose_event(
     `first` and `second` are outcomes under the two hypotheses, a row each; the bound would be at
     this `confidence` and `delta`; `scores` are tried beside those that suit any outcomes.
     """
-    best, chosen = -math.inf, OutcomeEvent("any outcome", _nothing, 0.0, True, True)
+    best, event = -math.inf, OutcomeEvent("any outcome", _nothing, 0.0, True, True)
     for name, score in [*scores, *_scores(first, second)]:
         ours, theirs = np.sort(score(first)), np.sort(score(second))
         cuts = _cuts(np.concatenate([ours, theirs]))
@@ -190,8 +190,8 @@ def choose_event(
                 place = int(np.argmax(levels))
                 if levels[place] > best:
                     best = float(levels[place])
-                    chosen = OutcomeEvent(name, score, float(cuts[place]), above, is_first)
-    return chosen, best
+                    event = OutcomeEvent(name, score, float(cuts[place]), above, is_first)
+    return event, best
 
 
 def estimate(

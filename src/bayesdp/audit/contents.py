@@ -84,14 +84,14 @@ class Declared:
                 "made-up tables have a row of each",
                 remedy="Audit a study with fewer groups.",
             )
-        declared = cls(spec, public, tuple(product(*levels)))
-        for name, cell in declared._private_cells():
-            known = declared.numbers.setdefault(name, [])
+        declarations = cls(spec, public, tuple(product(*levels)))
+        for name, cell in declarations._private_cells():
+            known = declarations.numbers.setdefault(name, [])
             known += [value for value in cell if value not in known]
         for column in spec.columns.values():
             if column.states is not None and column.is_private:
-                _only_states(declared.numbers[column.cells[0]], column)
-        return declared
+                _only_states(declarations.numbers[column.cells[0]], column)
+        return declarations
 
     def _private_cells(self) -> Iterable[tuple[str, list[Any]]]:
         edges: dict[str, list[float]] = {}
@@ -120,12 +120,12 @@ class Declared:
         }
         cells = {columns[name].cells[0] for name in speaks}
         # Cells that a column outside of the level reads as well stay as they are.
-        kept = {
+        fixed_cells = {
             column.cells[0]
             for name, column in columns.items()
             if column.is_private and name not in speaks and not column.is_derived
         }
-        return tuple(cell for cell in self.numbers if cell in cells - kept)
+        return tuple(cell for cell in self.numbers if cell in cells - fixed_cells)
 
     @property
     def covers(self) -> tuple[str, ...] | None:
@@ -153,14 +153,14 @@ class Declared:
         ]
         many = math.prod(map(len, options))
         if many <= MOST_CONTENTS:
-            chosen = list(product(*options))
+            combinations = list(product(*options))
         else:
-            chosen = [tuple(values[i % len(values)] for values in options) for i in range(16)]
-            chosen += [
+            combinations = [tuple(values[i % len(values)] for values in options) for i in range(16)]
+            combinations += [
                 tuple(values[int(rng.integers(len(values)))] for values in options)
-                for _ in range(MOST_CONTENTS - len(chosen))
+                for _ in range(MOST_CONTENTS - len(combinations))
             ]
-        return [self.first() | dict(zip(names, cells, strict=True)) for cells in chosen]
+        return [self.first() | dict(zip(names, cells, strict=True)) for cells in combinations]
 
     def _within(self, cell: str, value: Any) -> bool:
         bounds = [

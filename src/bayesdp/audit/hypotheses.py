@@ -251,12 +251,12 @@ def _finite(made: MadeUp, population: Population) -> Iterator[Hypotheses]:
                     continue
                 pair = []
                 for state in (value, other):
-                    given = known | {record: state}
+                    known_states = known | {record: state}
                     try:
-                        draw_states(law, 1, given, np.random.default_rng(0))
+                        draw_states(law, 1, known_states, np.random.default_rng(0))
                     except InputError:
                         break  # it can't be
-                    pair.append(_drawn(made, contents, law, given))
+                    pair.append(_drawn(made, contents, law, known_states))
                 if len(pair) == 2:
                     words = f"record {record + 1} of {size} that depend on each other"
                     words += f", {len(known)} of them known" if known else ", none of them known"
@@ -264,10 +264,10 @@ def _finite(made: MadeUp, population: Population) -> Iterator[Hypotheses]:
 
 
 def _drawn(
-    made: MadeUp, contents: tuple[Content, ...], law: AttackedLaw, given: dict[int, int]
+    made: MadeUp, contents: tuple[Content, ...], law: AttackedLaw, known_states: dict[int, int]
 ) -> Callable[[int, Rng], Databases]:
     def side(count: int, rng: Rng) -> Databases:
-        states = draw_states(law, count, given, rng) + 1
+        states = draw_states(law, count, known_states, rng) + 1
         fillers = np.zeros((count, len(made.fillers)), dtype=np.int64)
         return Databases(contents, np.concatenate([states, fillers], axis=1), states.shape[1])
 

@@ -131,10 +131,12 @@ def _given(
     """Regressions of the unknown records on this one, and what is left of their covariance."""
     from scipy.linalg import cho_factor, cho_solve
 
-    given = [record, *known]
-    factor = cho_factor(covariance[np.ix_(given, given)])
-    slopes = cho_solve(factor, covariance[np.ix_(given, unknown)])
-    rest = covariance[np.ix_(unknown, unknown)] - covariance[np.ix_(unknown, given)] @ slopes
+    known_records = [record, *known]
+    factor = cho_factor(covariance[np.ix_(known_records, known_records)])
+    slopes = cho_solve(factor, covariance[np.ix_(known_records, unknown)])
+    rest = (
+        covariance[np.ix_(unknown, unknown)] - covariance[np.ix_(unknown, known_records)] @ slopes
+    )
     return slopes[0], rest
 
 

@@ -45,15 +45,15 @@ class SumWithNoise:
     def _rows(self, sizes: Sequence[int]) -> list[Ints]:
         raw = list(self.adds)
         rows = raw if raw and isinstance(raw[0], Sequence | np.ndarray) else [raw] * len(sizes)
-        given = [np.asarray(row) for row in rows]
-        sound = [len(row) for row in given] == list(sizes)
-        if not sound or any(row.dtype.kind not in "iub" for row in given):
+        outcomes = [np.asarray(row) for row in rows]
+        sound = [len(row) for row in outcomes] == list(sizes)
+        if not sound or any(row.dtype.kind not in "iub" for row in outcomes):
             raise InputError(
                 "adds",
                 expected=f"a whole number for each state of a record: {list(sizes[:8])} states",
                 shown=False,
             )
-        return [row.astype(np.int64) for row in given]
+        return [row.astype(np.int64) for row in outcomes]
 
     def densities(self, distances: Ints) -> Floats:
         """The probability of noise of these sizes, up to one factor for all of them."""
@@ -85,20 +85,20 @@ class Responses:
         Raises `InputError` for answers that don't fit the channel.
         """
         table = np.asarray(self.channel, dtype=float)
-        shown = np.asarray(answers)
-        if shown.shape != (len(sizes),) or shown.dtype.kind not in "iu":
+        codes = np.asarray(answers)
+        if codes.shape != (len(sizes),) or codes.dtype.kind not in "iu":
             raise InputError(
                 "release", expected=f"{len(sizes)} answers, one for each record", shown=False
             )
         sound = table.ndim == 2 and set(sizes) == {table.shape[0]}
-        if not sound or (shown < -1).any() or (shown >= table.shape[-1]).any():
+        if not sound or (codes < -1).any() or (codes >= table.shape[-1]).any():
             raise InputError(
                 "release",
                 expected="answers of the channel, about records that have its states",
                 shown=False,
             )
         unseen = np.ones(table.shape[0])
-        rows = [table[:, answer] if answer >= 0 else unseen for answer in shown.tolist()]
+        rows = [table[:, answer] if answer >= 0 else unseen for answer in codes.tolist()]
         return Evidence(rows, [np.zeros(size, dtype=np.int64) for size in sizes])
 
 

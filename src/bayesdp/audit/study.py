@@ -153,14 +153,16 @@ def audit_plan(
         )
     numbers = sum(query.numbers for query in plan.queries)
     samples = min(samples, max(1000, MOST_NUMBERS // (2 * numbers)))
-    chosen = pairs[0]
+    strongest = pairs[0]
     if len(pairs) > 1:
         tried = min(TRIED, samples, max(500, MOST_NUMBERS // (2 * numbers * len(pairs))))
         promises = [_promise(made, pair, tried, confidence, rng) for pair in pairs]
-        chosen = pairs[int(np.argmax(promises))]
-    bound = _attacked(made, chosen, samples, confidence, rng)
+        strongest = pairs[int(np.argmax(promises))]
+    bound = _attacked(made, strongest, samples, confidence, rng)
     notion = plan.study.budget.notion
-    return StudyAudit(UpperBound(plan.level), plan.delta, notion, chosen.words, bound, len(pairs))
+    return StudyAudit(
+        UpperBound(plan.level), plan.delta, notion, strongest.words, bound, len(pairs)
+    )
 
 
 def _promise(

@@ -107,8 +107,8 @@ class MadeUp:
         data, columns = self._table(databases)
         queries, named, groups = [], dict(self.declared.spec.columns), {}
         for query in self.plan.queries:
-            asked = query.table_query()
-            by = column_names(asked.by)
+            table_query = query.table_query()
+            by = column_names(table_query.by)
             keys = self._keys(by)
             name = "table_" + "_".join(by)
             if name not in groups:
@@ -118,7 +118,7 @@ class MadeUp:
                 named[name] = _TableNumber.model_construct(
                     name=name, public=True, count=len(databases) * len(keys)
                 )
-            queries.append(replace(asked, by=name))
+            queries.append(replace(table_query, by=name))
         totals = run(open_table(pa.table(data), Path()), named, queries, self._structure())
         for query in self.plan.queries:
             if query.shape.averaged and not all(totals[query.name].sizes.values()):
@@ -129,7 +129,8 @@ class MadeUp:
                     remedy="A release refuses an average of no rows.",
                 )
         return [
-            _apart(totals[asked.name], groups[str(asked.by)], len(databases)) for asked in queries
+            _apart(totals[table_query.name], groups[str(table_query.by)], len(databases))
+            for table_query in queries
         ]
 
     def _keys(self, by: Sequence[str]) -> list[CellKey | None]:
@@ -173,14 +174,14 @@ class MadeUp:
         many = sizes[flat]
         record = np.repeat(np.arange(len(flat)), many)
         within = np.arange(len(record)) - np.repeat(np.cumsum(many) - many, many)
-        chosen = starts[flat[record]] + within
+        row_places = starts[flat[record]] + within
         table, slot = record // width, record % width
-        own = np.array([row.place for row in rows])[chosen]
+        own = np.array([row.place for row in rows])[row_places]
         place = np.where(own >= 0, own, slot % len(self.declared.places))
         data: dict[str, Any] = {}
         for name in self.declared.numbers:
             options = pa.array([row.cells[name] for row in rows])
-            data[name] = options.take(pa.array(chosen))
+            data[name] = options.take(pa.array(row_places))
         if databases.values is not None:
             grouped = slot < databases.grouped
             cells = data[databases.valued].to_numpy(zero_copy_only=False).astype(float)

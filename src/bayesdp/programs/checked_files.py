@@ -64,12 +64,12 @@ def verdict_in(
     if verdict.verdict == "ACCEPTED":
         return replace(verdict, notes=(*verdict.notes, *notes_on(core)))
     where = verdict.where or place(source.programs[core.name])
-    shown = source.located(
+    diagnostic = source.located(
         ProgramError(
             Diagnostic(verdict.code or "unproved", verdict.reason, verdict.accepted, where)
         )
     ).diagnostic
-    return replace(verdict, where=shown.where, shown=shown.text())
+    return replace(verdict, where=diagnostic.where, shown=diagnostic.text())
 
 
 def confirmed(program: Program, verdict: ProgramVerdict) -> ProgramVerdict:

@@ -25,8 +25,8 @@ PERSONS = (
 
 def notes_on(program: Program) -> tuple[str, ...]:
     """The notes on a program in its order, each note once."""
-    said = {"missing": (WITHOUT_STUDY,), "chain": (OF_A_CHAIN,)}
-    waits = said.get(program.dependence, ())
+    dependence_notes = {"missing": (WITHOUT_STUDY,), "chain": (OF_A_CHAIN,)}
+    waits = dependence_notes.get(program.dependence, ())
     persons = program.persons
     grouped = () if persons is None else (PERSONS.format(by=persons.by, most=persons.most),)
     return (*grouped, *dict.fromkeys(_exposures(program)), *waits)

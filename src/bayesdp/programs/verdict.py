@@ -73,9 +73,9 @@ class ProgramVerdict:
         if not self.obligations:
             return TRUSTED
         agreed = " and ".join(self.solvers)
-        said = f"{agreed} agree" if len(self.solvers) > 1 else f"{agreed} alone says"
+        agreement = f"{agreed} agree" if len(self.solvers) > 1 else f"{agreed} alone says"
         many = f"{len(self.obligations)} obligation{'s' * (len(self.obligations) != 1)}"
-        return (*TRUSTED, f"{said} that the negation of {many} can't be satisfied")
+        return (*TRUSTED, f"{agreement} that the negation of {many} can't be satisfied")
 
 
 def unconfirmed(step: str, reason: str) -> ProgramVerdict:

@@ -105,8 +105,8 @@ def _of_branch(
     branch: Branch, columns: Mapping[str, Type], before: frozenset[str]
 ) -> frozenset[str]:
     sides = [whole_names(side, columns, before) for side in (branch.then, branch.otherwise)]
-    given = [_given(side) for side in (branch.then, branch.otherwise)]
-    both, either = given[0] & given[1], sides[0] | sides[1]
+    named_by_side = [_given(side) for side in (branch.then, branch.otherwise)]
+    both, either = named_by_side[0] & named_by_side[1], sides[0] | sides[1]
     return (either - both) | (sides[0] & sides[1])
 
 

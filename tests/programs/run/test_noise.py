@@ -13,7 +13,7 @@ from bayesdp.programs.run import OpenDP, load
 from bayesdp.programs.run.draws.noise import NoiseCalibration, in_units, response
 from bayesdp.programs.run.machine.machine import Machine
 from bayesdp.programs.run.machine.readiness import ready
-from bayesdp.programs.run.results.program_result import shown
+from bayesdp.programs.run.results.program_result import display_value
 from tests.chance import OFF, Chance, discrete_gaussian, discrete_laplace
 from tests.programs.run.helpers import accepted
 
@@ -90,5 +90,5 @@ def test_noise_beyond_the_doubles_is_refused() -> None:
 
 
 def test_a_released_value_beyond_the_doubles_is_shown_as_the_largest() -> None:
-    assert shown(Fraction(10**400 + 1, 3)) == float_info.max
-    assert shown((-Fraction(10**400 + 1, 3), Fraction(1, 2))) == (-float_info.max, 0.5)
+    assert display_value(Fraction(10**400 + 1, 3)) == float_info.max
+    assert display_value((-Fraction(10**400 + 1, 3), Fraction(1, 2))) == (-float_info.max, 0.5)

@@ -111,14 +111,14 @@ def _held(name: str, size: Expr, least: int, candidates: Expr, context: Adjacenc
     if value is not None and value.denominator != 1:
         raise Rejected("arguments", f"{name} is a whole number.", at)
     if place.low < least:
-        said = "is" if value is not None else "may be"
+        verb = "is" if value is not None else "may be"
         ways = f"{name}=max(..., {least})"
         if later:
             ways = f"{name}=clip(..., {least}, 1000) of a released whole number"
         elif value is None:
             ways = f"require(people.size >= ...) before the first release, or {ways}"
         raise Rejected(
-            "arguments", f"{name} {said} below {least} here.", at, f"Hold it above: {ways}."
+            "arguments", f"{name} {verb} below {least} here.", at, f"Hold it above: {ways}."
         )
     if later and not place.finite:
         raise Rejected(

@@ -105,17 +105,17 @@ def _derived(
 
 
 def _declared(program: Program, epsilon: Fraction, delta: Fraction) -> None:
-    for name, declared, derived in (
+    for name, declared_cost, derived_cost in (
         ("epsilon", program.declared_epsilon, epsilon),
         ("delta", program.declared_delta, delta),
     ):
-        if declared is not None and declared < derived:
-            given, needed = distinct_decimals(declared, derived)
+        if declared_cost is not None and declared_cost < derived_cost:
+            declared_text, derived_text = distinct_decimals(declared_cost, derived_cost)
             raise Rejected(
                 "budget",
-                f"The program declares {name} = {given} and costs {needed}.",
+                f"The program declares {name} = {declared_text} and costs {derived_text}.",
                 _last(program.body),
-                f"Declare @program({name}={needed}), or release less.",
+                f"Declare @program({name}={derived_text}), or release less.",
             )
     if program.declared_epsilon is not None and program.declared_delta is None and delta > 0:
         raise Rejected(

@@ -236,11 +236,11 @@ class Derivation(Walk):
         if asserted is None:
             return
         self.explain.public(asserted, setting.scope)
-        given, needed = folded(asserted), folded(derived)
-        if given is None or needed is None:
+        asserted_number, derived_number = folded(asserted), folded(derived)
+        if asserted_number is None or derived_number is None:
             self.refinements.enough(asserted, derived)
-        elif given < needed:
-            less, least = distinct_decimals(given, needed)
+        elif asserted_number < derived_number:
+            less, least = distinct_decimals(asserted_number, derived_number)
             raise Rejected(
                 "sensitivity",
                 f"sensitivity={less} is asserted, and one record can move this by {least}.",
@@ -289,19 +289,19 @@ def _check_sigma(
 ) -> None:
     from bayesdp.programs.check.noise import gaussian_delta
 
-    given = folded(sigma)
-    if given is None or squared is None or given <= 0:
+    asserted_sigma = folded(sigma)
+    if asserted_sigma is None or squared is None or asserted_sigma <= 0:
         raise Undecided(
             "unproved",
             "An asserted sigma is held against a constant only, and this is known with the table.",
             sigma,
             "Leave sigma out: it is then calibrated. Or write the number.",
         )
-    reached = gaussian_delta(given, squared, epsilon, exact)
+    reached = gaussian_delta(asserted_sigma, squared, epsilon, exact)
     if reached > delta:
         raise Rejected(
             "noise",
-            f"Noise of standard deviation {exact_text(float(given))} has delta "
+            f"Noise of standard deviation {exact_text(float(asserted_sigma))} has delta "
             f"{up_words(float(reached))} at epsilon {exact_text(float(epsilon))}, and "
             f"{exact_text(float(delta))} is stated.",
             sigma,

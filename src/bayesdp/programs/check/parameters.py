@@ -79,10 +79,10 @@ def _check_size(expr: Expr, parameter: Expr, name: str, place: Range, where: str
     beyond = [end for end in far if not least <= end <= most]
     if not beyond:
         return
-    said = "is" if place.low == place.high else "may be"
+    verb = "is" if place.low == place.high else "may be"
     raise Rejected(
         "prior",
-        f"{name} {said} {decimal(beyond[0])} here, and posteriors are computed for "
+        f"{name} {verb} {decimal(beyond[0])} here, and posteriors are computed for "
         f"{decimal(least)} to {decimal(most)}.",
         parameter if parameter.where is not None else expr,
         "Measure in another unit, or clip a released value to what is plausible.",

@@ -40,7 +40,7 @@ class Refinements:
         return tuple(
             solver
             for solver in KNOWN
-            if agreed and all(isinstance(said, list) and solver in said for said in agreed)
+            if agreed and all(isinstance(names, list) and solver in names for names in agreed)
         )
 
     def prove(self, claim: str, problem: Problem, at: Expr | None) -> None:

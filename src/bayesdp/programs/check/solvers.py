@@ -37,13 +37,13 @@ def answers(text: str) -> dict[str, str]:
 
 def ask(text: str, wanted: str) -> Answer:
     """Put a problem to every solver present."""
-    said = answers(text)
-    if not said:
+    answer_words = answers(text)
+    if not answer_words:
         return Answer(False, (), "no solver is installed (the extra 'programs' brings z3 and cvc5)")
-    wrong = [f"{solver} says {word}" for solver, word in said.items() if word != wanted]
+    wrong = [f"{solver} says {word}" for solver, word in answer_words.items() if word != wanted]
     opposite = {"unsat": "sat", "sat": "unsat"}[wanted]
-    refuted = all(word == opposite for word in said.values())
-    return Answer(not wrong, tuple(said), "; ".join(wrong), refuted)
+    refuted = all(word == opposite for word in answer_words.values())
+    return Answer(not wrong, tuple(answer_words), "; ".join(wrong), refuted)
 
 
 def _z3(text: str) -> str:

@@ -80,9 +80,9 @@ class Findings:
             return
         witness = None
         if pair is not None:
-            shown = tuple((k, str(v)) for k, v in names.items())
+            name_texts = tuple((k, str(v)) for k, v in names.items())
             left, right = (tuple(rows[i] for i in database) for database in (pair.left, pair.right))
-            witness = NeighbouringDatabases(left, right, shown)
+            witness = NeighbouringDatabases(left, right, name_texts)
         self.worst[key] = CheckedObligation(
             finding.obligation, finding.release, finding.true, finding.claimed, witness
         )

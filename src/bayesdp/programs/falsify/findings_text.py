@@ -37,11 +37,11 @@ def in_words(verdict: ProgramVerdict, findings: Findings) -> str:
     """The findings on one program as a terminal shows them."""
     name = f" {verdict.name}" if verdict.name else ""
     cost = f"({decimal(verdict.dp_epsilon)}, {decimal(verdict.dp_delta)})"
-    said = f"claimed is {cost}-differential privacy {NEIGHBOURS[verdict.adjacency]}."
+    claim = f"claimed is {cost}-differential privacy {NEIGHBOURS[verdict.adjacency]}."
     sizes = [str(size) for size in findings.sizes]
     listed = " or ".join([", ".join(sizes[:-1]), sizes[-1]] if len(sizes) > 1 else sizes)
     lines = [
-        f"{COUNTEREXAMPLE if findings.excess else NOTHING_FOUND}{name}: {said}",
+        f"{COUNTEREXAMPLE if findings.excess else NOTHING_FOUND}{name}: {claim}",
         f"Pairs of neighbouring tables that were compared: {findings.pairs}, of {listed or 'no'} "
         f"record{'s' * (sizes != ['1'])}; {_selection(findings)}.",
         f"The largest loss among them is {findings.tightness:.3f} of the claimed cost.",

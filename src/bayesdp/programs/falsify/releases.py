@@ -64,7 +64,7 @@ class Trial:
         """The number of this option."""
         return self.at.numbers(dict(self.release.options)[name], ())[0]
 
-    def kept(self, database: Database, make: Callable[[Database], Any]) -> Any:
+    def cached_for(self, database: Database, make: Callable[[Database], Any]) -> Any:
         """A value that is computed once for each database."""
         if database not in self.cached:
             self.cached[database] = make(database)
@@ -87,7 +87,7 @@ class Trial:
 def _shifts(trial: Trial, pair: Neighbours) -> list[Fraction]:
     value = trial.release.args[0]
     here, there = (
-        trial.kept(database, lambda rows: trial.at.numbers(value, rows))
+        trial.cached_for(database, lambda rows: trial.at.numbers(value, rows))
         for database in (pair.left, pair.right)
     )
     return [a - b for a, b in zip(here, there, strict=True)]
@@ -186,23 +186,25 @@ def _exponential(trial: Trial, pair: Neighbours) -> Seen:
     if score.op == "hellinger":
         model = score.args[0].args[0]
         here, there = (
-            trial.kept(database, lambda rows: posterior(model, trial.at, rows))
+            trial.cached_for(database, lambda rows: posterior(model, trial.at, rows))
             for database in (pair.left, pair.right)
         )
         far = distance_at_least(here, there)
         findings = [trial.obliged("distance", far, trial.claimed)]
         if not scale:
             return findings, losses.TOLD_APART if far else losses.NOTHING
-        options = trial.kept((-1,), lambda _: [floats(c) for c in candidates(offered, trial.at)])
+        options = trial.cached_for(
+            (-1,), lambda _: [floats(c) for c in candidates(offered, trial.at)]
+        )
 
         def law(key: Database) -> tuple[float, ...]:
             return _nearest(options, floats(trial.cached[key[1:]]), scale)
 
         return findings, losses.channel(
-            *(trial.kept((-3, *d), law) for d in (pair.left, pair.right))
+            *(trial.cached_for((-3, *d), law) for d in (pair.left, pair.right))
         )
     here, there = (
-        trial.kept(database, lambda rows: _scores(trial, rows))
+        trial.cached_for(database, lambda rows: _scores(trial, rows))
         for database in (pair.left, pair.right)
     )
     moved = max(abs(a - b) for a, b in zip(here, there, strict=True))
@@ -222,7 +224,7 @@ def _nearest(
 def _scores(trial: Trial, database: Database) -> list[Fraction]:
     score, offered = trial.release.args
     name = str(score.data[0])
-    inner = trial.kept(
+    inner = trial.cached_for(
         (-2,),
         lambda _: [
             trial.at.with_name(name, candidate) for candidate in candidates(offered, trial.at)
@@ -237,13 +239,13 @@ def _scores(trial: Trial, database: Database) -> list[Fraction]:
 def _answers(trial: Trial, pair: Neighbours, law: Callable[[int], list[float]]) -> losses.Loss:
     data = trial.release.args[0]
     there = pair.there
-    kept = [
-        place is not None and trial.at.kept(data, trial.at.rows[place])
+    answer_given = [
+        place is not None and trial.at.keeps_row(data, trial.at.rows[place])
         for place in (pair.here, there)
     ]
-    if kept[0] != kept[1]:
+    if answer_given[0] != answer_given[1]:
         return losses.TOLD_APART  # another number of answers
-    if not kept[0] or there is None:
+    if not answer_given[0] or there is None:
         return losses.NOTHING
     return losses.channel(law(pair.here), law(there))
 
@@ -292,7 +294,7 @@ def _posterior_sample(trial: Trial, pair: Neighbours) -> Seen:
     model, offered = trial.release.args
     grid = [float(candidate) for candidate in candidates(offered, trial.at)]
     held = [
-        trial.kept(database, lambda rows: _log_likelihoods(trial, model, grid, rows))
+        trial.cached_for(database, lambda rows: _log_likelihoods(trial, model, grid, rows))
         for database in (pair.left, pair.right)
     ]
     # What all candidates share changes nothing: one record's log-likelihood counts by its spread.
@@ -319,7 +321,7 @@ def _log_likelihoods(
     spread = [float(trial.at.numbers(arg, database)[0]) for arg in likelihood.args]
     for place in database:
         row = trial.at.rows[place]
-        if not trial.at.kept(data, row):
+        if not trial.at.keeps_row(data, row):
             continue
         x = float(as_fraction(trial.at.of_row(data.args[1], row)))
         for i, theta in enumerate(grid):
@@ -344,7 +346,7 @@ def _log_likelihood(family: str, x: float, theta: float, spread: list[float], si
 def _above_threshold(trial: Trial, pair: Neighbours) -> Seen:
     queries, threshold = trial.release.args
     here, there = (
-        trial.kept(database, lambda rows: trial.at.numbers(queries, rows))
+        trial.cached_for(database, lambda rows: trial.at.numbers(queries, rows))
         for database in (pair.left, pair.right)
     )
     moved = max(abs(a - b) for a, b in zip(here, there, strict=True))

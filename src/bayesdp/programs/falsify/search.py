@@ -171,12 +171,12 @@ class _Search:
     # -- a record that enters or leaves ------------------------------------------------------------
 
     def _entering(self, path: Path, trials: list[Trial], size: int) -> None:
-        stated = [trial for trial in trials if trial.node["entering"] is not None]
-        alike = all(_independent_of_others(trial.release) for trial in stated)
-        if not stated:
+        priced_trials = [trial for trial in trials if trial.node["entering"] is not None]
+        alike = all(_independent_of_others(trial.release) for trial in priced_trials)
+        if not priced_trials:
             return
         for pair in self._pairs(size, entering=True, alike=alike):
-            for trial in stated:
+            for trial in priced_trials:
                 claimed = Fraction(trial.node["entering"])
                 try:
                     findings, loss = trial.compare(pair)
@@ -226,7 +226,7 @@ class _Search:
                     continue
                 claimed = context.ranges(data.args[1])
                 for row in self.witnesses.rows:
-                    if at.kept(data, row):
+                    if at.keeps_row(data, row):
                         value = at.of_row(data.args[1], row)
                         if not _inside(value, claimed):
                             self._see(

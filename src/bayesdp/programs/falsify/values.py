@@ -103,7 +103,7 @@ class Evaluator:
             return ["False", "True"]
         return ["|".join(parts) for parts in product(*(self._cells(arg) for arg in expr.args))]
 
-    def kept(self, data: Expr, row: RecordValues) -> bool:
+    def keeps_row(self, data: Expr, row: RecordValues) -> bool:
         """Whether the data expression keeps this row."""
         pieces = data.data[0]
         assert isinstance(pieces, tuple)
@@ -131,7 +131,7 @@ class Evaluator:
             assert isinstance(so_far, int | Fraction)
             running = Fraction(so_far)
             for place in database:
-                if self.kept(expr.args[0], self.rows[place]):
+                if self.keeps_row(expr.args[0], self.rows[place]):
                     running = _fraction(self.of_row(expr.args[1], self.rows[place], running))
             return running
         if op == "transitions":
@@ -161,7 +161,7 @@ class Evaluator:
         data, *keys = expr.args
         held: dict[tuple[Constant, ...], list[tuple[Fraction, ...]]] = {}
         for row in (self.rows[place] for place in database):
-            if self.kept(data, row):
+            if self.keeps_row(data, row):
                 value = self.of_row(data.args[1], row)
                 assert isinstance(value, tuple)
                 held.setdefault(tuple(row[str(key.data[0])] for key in keys), []).append(value)
@@ -179,7 +179,7 @@ class Evaluator:
             self._alive.append(expr)
             data, row = expr.args[0], self.rows[place]
             added: tuple[Fraction, ...] | None = None
-            if self.kept(data, row):
+            if self.keeps_row(data, row):
                 value: ExpressionValue = Fraction(1)
                 if expr.op == "sum":
                     value = self.of_row(data.args[1], row)

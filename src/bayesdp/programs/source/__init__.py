@@ -64,13 +64,16 @@ def core_of(
         raise InputError(
             "program", source.path, expected=f"a name: one of {', '.join(known)} (FILE:NAME)"
         )
-    chosen = name if name is not None else known[0]
-    if chosen not in source.programs:
+    program_name = name if name is not None else known[0]
+    if program_name not in source.programs:
         raise InputError(
-            "program", chosen, expected="a program of this file", remedy=did_you_mean(chosen, known)
+            "program",
+            program_name,
+            expected="a program of this file",
+            remedy=did_you_mean(program_name, known),
         )
-    given = {key: exact(key, value) for key, value in parameters.items()}
-    return lower(source, chosen, given, inflation)
+    arguments = {key: exact(key, value) for key, value in parameters.items()}
+    return lower(source, program_name, arguments, inflation)
 
 
 def exact(key: str, value: object) -> Literal:

@@ -59,7 +59,7 @@ def lower(
 def _lowered(
     source: SourceFile,
     function: ast.FunctionDef,
-    chosen: Mapping[str, Literal],
+    arguments: Mapping[str, Literal],
     inflation: Fraction | None,
 ) -> Program:
     options = source.options.get(function.name, {})
@@ -68,7 +68,7 @@ def _lowered(
     )
     database, fields, is_scalar = database_of(source, function)
     names = global_names(source)
-    parameters = parameters_of(source, function, chosen)
+    parameters = parameters_of(source, function, arguments)
     names |= {argument.arg: static(value, argument) for argument, _, value in parameters}
     row: RecordVariable | Scalar = RecordVariable(fields)
     if is_scalar:

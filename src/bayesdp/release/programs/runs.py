@@ -103,9 +103,9 @@ class ProgramRun:
 
     def so_far(self, failure: str) -> ProgramAnswer:
         """What was released until now, as an answer whose last output says what failed."""
-        from bayesdp.programs.run.results.program_result import shown
+        from bayesdp.programs.run.results.program_result import display_value
 
-        released = {name: shown(value) for name, value in self.machine.released.items()}
+        released = {name: display_value(value) for name, value in self.machine.released.items()}
         return replace(
             self._answer((*released.values(), failure), released),
             types=(*("released",) * len(released), "failure"),

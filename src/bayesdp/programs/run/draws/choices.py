@@ -206,11 +206,11 @@ def _hellinger(
     score: Expr, candidates: Expr, values: PrivateValues, calibration: NoiseCalibration
 ) -> Selection:
     family, laws, posterior, scale = hellinger_law(score, candidates, values, calibration)
-    shown: Sequence[tuple[Fraction, ...]] = laws
+    parameters: Sequence[tuple[Fraction, ...]] = laws
     if family == "normal":
-        shown = [(mean, sd * sd) for mean, sd in laws]
+        parameters = [(mean, sd * sd) for mean, sd in laws]
     ordered = candidates.op == "posteriors-of" and family == "beta"
-    scores = hellinger_scores(family, shown, posterior, ordered)
+    scores = hellinger_scores(family, parameters, posterior, ordered)
     if family == "dirichlet":
         labels = labels_of(score.args[0].args[0].args[0].args[1], values.public.kinds)
         return Selection(_Dirichlets(laws, labels), tuple(scores), scale)
@@ -288,10 +288,10 @@ def per_record(
 
     Raises `InputError` for a score that doesn't depend on the record.
     """
-    kept = values.rows.mask(values.public.filled(release.args[0]))
+    row_mask = values.rows.mask(values.public.filled(release.args[0]))
     floats, scores, scale = answer_scores(release, values, calibration)
     table = scores(values.rows)
-    table = table if kept is None else table[kept]
+    table = table if row_mask is None else table[row_mask]
     if not len(table):
         return np.zeros(0)
     return np.asarray(floats[list(samplers.choose_each(table, scale))])
@@ -358,8 +358,8 @@ def posterior_sample(release: Release, values: PrivateValues) -> Selection:
     family = str(likelihood.data[0])
     about = [float(values.public.number(parameter)) for parameter in likelihood.args]
     held = values.rows.numbers(data.args[1])
-    kept = values.rows.mask(data)
-    held = held if kept is None else held[kept]
+    row_mask = values.rows.mask(data)
+    held = held if row_mask is None else held[row_mask]
     law = prior_of(prior, values.public)
     assert isinstance(law, d.Univariate)
     # Where a private column decides who is observed, how many these are is not known.

@@ -101,10 +101,10 @@ def noisy_steps(
     squared = values.number(expression(node["sensitivity"]["value"]))
     if now > squared:
         raise AssertionError("a move above the derivation's")  # holds under `python -O` too
-    stated, sigma = law_of(release, node, values), sigma_of(release, node, values)
+    stated_law, sigma = law_of(release, node, values), sigma_of(release, node, values)
     root, asserted = root_above(squared), "sigma" in dict(release.options)
-    law = _admitted(stated, amount, root, asserted)
-    if law != stated and not asserted:  # never less noise than was paid for
+    law = _admitted(stated_law, amount, root, asserted)
+    if law != stated_law and not asserted:  # never less noise than was paid for
         pair = Fraction(node["epsilon"]), Fraction(node["delta"])
         sigma = max(sigma, _sigma(law, squared, *pair))
     steps = in_steps(amount, root, _unit(law, amount, root))

@@ -45,7 +45,7 @@ from bayesdp.programs.run.numerics.observed import Answers, Noisy
 from bayesdp.programs.run.posteriors import from_releases
 from bayesdp.programs.run.results.diagnostics import exact_samples
 from bayesdp.programs.run.results.distributions import Joint, Samples
-from bayesdp.programs.run.results.program_result import ProgramResult, shown
+from bayesdp.programs.run.results.program_result import ProgramResult, display_value
 from bayesdp.programs.run.tables.columns import Rows
 from bayesdp.programs.run.tables.transitions import consecutive
 from bayesdp.programs.run.values.private import PrivateValues, width_of
@@ -81,12 +81,12 @@ class Machine:
         exact = tuple(self.values.value(returned) for returned in self.program.returns)
         return ProgramResult(
             self.program.name,
-            tuple(shown(value) for value in exact),
+            tuple(display_value(value) for value in exact),
             self.program.return_types,
             exact,
             self.verdict.dp_epsilon,
             self.verdict.dp_delta,
-            {name: shown(value) for name, value in self.released.items()},
+            {name: display_value(value) for name, value in self.released.items()},
         )
 
     # -- commands ------------------------------------------------------------------------------
@@ -243,9 +243,9 @@ class Machine:
         labels = labels_of(data.args[1], self.values.kinds)
         # Odds above e^700 to 1 change nothing, and doubles end there.
         epsilon = below(min(self.values.number(dict(release.options)["epsilon"]), Fraction(700)))
-        kept = self.private.rows.mask(data)
+        row_mask = self.private.rows.mask(data)
         codes = self.private.rows.codes(data.args[1])
-        held = codes if kept is None else codes[kept]
+        held = codes if row_mask is None else codes[row_mask]
         import numpy as np
 
         drawn = self.samplers.respond(held.tolist(), len(labels), epsilon)

@@ -98,15 +98,15 @@ def run(
 
 def _unit(program: Program, unit: str | None) -> str:
     """What the ledger calls a record of the program."""
-    due = "row" if program.persons is None else program.persons.by
-    if unit is not None and program.persons is not None and unit != due:
+    program_unit = "row" if program.persons is None else program.persons.by
+    if unit is not None and program.persons is not None and unit != program_unit:
         raise InputError(
             "unit",
             unit,
-            expected=f"'{due}', by which the program groups its rows",
+            expected=f"'{program_unit}', by which the program groups its rows",
             remedy="Leave it out.",
         )
-    return unit or due
+    return unit or program_unit
 
 
 class _ProgramRun:

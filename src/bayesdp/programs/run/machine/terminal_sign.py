@@ -18,13 +18,13 @@ def waiting(words: str, after: float = 1.0) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    shown: list[Any] = []
+    statuses: list[Any] = []
 
     def show() -> None:
         from rich.console import Console
 
-        shown.append(Console(stderr=True).status(words))
-        shown[0].start()
+        statuses.append(Console(stderr=True).status(words))
+        statuses[0].start()
 
     timer = Timer(after, show)
     timer.daemon = True
@@ -34,5 +34,5 @@ def waiting(words: str, after: float = 1.0) -> Iterator[None]:
     finally:
         timer.cancel()
         timer.join()
-        for status in shown:
+        for status in statuses:
             status.stop()

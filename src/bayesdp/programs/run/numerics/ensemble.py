@@ -46,7 +46,7 @@ def drawn(
     ]
     heights = [log_density(side) for side in walkers]
     first = each * (np.arange(half) // each)  # of a walker's ensemble
-    kept = np.empty((KEPT, 2, half, size))
+    recorded_walkers = np.empty((KEPT, 2, half, size))
     warm = KEPT * thin // 2
     for step in range(-warm, KEPT * thin):
         for side in (0, 1):
@@ -61,8 +61,8 @@ def drawn(
             walkers[side] = np.where(taken[:, None], there, walkers[side])
             heights[side] = np.where(taken, height, heights[side])
         if step >= 0 and step % thin == 0:
-            kept[step // thin] = walkers
-    by_walker = kept.reshape(KEPT, 2, ENSEMBLES, each, size).transpose(2, 1, 3, 0, 4)
+            recorded_walkers[step // thin] = walkers
+    by_walker = recorded_walkers.reshape(KEPT, 2, ENSEMBLES, each, size).transpose(2, 1, 3, 0, 4)
     return np.asarray(by_walker.reshape(ENSEMBLES, 2 * each, KEPT, size))
 
 

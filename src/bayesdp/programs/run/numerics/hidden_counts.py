@@ -72,8 +72,8 @@ def window(
         more_right = right < top and logs[-1] > peak - DROP
         if not (more_left or more_right) or right - left > 2**23:
             # The peak is kept also where doubles hold no difference of DROP to it.
-            kept = np.flatnonzero(logs >= peak - DROP)
-            first, last = kept[0], kept[-1] + 1
+            weighty_places = np.flatnonzero(logs >= peak - DROP)
+            first, last = weighty_places[0], weighty_places[-1] + 1
             return c[first:last], logs[first:last]
         reach *= 2
         left = max(left - reach, low) if more_left else left
@@ -300,7 +300,7 @@ def convolved(a: CountLaw, b: CountLaw) -> CountLaw:
         mass = np.convolve(a.mass, b.mass)
     else:
         mass = np.maximum(fftconvolve(a.mass, b.mass), 0.0)
-    kept = np.flatnonzero(mass > TINY * mass.max())
-    first, last = int(kept[0]), int(kept[-1]) + 1
+    weighty_places = np.flatnonzero(mass > TINY * mass.max())
+    first, last = int(weighty_places[0]), int(weighty_places[-1]) + 1
     cut = mass[first:last]
     return CountLaw(a.first + b.first + first, cut / cut.sum())

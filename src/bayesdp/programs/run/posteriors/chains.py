@@ -170,14 +170,14 @@ class SeriesCounts:
         """So many draws of all four counts, row by row."""
         left, stayed, logs = self.grid()
         mass = np.exp(logs - logs.max()).ravel()
-        chosen = rng.choice(len(mass), size=many, p=mass / mass.sum())
-        excess, i, j = np.unravel_index(chosen, logs.shape)
+        drawn_cells = rng.choice(len(mass), size=many, p=mass / mass.sum())
+        excess, i, j = np.unravel_index(drawn_cells, logs.shape)
         counts = self._counts(left[i], stayed[j], np.asarray(excess - 1, dtype=np.int64))
         return np.stack(counts, axis=1).reshape(many, 2, 2).astype(np.float64)
 
 
-def _ends(values: Ints, kept: Bools) -> tuple[int, int]:
-    where = np.flatnonzero(kept)
+def _ends(values: Ints, possible: Bools) -> tuple[int, int]:
+    where = np.flatnonzero(possible)
     return int(values[where[0]]), int(values[where[-1]])
 
 

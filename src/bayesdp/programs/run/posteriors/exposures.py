@@ -32,8 +32,8 @@ def with_exposures(equal: Joint, exposures: list[float], alpha: Floats) -> Sampl
     rates = chances / np.asarray(exposures)
     logs = -float(alpha.sum()) * np.log(rates.sum(axis=1))
     weights = np.exp(logs - logs.max())
-    chosen = rng.choice(DRAWS, size=DRAWS, p=weights / weights.sum())
+    drawn_places = rng.choice(DRAWS, size=DRAWS, p=weights / weights.sum())
     shares = rates / rates.sum(axis=1, keepdims=True)
     ess = float(weights.sum() ** 2 / (weights**2).sum())
     about = {name: {"ess": ess, "r_hat": 1.0} for name in equal.names}
-    return Samples("dirichlet", equal.names, np.array(shares[chosen]), about, equal.notes)
+    return Samples("dirichlet", equal.names, np.array(shares[drawn_places]), about, equal.notes)

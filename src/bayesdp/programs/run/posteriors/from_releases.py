@@ -466,10 +466,10 @@ def _from_answers(
     good, bad = float(counts[1]), float(counts[0])
     if op == "plug-in":
         return _updated("beta", _univariate(prior), good, bad)
-    kept, other, base = source.kept, source.other, _univariate(prior)
+    true_chance, other_chance, base = source.kept, source.other, _univariate(prior)
 
     def logs(x: Floats) -> Floats:
-        true = x * kept + (1 - x) * other
+        true = x * true_chance + (1 - x) * other_chance
         return np.asarray(good * np.log(true) + bad * np.log1p(-true) + base.log_density(x))
 
     return by_quadrature("beta", logs, *_space(base))

@@ -43,8 +43,8 @@ class NoisyMixture:
         noise = source.noise if aware else AddedNoise("gaussian", 1e-6)
         seen = source.floats
         if not aware:
-            kept = np.maximum(np.asarray(seen), 0.0)
-            whole = kept * self.n / max(float(kept.sum()), 1e-9)
+            counts_from_zero = np.maximum(np.asarray(seen), 0.0)
+            whole = counts_from_zero * self.n / max(float(counts_from_zero.sum()), 1e-9)
             seen = tuple(float(count) for count in whole.round())
         self.counts = EventTables.of(seen, noise, self.n)
 
@@ -88,8 +88,8 @@ class NoisyMixture:
         ]
         heights = np.asarray([-peak.fun for peak in peaks])
         weights = np.exp(heights - heights.max())
-        chosen = rng.choice(len(peaks), size=64, p=weights / weights.sum())
-        return np.stack([peaks[i].x for i in chosen])
+        drawn_places = rng.choice(len(peaks), size=64, p=weights / weights.sum())
+        return np.stack([peaks[i].x for i in drawn_places])
 
 
 def posterior(

@@ -127,8 +127,8 @@ def _sums(
         + np.log(slope)
     )
     weights = np.exp(logs - logs.max()).ravel()
-    chosen = rng.choice(len(weights), size=DRAWS, p=weights / weights.sum())
-    return np.broadcast_to(average, off.shape).ravel()[chosen], deviations.ravel()[chosen]
+    drawn_cells = rng.choice(len(weights), size=DRAWS, p=weights / weights.sum())
+    return np.broadcast_to(average, off.shape).ravel()[drawn_cells], deviations.ravel()[drawn_cells]
 
 
 def _around(middle: float, width: float, low: float, high: float) -> Floats:

@@ -162,11 +162,11 @@ def posterior(
             break
         low, high = float(left), float(right)
     weight = np.exp(logs - logs.max())
-    chosen = rng.choice(len(weight), size=DRAWS, p=weight / weight.sum())
+    drawn_cells = rng.choice(len(weight), size=DRAWS, p=weight / weight.sum())
     width = centers[1] - centers[0]
-    columns = [_drawn(group, m, s, chosen, rng, family) for group in cells]
-    columns.append(m[chosen] + width * (rng.random(DRAWS) - 0.5))
-    columns.append(s[chosen] + (spreads[1] - spreads[0]) * (rng.random(DRAWS) - 0.5))
+    columns = [_drawn(group, m, s, drawn_cells, rng, family) for group in cells]
+    columns.append(m[drawn_cells] + width * (rng.random(DRAWS) - 0.5))
+    columns.append(s[drawn_cells] + (spreads[1] - spreads[0]) * (rng.random(DRAWS) - 0.5))
     labels = source.labels or tuple(f"group {i}" for i in range(len(cells)))
     names = (*labels, *_free(labels))
     diagnostics = {name: {"ess": float(DRAWS), "r_hat": 1.0} for name in names}
@@ -185,12 +185,12 @@ def _drawn(
     group: GroupCells,
     m: Floats,
     s: Floats,
-    chosen: Ints,
+    drawn_cells: Ints,
     rng: np.random.Generator,
     family: str,
 ) -> Floats:
     """Draws of a group's number on its own scale, for the chosen centres `m` and spreads `s`."""
-    distinct, which = np.unique(chosen, return_inverse=True)
+    distinct, which = np.unique(drawn_cells, return_inverse=True)
     weights = np.cumsum(group.weights(m[distinct], s[distinct]), axis=1)
     heights = rng.random(DRAWS) * weights[which, -1]
     cell = np.minimum((weights[which] < heights[:, None]).sum(axis=1), CELLS - 1)

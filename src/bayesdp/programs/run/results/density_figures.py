@@ -103,7 +103,7 @@ def _drawn(panel: DensityPanel, top: int) -> str:
         f'y="{bottom + 16}">{value_words(tick, (end - start) / 2.0)}</text>'
         for anchor, tick in anchors.items()
     )
-    shown, ends_shown = _numbers(panel)
+    numbers_line, ends_shown = _numbers(panel)
     return (
         f'<g><svg x="0" y="{top + TEXT}" width="100%" height="{CURVE}" '
         f'viewBox="0 0 100 {CURVE}" preserveAspectRatio="none">'
@@ -114,7 +114,7 @@ def _drawn(panel: DensityPanel, top: int) -> str:
         f'<circle class="bd-dot" cx="{across(mean):.2f}%" cy="{bottom}" r="4"/>{ticks}'
         f'<text class="bd-text" x="0" y="{top + 14}">{escape(panel.name[:26])}</text>'
         f'<text class="bd-text" text-anchor="end" x="100%" y="{top + 14}">'
-        f"{shown}</text>"
+        f"{numbers_line}</text>"
         f'<text class="bd-text" text-anchor="end" x="100%" y="{top + 31}">'
         f"{ends_shown}</text></g>"
     )

@@ -80,12 +80,12 @@ class Distribution(ABC):
 
     def _summary(self) -> dict[str, Any]:
         interval = self.interval(0.95)
-        shown = [list(entry) if isinstance(entry, tuple) else entry for entry in interval]
+        interval_ends = [list(entry) if isinstance(entry, tuple) else entry for entry in interval]
         return {
             "family": self.family,
             "mean": _plain(self.mean),
             "sd": _plain(self.sd),
-            "interval95": shown,
+            "interval95": interval_ends,
             **({"notes": list(self.notes)} if self.notes else {}),
         }
 
@@ -233,8 +233,8 @@ class Mixture(Univariate):
     def samples(self, k: int, rng: np.random.Generator | None = None) -> Floats:
         """Independent draws."""
         rng = rng if rng is not None else np.random.default_rng()
-        chosen = rng.choice(len(self.weights), size=k, p=self.weights)
-        a, b = self.first[chosen], self.second[chosen]
+        drawn_parts = rng.choice(len(self.weights), size=k, p=self.weights)
+        a, b = self.first[drawn_parts], self.second[drawn_parts]
         if self.family == "beta":
             return np.asarray(rng.beta(a, b))
         if self.family == "gamma":
@@ -269,9 +269,9 @@ def mixture(
     keys = _digits(parts[0]) + 1j * _digits(parts[1])
     _, at, which = np.unique(keys, return_index=True, return_inverse=True)
     weights = np.bincount(which.ravel(), np.exp(logs - logs.max()))
-    kept = weights > 1e-16 * weights.sum()
-    left = parts[:, at[kept]]
-    return Mixture(family, left[0], left[1], weights[kept] / weights[kept].sum(), notes)
+    weighty = weights > 1e-16 * weights.sum()
+    left = parts[:, at[weighty]]
+    return Mixture(family, left[0], left[1], weights[weighty] / weights[weighty].sum(), notes)
 
 
 def _digits(values: Floats) -> Floats:
@@ -347,8 +347,8 @@ class Joint(Distribution):
     """The parameters, where it is a single Dirichlet law."""
 
     def __repr__(self) -> str:
-        shown = self.marginals[:_SHOWN]
-        means = ", ".join(value_words(marginal.mean, marginal.sd) for marginal in shown)
+        first_marginals = self.marginals[:_SHOWN]
+        means = ", ".join(value_words(marginal.mean, marginal.sd) for marginal in first_marginals)
         more = ", ..." if len(self.marginals) > _SHOWN else ""
         return f"<{self.family} of {len(self.marginals)}, means ({means}{more})>"
 

@@ -49,10 +49,10 @@ class ProgramResult:
         return self.outputs[index]
 
     def __repr__(self) -> str:
-        shown = ", ".join(repr(output) for output in self.outputs)
+        output_texts = ", ".join(repr(output) for output in self.outputs)
         cost = f"epsilon {up_words(float(self.dp_epsilon))}"
         cost += f", delta {up_words(float(self.dp_delta))}" if self.dp_delta else ""
-        return f"<{self.program}: {shown} ({cost})>"
+        return f"<{self.program}: {output_texts} ({cost})>"
 
     @property
     def value(self) -> Any:
@@ -117,10 +117,10 @@ def require_finite(document: Mapping[str, Any]) -> None:
         ) from None
 
 
-def shown(value: Any) -> Any:
+def display_value(value: Any) -> Any:
     """A released value for people: ints, floats, tuples of them; anything else as it is."""
     if isinstance(value, tuple):
-        return tuple(shown(entry) for entry in value)
+        return tuple(display_value(entry) for entry in value)
     if isinstance(value, Fraction):
         return int(value) if value.denominator == 1 else _nearest(value)
     return value
@@ -137,5 +137,5 @@ def plain(value: Any) -> dict[str, Any]:
     if hasattr(value, "to_dict"):
         document: dict[str, Any] = value.to_dict()
         return document
-    value = shown(value)
+    value = display_value(value)
     return {"value": list(value) if isinstance(value, tuple) else value}

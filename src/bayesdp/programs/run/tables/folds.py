@@ -28,12 +28,12 @@ def folded(expr: Expr, over: RowValues) -> tuple[Fraction, bool]:
     data, step = expr.args
     # The solvers proved the fold with its exact condition, so no double may decide it here.
     condition = data.args[0]
-    kept = over.mask(Expr("data", (TRUE, data.args[1]), data.data))
+    row_mask = over.mask(Expr("data", (TRUE, data.args[1]), data.data))
     names = sorted(columns(step) | columns(condition))
     start = expr.data[0]
     assert isinstance(start, int | Fraction)
     exact = Fraction(start).denominator == 1 and _is_whole(step, over.kinds)
-    rows = np.flatnonzero(kept) if kept is not None else range(over.rows.size)
+    rows = np.flatnonzero(row_mask) if row_mask is not None else range(over.rows.size)
     so_far = Fraction(start)
     lists = {name: _cells(over, name) for name in names}
     step = _named(step)

@@ -150,9 +150,9 @@ def _load_rows(
     findings: list[Finding] = []
     for name, kind in program.record:
         held = _column(table, name, program)
-        shown = name or "the values"
+        column_words = name or "the values"
         try:
-            columns[name] = _converted(held, kind, shown, text)
+            columns[name] = _converted(held, kind, column_words, text)
         except _BadCells as error:
             findings.append(error.finding)
     return Rows(columns, table.num_rows), findings, table

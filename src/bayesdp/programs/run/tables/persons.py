@@ -110,11 +110,11 @@ class _Folding:
         """A column of the record, held inside its bounds."""
         if fold.op in ("first", "last", "same"):
             return self._held(self._of_row(fold), kind)
-        kept = self.values.truths(fold.filter)
-        units = self.units[kept]
+        row_mask = self.values.truths(fold.filter)
+        units = self.units[row_mask]
         if fold.op == "count":
             return self._held(np.bincount(units, minlength=self.size), kind)
-        numbers = np.nan_to_num(self.values.numbers(fold.value)[kept])
+        numbers = np.nan_to_num(self.values.numbers(fold.value)[row_mask])
         if fold.op in ("any", "all"):
             wrong = (numbers != 0) == (fold.op == "any")
             some = np.bincount(units[wrong], minlength=self.size) > 0
@@ -144,10 +144,10 @@ class _Folding:
             rows = np.lexsort((rows, key if fold.op == "first" else -key, self.units))
         starts = np.searchsorted(self.units[rows], np.arange(self.size))
         value = self.values.value(fold.value)
-        chosen = rows[starts]
+        first_rows = rows[starts]
         if isinstance(value, Labels):
-            return np.asarray(value.codes[chosen], dtype=np.int64)
-        return np.asarray(self.values.numbers(fold.value)[chosen], dtype=np.float64)
+            return np.asarray(value.codes[first_rows], dtype=np.int64)
+        return np.asarray(self.values.numbers(fold.value)[first_rows], dtype=np.float64)
 
     def _held(self, values: Any, kind: Type) -> CellValues:
         if kind.kind == "bool":

@@ -74,17 +74,17 @@ class RowValues:
 
     def mask(self, data: Expr) -> Bools | None:
         """The rows that a data expression keeps, as truth values; None keeps all of them."""
-        kept: Bools | None = None
+        row_mask: Bools | None = None
         pieces = data.data[0]
         assert isinstance(pieces, tuple)
         for piece in pieces:
             assert isinstance(piece, tuple)
             held = self._piece(str(piece[0]), str(piece[1]))
-            kept = held if kept is None else kept & held
+            row_mask = held if row_mask is None else row_mask & held
         if data.args[0] != Expr("const", (), (True,)):
             held = self.truths(data.args[0])
-            kept = held if kept is None else kept & held
-        return kept
+            row_mask = held if row_mask is None else row_mask & held
+        return row_mask
 
     def _piece(self, column: str, label: str) -> Bools:
         labels = self.kinds[column].labels or ("False", "True")

@@ -35,8 +35,8 @@ class ConsecutiveRows:
 def consecutive(expr: Expr, rows: RowValues) -> ConsecutiveRows:
     """The pairs of rows whose transitions `expr` counts. Public columns alone decide."""
     data, *keys = expr.args
-    kept = rows.mask(data)
-    places = np.arange(rows.rows.size) if kept is None else np.flatnonzero(kept)
+    row_mask = rows.mask(data)
+    places = np.arange(rows.rows.size) if row_mask is None else np.flatnonzero(row_mask)
     step, *unit = (np.asarray(rows.rows.columns[str(key.data[0])])[places] for key in keys)
     units = unit[0] if unit else np.zeros(len(places))
     order = np.lexsort((step, units))

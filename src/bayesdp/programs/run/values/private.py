@@ -152,25 +152,25 @@ class PrivateValues:
         exact = self._looked_up(data, group)
         if exact is not None:
             return exact
-        kept = self.rows.mask(data)
+        row_mask = self.rows.mask(data)
         if group.op == "onehot":
-            return self._cells(group, kept)
+            return self._cells(group, row_mask)
         if group.op == "moments":
-            return self._moments(group, kept)
+            return self._moments(group, row_mask)
         if group.op == "tuple" or width_of(group) is None:
             numbers = group.args if group.op == "tuple" else (group,)
-            return _joined([self._chosen(number, kept) for number in numbers])
+            return _joined([self._chosen(number, row_mask) for number in numbers])
         whole = self._is_whole(group)
         arrays, each = self.rows.vector(group), self.context.ranges(group)
         return _joined(
-            [_stepped(x, b, whole, kept, self.most) for x, b in zip(arrays, each, strict=True)]
+            [_stepped(x, b, whole, row_mask, self.most) for x, b in zip(arrays, each, strict=True)]
         )
 
-    def _chosen(self, value: Expr, kept: Any) -> PrivateValue:
+    def _chosen(self, value: Expr, row_mask: Any) -> PrivateValue:
         """The sum of a number, each of its choices inside its own bounds: see `cases`."""
         total = None
         for conditions, choice in branches(value, self.kinds):
-            held = kept
+            held = row_mask
             for test, so in conditions:
                 truths = self.rows.truths(test)
                 truths = truths if so else ~truths
@@ -198,7 +198,7 @@ class PrivateValues:
         # function, and doubles may decide a comparison otherwise.
         if cells > MOST_SETTINGS and cells * size > MOST_LOOKED_UP:
             return None
-        kept = self.rows.mask(Expr("data", (TRUE, ONE), data.data))
+        row_mask = self.rows.mask(Expr("data", (TRUE, ONE), data.data))
         codes = np.zeros(self.rows.rows.size, dtype=np.int64)
         for name, listed in zip(names, lists, strict=True):
             assert listed is not None
@@ -206,7 +206,7 @@ class PrivateValues:
             low = kinds[name].low if kinds[name].kind == "int" else 0
             assert low is not None
             codes = codes * len(listed) + np.asarray(held, dtype=np.int64) - int(low)
-        counts = np.bincount(codes if kept is None else codes[kept], minlength=cells)
+        counts = np.bincount(codes if row_mask is None else codes[row_mask], minlength=cells)
         total = [Fraction(0)] * size
         rows, lattice = _exact_rows(data.args[0], group, tuple(kinds.items()))
         for entries, many in zip(rows, counts.tolist(), strict=True):
@@ -217,14 +217,14 @@ class PrivateValues:
             tuple(total), (Fraction(0),) * size, lattice, largest=self.most * Fraction(largest)
         )
 
-    def _cells(self, group: Expr, kept: Any) -> PrivateValue:
+    def _cells(self, group: Expr, row_mask: Any) -> PrivateValue:
         size = group.data[0]
         assert isinstance(size, int | Fraction)
         codes = self.rows.codes(group.args[0])
-        inside = np.clip(codes if kept is None else codes[kept], 0, int(size) - 1)
+        inside = np.clip(codes if row_mask is None else codes[row_mask], 0, int(size) - 1)
         return _counts(np.bincount(inside, minlength=int(size)).tolist(), self.most)
 
-    def _moments(self, group: Expr, kept: Any) -> PrivateValue:
+    def _moments(self, group: Expr, row_mask: Any) -> PrivateValue:
         base = self.context.ranges(group.args[0])
         largest = max(bounds.largest() for bounds in base)
         rows = self.size if self.context.adjacency == "replace-one" else MOST_ROWS
@@ -234,7 +234,7 @@ class PrivateValues:
         slack, entries = Fraction(0), []
         for values, bounds in zip(self.rows.vector(group.args[0]), base, strict=True):
             steps, off = steps_of(values, bounds, step)
-            entries.append(steps if kept is None else steps[kept])
+            entries.append(steps if row_mask is None else steps[row_mask])
             slack += off
         count = len(entries)
         totals = [whole_sum(entries[i], entries[j]) for i in range(count) for j in range(i, count)]
@@ -321,18 +321,18 @@ def _from_zero(step: Expr) -> Expr:
     return Expr(step.op, tuple(_from_zero(arg) for arg in step.args), step.data)
 
 
-def _stepped(values: Any, each: Range, whole: bool, kept: Any, most: int) -> PrivateValue:
+def _stepped(values: Any, each: Range, whole: bool, row_mask: Any, most: int) -> PrivateValue:
     """The sum of one entry of at most so many rows, in steps inside its bounds."""
     assert isinstance(each.low, Fraction)
     assert isinstance(each.high, Fraction)
     if each.low == each.high:
-        many = len(values) if kept is None else int(kept.sum())
+        many = len(values) if row_mask is None else int(row_mask.sum())
         most_of_it = abs(each.low) * most
         return PrivateValue((each.low * many,), (Fraction(0),), abs(each.low), largest=most_of_it)
     largest = max(abs(each.low), abs(each.high))
     step = Fraction(1) if whole else Fraction(2) ** (power_of_two(largest) - RESOLUTION)
     steps, off = steps_of(values, each, step)
-    total = step * whole_sum(steps if kept is None else steps[kept])
+    total = step * whole_sum(steps if row_mask is None else steps[row_mask])
     return PrivateValue((total,), (Fraction(0),), step, off, (largest + off) * most)
 
 

@@ -139,12 +139,12 @@ class PublicValues:
             raise AssertionError("a private sum among public values")
         if expr not in self._sums:
             data = self.filled(expr.args[0])
-            kept = self.row_values.mask(data)
+            row_mask = self.row_values.mask(data)
             if expr.op == "count":
-                many = self.rows.size if kept is None else int(kept.sum())
+                many = self.rows.size if row_mask is None else int(row_mask.sum())
                 self._sums[expr] = (Fraction(many),)
             else:
-                totals = [_added(row, kept) for row in self.row_values.vector(data.args[1])]
+                totals = [_added(row, row_mask) for row in self.row_values.vector(data.args[1])]
                 places = self.context.ranges(expr)
                 self._sums[expr] = tuple(
                     Fraction(max(place.low, min(place.high, total)))
@@ -202,8 +202,8 @@ def _literal(value: PublicValue) -> Expr:
     return Expr("const", (), (_single(value),))
 
 
-def _added(values: Floats, kept: Bools | None) -> Fraction:
-    held = values if kept is None else values[kept]
+def _added(values: Floats, row_mask: Bools | None) -> Fraction:
+    held = values if row_mask is None else values[row_mask]
     finite = np.where(np.isfinite(held), held, 0.0)
     return Fraction(fsum(finite.tolist()))
 

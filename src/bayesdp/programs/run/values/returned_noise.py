@@ -91,8 +91,8 @@ class _Walk:
                 if command.name in self.values.names:
                     self.names[command.name] = self._each(command.name, added.get(command.name))
                     self.parts[command.name] = own = frozenset({command.name})
-                    asked = [*command.args, *(option for _, option in command.options)]
-                    by = [_among(self.causes, expr) for expr in asked]
+                    expressions = [*command.args, *(option for _, option in command.options)]
+                    by = [_among(self.causes, expr) for expr in expressions]
                     self.causes[command.name] = own.union(deciding or (), *by)
             elif isinstance(command, Derive):
                 if command.name in self.values.names:

@@ -41,7 +41,7 @@ def bind(
             f"They are {', '.join(names) or 'none'}"
             + (f"; by keyword {', '.join(keyword)}." if keyword else "."),
         )
-    given: dict[str, ast.expr] = dict(zip(names, node.args, strict=False))
+    by_name: dict[str, ast.expr] = dict(zip(names, node.args, strict=False))
     known = (*names, *keyword)
     for argument in node.keywords:
         if argument.arg is None:
@@ -58,13 +58,13 @@ def bind(
                 f"{call} has no argument {argument.arg!r}.",
                 did_you_mean(str(argument.arg), known) or f"It has {', '.join(known)}.",
             )
-        if argument.arg in given:
+        if argument.arg in by_name:
             raise refuse("arguments", argument, f"{call} is given {argument.arg} twice.")
-        given[argument.arg] = argument.value
+        by_name[argument.arg] = argument.value
     for name in names[:needed]:
-        if name not in given:
+        if name not in by_name:
             raise refuse("arguments", node, f"{call} needs {name}.", f"{call}({', '.join(names)})")
-    return BoundArguments(node, given)
+    return BoundArguments(node, by_name)
 
 
 def single(node: ast.Call, name: str) -> ast.expr:
@@ -132,27 +132,27 @@ def fixed_number(
     """A number that is known before the data is read."""
     node = bound.given[name]
     check_not_private(node, context, name)
-    given = scalar(context.value(node), node)
-    if given.of_records:
+    number = scalar(context.value(node), node)
+    if number.of_records:
         raise refuse(
             "private-parameter",
             node,
             f"{name} depends on private data, so its value would tell about them.",
             "Use a literal or a public parameter.",
         )
-    if given.level != "static" or given.type.kind not in ("int", "real"):
+    if number.level != "static" or number.type.kind not in ("int", "real"):
         raise refuse(
             "static",
             node,
             f"{name} must be a number that is known before anything is released.",
             "Use a literal or a public parameter"
-            + ("; or an `if` with one release in each branch." if given.released else "."),
+            + ("; or an `if` with one release in each branch." if number.released else "."),
         )
-    value = given.expr.data[0]
+    value = number.expr.data[0]
     assert isinstance(value, Fraction)
     if positive and value <= 0:
         raise refuse("arguments", node, f"{name} must be above 0.", "")
-    return given.expr
+    return number.expr
 
 
 def epsilon_of(bound: BoundArguments, context: Context) -> Expr:

@@ -83,26 +83,26 @@ def call_max(node: ast.Call, context: Context) -> LoweredValue:
 
 
 def _extreme(op: str, node: ast.Call, context: Context) -> LoweredValue:
-    given = [context.value(argument) for argument in node.args]
-    if len(given) == 1 and isinstance(given[0], PersonRows):
+    operands = [context.value(argument) for argument in node.args]
+    if len(operands) == 1 and isinstance(operands[0], PersonRows):
         default = bind(node, ["rows"], needed=1, keyword=["default"]).given.get("default")
-        return folded(op, given[0], node, context, default)
+        return folded(op, operands[0], node, context, default)
     if node.keywords or not node.args:
         raise refuse("arguments", node, f"{op} takes the values: {op}(a, b).")
-    if len(given) == 1 and isinstance(given[0], Items) and given[0].items:
-        given = list(given[0].items)
-    elif len(given) == 1 and isinstance(given[0], Scalar) and given[0].type.items:
-        given = list(entries_of(given[0], place(node)))
-    elif len(given) == 1 and not isinstance(given[0], Data):
+    if len(operands) == 1 and isinstance(operands[0], Items) and operands[0].items:
+        operands = list(operands[0].items)
+    elif len(operands) == 1 and isinstance(operands[0], Scalar) and operands[0].type.items:
+        operands = list(entries_of(operands[0], place(node)))
+    elif len(operands) == 1 and not isinstance(operands[0], Data):
         raise refuse("arguments", node, f"{op} takes two values or more: {op}(a, b).", "")
-    if len(given) == 1 and isinstance(given[0], Data):
+    if len(operands) == 1 and isinstance(operands[0], Data):
         raise refuse(
             "bounds",
             node,
             f"The {op} over all records can move by the whole range when one record changes.",
             "Use a score: exponential(score=..., candidates=..., epsilon=...).",
         )
-    values = [scalar(part, node) for part in given]
+    values = [scalar(part, node) for part in operands]
     for value in values:
         check_numeric(value, node)
         if value.type.kind == "vector":

@@ -43,18 +43,18 @@ def compare(node: ast.Compare, context: Context) -> LoweredValue:
     """A comparison, or a chain of them: `0 < x < 1`."""
     operands = [node.left, *node.comparators]
     listed = {i + 1 for i, op in enumerate(node.ops) if isinstance(op, ast.In | ast.NotIn)}
-    given = [
+    compared_values = [
         _looked_through(operand, context) if i in listed else context.value(operand)
         for i, operand in enumerate(operands)
     ]
     parts = [
-        _among(op, node, given[i], given[i + 1])
+        _among(op, node, compared_values[i], compared_values[i + 1])
         if isinstance(op, ast.In | ast.NotIn)
         else comparison(
             COMPARISONS[type(op)],
             node,
-            scalar(given[i], operands[i]),
-            scalar(given[i + 1], operands[i + 1]),
+            scalar(compared_values[i], operands[i]),
+            scalar(compared_values[i + 1], operands[i + 1]),
         )
         for i, op in enumerate(node.ops)
     ]
@@ -212,7 +212,7 @@ def _weighed(node: ast.AST, test: Scalar, a: Scalar, b: Scalar) -> Scalar:
     return Scalar("private", total, whole_or_real(a.type, b.type))
 
 
-def chosen(
+def value_by_condition(
     node: ast.IfExp | ast.If, test: Scalar, sides: tuple[LoweredValue, LoweredValue]
 ) -> Scalar:
     """The value of one side or the other, by a condition that is not private."""

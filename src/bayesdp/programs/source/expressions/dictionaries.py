@@ -105,13 +105,13 @@ def entry_for(owner: Dictionary, key: Scalar, node: ast.Subscript) -> LoweredVal
     kinds = [part.type for part in parts]
     kind = BOOL if all(each.kind == "bool" for each in kinds) else whole_or_real(*kinds)
     released = key.released or any(part.released for part in parts)
-    chosen = parts[-1]
+    entry = parts[-1]
     for (value, _), part in zip(reversed(listed[:-1]), reversed(parts[:-1]), strict=True):
         held = static(value, node)
         assert isinstance(held, Scalar)
         test = comparison("eq", node, key, held)
-        chosen = Scalar(level, operation("if", node, test, part, chosen), kind, released)
-    return chosen
+        entry = Scalar(level, operation("if", node, test, part, entry), kind, released)
+    return entry
 
 
 def _values_of(key: Scalar, node: ast.AST) -> tuple[Literal, ...]:

@@ -96,12 +96,12 @@ def _mapped_person_rows(
                 tests.append(test.expr)
         value = inner.value(node.elt)
     context.scope.ended(part.target, PERSON_ROW_ENDED)
-    kept = TRUE if not tests else tests[0]
+    row_filter = TRUE if not tests else tests[0]
     if len(tests) > 1:
-        kept = Expr("and", tuple(tests), (), place(node))
+        row_filter = Expr("and", tuple(tests), (), place(node))
     if not isinstance(value, Scalar | RecordVariable | Items):
         raise refuse("type", node.elt, "A row's value is a number or a truth value.", "")
-    return PersonRows(kept, value)
+    return PersonRows(row_filter, value)
 
 
 def _row_scope(target: ast.expr, data: Data, context: Context) -> FunctionScope:
@@ -123,9 +123,9 @@ def _listed(
     context: Context,
 ) -> LoweredValue:
     """A generator over a static sequence: a tuple."""
-    kept: list[LoweredValue] = []
-    _each(node, over, 0, context.inside(context.scope.copied()), kept)
-    return Items(tuple(kept), isinstance(node, ast.ListComp))
+    collected: list[LoweredValue] = []
+    _each(node, over, 0, context.inside(context.scope.copied()), collected)
+    return Items(tuple(collected), isinstance(node, ast.ListComp))
 
 
 def _each(
@@ -133,7 +133,7 @@ def _each(
     over: Parted | tuple[LoweredValue, ...],
     depth: int,
     context: Context,
-    kept: list[LoweredValue],
+    collected: list[LoweredValue],
 ) -> None:
     part = node.generators[depth]
 
@@ -149,13 +149,13 @@ def _each(
         if not all(test.expr.data[0] for test in truths):
             return
         if depth + 1 == len(node.generators):
-            kept.append(context.value(node.elt))
-            context.draft.weigh(Items(tuple(kept[-1:])), node)
+            collected.append(context.value(node.elt))
+            context.draft.weigh(Items(tuple(collected[-1:])), node)
             return
         within = sequence(node.generators[depth + 1].iter, context)
         if isinstance(within, Data | PersonRows):
             raise pairs(node)
-        _each(node, within, depth + 1, context, kept)
+        _each(node, within, depth + 1, context, collected)
 
     if isinstance(over, Parted):
         pieces(over, part.target, node, context, run_entry)

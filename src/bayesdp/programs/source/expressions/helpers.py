@@ -26,14 +26,14 @@ ANNOTATION = (
 def inlined(name: str, node: ast.Call, context: Context) -> LoweredValue:
     """The value of a helper's call: its body, written out."""
     function = _helper(name, context)
-    given = function.args
-    plain = [parameter.arg for parameter in given.args]
-    named = [parameter.arg for parameter in given.kwonlyargs]
+    signature = function.args
+    plain = [parameter.arg for parameter in signature.args]
+    named = [parameter.arg for parameter in signature.kwonlyargs]
     bound = bind(node, plain, needed=0, keyword=named)
     values = {key: context.value(argument) for key, argument in bound.given.items()}
     defaults: list[tuple[str, ast.expr | None]] = [
-        *zip(plain[len(plain) - len(given.defaults) :], given.defaults, strict=True),
-        *zip(named, given.kw_defaults, strict=True),
+        *zip(plain[len(plain) - len(signature.defaults) :], signature.defaults, strict=True),
+        *zip(named, signature.kw_defaults, strict=True),
     ]
     for parameter, default in defaults:
         if default is not None:
@@ -104,12 +104,12 @@ def _helper(name: str, context: Context) -> ast.FunctionDef:
     """A helper, checked when it is first called."""
     function = context.draft.source.helpers[name]
     if name not in context.draft.checked_helpers:
-        given = function.args
+        signature = function.args
         check_syntax(function, context.draft.source.surface)
-        for parameter in (*given.args, *given.kwonlyargs):
+        for parameter in (*signature.args, *signature.kwonlyargs):
             check_annotation(parameter.annotation, context.draft.source)
         check_annotation(function.returns, context.draft.source)
-        for default in (*given.defaults, *given.kw_defaults):
+        for default in (*signature.defaults, *signature.kw_defaults):
             if isinstance(default, ast.List | ast.Dict | ast.Set):
                 raise refuse("static", default, "A default that can change.", "Use a tuple.")
         context.draft.checked_helpers.add(name)

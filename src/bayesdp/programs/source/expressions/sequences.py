@@ -252,9 +252,9 @@ def pieces(
     for place_in, label in enumerate(over.labels):
         context.draft.tick(node)
         piece = Data((*data.pieces, (over.column, label)), data.filter, data.row)
-        shown = static(label, node)
+        label_value = static(label, node)
         with context.draft.apart() as commands:
-            assign(target, _beside(over, place_in, Items((shown, piece)), target), context)
+            assign(target, _beside(over, place_in, Items((label_value, piece)), target), context)
             run()
         parts.append((label, tuple(commands)))
     for part in ast.walk(target):

@@ -38,6 +38,7 @@ from bayesdp.programs.source.records.bounded import check_public_size, lies
 from bayesdp.programs.source.records.rows import row_value, summed
 from bayesdp.programs.source.syntax.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.syntax.literals import Literal
+from bayesdp.programs.source.syntax.signature import has_plain_parameters
 
 CHANCES, HYPOTHESES = "chances", "hypotheses"
 """The families of the likelihood and of its prior."""
@@ -97,8 +98,8 @@ def _axis(value: LoweredValue, node: ast.expr) -> tuple[list[Literal], list[Frac
     else:
         keys = _listed(value, node)
         weights = [Fraction(1)] * len(keys)
-    given = [weight for weight in weights if isinstance(weight, Fraction) and weight > 0]
-    if len(given) < len(keys):
+    positive_weights = [weight for weight in weights if isinstance(weight, Fraction) and weight > 0]
+    if len(positive_weights) < len(keys):
         raise refuse(
             "prior",
             node,
@@ -107,7 +108,7 @@ def _axis(value: LoweredValue, node: ast.expr) -> tuple[list[Literal], list[Frac
         )
     if len({(type(key), key) for key in keys}) < len(keys):
         raise refuse("prior", node, "A hypothesis stands here twice.", "List each once.")
-    return keys, given
+    return keys, positive_weights
 
 
 def _listed(value: LoweredValue, node: ast.expr) -> list[Literal]:
@@ -153,8 +154,8 @@ def call_chances(node: ast.Call, context: Context) -> LoweredValue:
     (at,) = node.args
     expr = Expr("likelihood", (), (CHANCES,), place(node))
     if isinstance(at, ast.Lambda):
-        given = at.args
-        if given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg or given.defaults:
+        signature = at.args
+        if not has_plain_parameters(signature):
             raise refuse("construct", at, "A lambda of chances has plain parameters only.", RULE)
         return ChancesLikelihood(
             "likelihood", expr, CHANCES, rule=at, context=context.inside(context.scope.copied())
@@ -250,21 +251,23 @@ def _row(
             raise refuse(
                 "prior",
                 at,
-                f"Under the hypothesis {shown(key)} a chance is {float(chance):.6g}.",
+                f"Under the hypothesis {hypothesis_words(key)} a chance is {float(chance):.6g}.",
                 "Chances lie from 0 to 1.",
             )
     total = sum(chances, Fraction(0))
     if abs(total - 1) > NEAR:
-        listed = f"{len(values)} values, {shown(values[0])} to {shown(values[-1])}"
+        listed = (
+            f"{len(values)} values, {hypothesis_words(values[0])} to {hypothesis_words(values[-1])}"
+        )
         raise refuse(
             "prior",
             at,
-            f"Under the hypothesis {shown(key)} the chances of the {listed}, add up to "
+            f"Under the hypothesis {hypothesis_words(key)} the chances of the {listed}, add up to "
             f"{float(total):.9g}.",
             "They add up to 1, over all values that the column may have.",
         )
-    kept = [max(chance, Fraction(0)) for chance in chances]
-    return [_short(chance / sum(kept)) for chance in kept]
+    nonnegative = [max(chance, Fraction(0)) for chance in chances]
+    return [_short(chance / sum(nonnegative)) for chance in nonnegative]
 
 
 def _short(chance: Fraction) -> Fraction:
@@ -282,7 +285,7 @@ def _from_table(
     assert context is not None
     places = [i for i, held in enumerate(table.keys) if (type(held), held) == (type(key), key)]
     if not places:
-        raise refuse("type", node, f"The table has no chances for {shown(key)}.", "")
+        raise refuse("type", node, f"The table has no chances for {hypothesis_words(key)}.", "")
     entry = table.values[places[0]]
     if truths and isinstance(entry, Scalar):
         chance = _number(entry, context, node)
@@ -291,7 +294,7 @@ def _from_table(
         raise refuse(
             "arguments",
             node,
-            f"For {shown(key)} the table has not one chance for each of {many} values.",
+            f"For {hypothesis_words(key)} the table has not one chance for each of {many} values.",
             "A tuple of them, in the order of the column's values.",
         )
     return [_number(scalar(item, node), context, node) for item in entry.items]
@@ -318,8 +321,8 @@ def _from_rule(
         )
 
     def chance(value: Literal) -> Fraction:
-        given = (*axes, *(value if isinstance(value, tuple) else (value,)))
-        bound = {name: static(part, rule) for name, part in zip(names, given, strict=False)}
+        rule_values = (*axes, *(value if isinstance(value, tuple) else (value,)))
+        bound = {name: static(part, rule) for name, part in zip(names, rule_values, strict=False)}
         context.draft.tick(rule)
         inner = context.inside(context.scope.inside_rows(bound))
         with context.draft.without_release(rule, "Chances release nothing."):
@@ -371,10 +374,10 @@ def _evaluated(expr: Expr) -> Fraction | None:
     return folded(Expr(expr.op, args, expr.data))
 
 
-def shown(key: Literal) -> str:
+def hypothesis_words(key: Literal) -> str:
     """A hypothesis or a value in words, for messages."""
     if isinstance(key, tuple):
-        return f"({', '.join(map(shown, key))})"
+        return f"({', '.join(map(hypothesis_words, key))})"
     return f"{float(key):.6g}" if type(key) is Fraction else repr(key)
 
 

@@ -50,8 +50,8 @@ def law_of(value: ModelObject, node: ast.AST, context: Context) -> ModelObject:
     likelihood = Expr("likelihood", ones, (family,), where)
     about = Expr("observe", (Expr("nothing"), likelihood, value.expr), (), where)
     context.draft.commands.append(Derive(name, Expr("law", (about,), (), where), where))
-    shown = Expr("public", (), (name,), where)
-    return ModelObject("released-posterior", shown, value.family, (), True)
+    reference = Expr("public", (), (name,), where)
+    return ModelObject("released-posterior", reference, value.family, (), True)
 
 
 def drawn(owner: ModelObject, node: ast.Call, context: Context) -> LoweredValue:

@@ -18,7 +18,13 @@ from bayesdp.programs.source.drafts.values import (
     static_of,
 )
 from bayesdp.programs.source.expressions.dictionaries import VIEWS, viewed
-from bayesdp.programs.source.models.hypotheses import CHANCES, HYPOTHESES, keys_of, points, shown
+from bayesdp.programs.source.models.hypotheses import (
+    CHANCES,
+    HYPOTHESES,
+    hypothesis_words,
+    keys_of,
+    points,
+)
 from bayesdp.programs.source.syntax.diagnostics import place, refuse
 
 
@@ -68,7 +74,9 @@ def entry_of(owner: ModelObject, key: LoweredValue, node: ast.Subscript) -> Lowe
     for held, chance in zip(table.keys, table.values, strict=True):
         if type(held) is type(known) and held == known:
             return chance
-    some = ", ".join(map(shown, table.keys[:4])) + (", ..." if len(table.keys) > 4 else "")
+    some = ", ".join(map(hypothesis_words, table.keys[:4])) + (
+        ", ..." if len(table.keys) > 4 else ""
+    )
     raise refuse("type", node, "This is none of the hypotheses.", f"They are {some}.")
 
 

@@ -37,11 +37,11 @@ def grouping_of(
     function: ast.FunctionDef,
     database: str,
     columns: tuple[tuple[str, Type], ...],
-    chosen: Mapping[str, Literal],
+    arguments: Mapping[str, Literal],
 ) -> RowGrouping | None:
     """How a program groups the rows of its `database` with these `columns`; None if it doesn't.
 
-    `chosen` are its public arguments, `function` is a program of `source`.
+    `arguments` are its public ones, `function` is a program of `source`.
     """
     if NAME not in source.surface:
         return None
@@ -52,7 +52,7 @@ def grouping_of(
     ]
     if not calls:
         return None
-    constants = dict(source.constants) | dict(chosen)
+    constants = dict(source.constants) | dict(arguments)
     groupings = [_read(call, database, constants) for call in calls]
     for call, grouping in zip(calls, groupings, strict=True):
         if grouping != groupings[0]:
@@ -111,8 +111,8 @@ def call_group_by(node: ast.Call, context: Context) -> LoweredValue:
 
 
 def _is_database(node: ast.Call, context: Context) -> bool:
-    given = node.args[0] if node.args else None
-    return isinstance(given, ast.Name) and given.id == context.draft.database
+    first_argument = node.args[0] if node.args else None
+    return isinstance(first_argument, ast.Name) and first_argument.id == context.draft.database
 
 
 def _shared(grouping: RowGrouping, context: Context) -> tuple[tuple[str, Type], ...]:

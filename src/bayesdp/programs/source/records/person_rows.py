@@ -108,13 +108,13 @@ def folded(
 
 
 def _counted(over: PersonRows, grouping: RowGrouping, node: ast.AST, context: Context) -> Scalar:
-    kept = over.filter
+    row_filter = over.filter
     if isinstance(over.row, Scalar) and over.row.type.kind == "bool":
-        tests = (over.row.expr,) if kept == TRUE else (kept, over.row.expr)
-        kept = tests[0] if len(tests) == 1 else Expr("and", tests, (), place(node))
-    least = Fraction(1) if kept == TRUE else Fraction(0)
+        tests = (over.row.expr,) if row_filter == TRUE else (row_filter, over.row.expr)
+        row_filter = tests[0] if len(tests) == 1 else Expr("and", tests, (), place(node))
+    least = Fraction(1) if row_filter == TRUE else Fraction(0)
     kind = Type("int", least, Fraction(grouping.most))
-    return _column("rows", RowFold("count", kept, TRUE), kind, node, context)
+    return _column("rows", RowFold("count", row_filter, TRUE), kind, node, context)
 
 
 def mean_of(total: Scalar, size: Scalar, node: ast.AST, context: Context) -> Scalar | None:
@@ -130,8 +130,8 @@ def mean_of(total: Scalar, size: Scalar, node: ast.AST, context: Context) -> Sca
         return None
     if summed.filter != TRUE or counted.filter != TRUE:
         return None
-    kept = PersonRows(TRUE, Scalar("row", summed.value, Type("real")))
-    return folded("mean", kept, node, context)
+    all_rows = PersonRows(TRUE, Scalar("row", summed.value, Type("real")))
+    return folded("mean", all_rows, node, context)
 
 
 def _ends(grouping: RowGrouping, value: Scalar, node: ast.AST) -> tuple[Fraction, Fraction]:

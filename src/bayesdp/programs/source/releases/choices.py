@@ -36,6 +36,7 @@ from bayesdp.programs.source.models.perturbed_answers import answered_column
 from bayesdp.programs.source.records.rows import ONE, check_all_rows, data_expr, private_data
 from bayesdp.programs.source.releases.candidates import among, candidates_of
 from bayesdp.programs.source.syntax.diagnostics import ProgramError, place, refuse
+from bayesdp.programs.source.syntax.signature import has_plain_parameters
 
 NO_CONDITION = (
     "A score is computed without: -abs(c - s), min and max; or with the condition inside the "
@@ -55,22 +56,22 @@ def call_exponential(node: ast.Call, context: Context) -> LoweredValue:
     if isinstance(at, ast.Lambda):
         score = _scored(at, candidates, context)
     else:
-        given = context.value(at)
-        if not isinstance(given, ModelObject) or given.kind != "score":
+        score_value = context.value(at)
+        if not isinstance(score_value, ModelObject) or score_value.kind != "score":
             raise refuse(
                 "type",
                 at,
-                f"Here stands {described(given)}, and a score is wanted.",
+                f"Here stands {described(score_value)}, and a score is wanted.",
                 "hellinger(posterior), or a lambda of one candidate.",
             )
-        if candidates.family != given.family:
+        if candidates.family != score_value.family:
             raise refuse(
                 "type",
                 bound.given["candidates"],
-                f"The score is of {given.family} candidates, and these are others.",
+                f"The score is of {score_value.family} candidates, and these are others.",
                 "posteriors_of(prior, n=...) or grid_of(...).",
             )
-        score = given
+        score = score_value
     name = context.draft.emit("exponential", node, [score.expr, candidates.expr], options)
     if candidates.family in POSTERIOR:
         return ModelObject("released-posterior", name, candidates.family, (), True)
@@ -88,10 +89,12 @@ def _scored(score: ast.Lambda, candidates: ModelObject, context: Context) -> Mod
         raise refuse("type", score, "A score of distributions is hellinger(posterior).", "")
     variable = context.draft.fresh("candidate")
     kind = INT if candidates.family == "int" else REAL
-    shown = Scalar("public", Expr("public", (), (variable,), place(score)), kind)
+    candidate_value = Scalar("public", Expr("public", (), (variable,), place(score)), kind)
     if candidates.family == "text":
-        shown = choice_among(_labels(candidates), shown.expr)
-    inner = FunctionScope({**context.scope.names, parameters[0].arg: shown}, context.scope.gone)
+        candidate_value = choice_among(_labels(candidates), candidate_value.expr)
+    inner = FunctionScope(
+        {**context.scope.names, parameters[0].arg: candidate_value}, context.scope.gone
+    )
     with context.draft.without_release(score, SILENT):
         body = scalar(_score_of(score.body, context.inside(inner)), score.body)
     context.scope.ended(parameters[0], CANDIDATE_ENDED)
@@ -145,8 +148,8 @@ def call_per_record_exponential(node: ast.Call, context: Context) -> LoweredValu
         )
     row, candidate = (parameter.arg for parameter in _lambda_parameters(score))
     variable = context.draft.fresh("candidate")
-    shown = Scalar("public", Expr("public", (), (variable,), place(score)), REAL)
-    inner = context.inside(context.scope.inside_rows({row: data.row, candidate: shown}))
+    candidate_value = Scalar("public", Expr("public", (), (variable,), place(score)), REAL)
+    inner = context.inside(context.scope.inside_rows({row: data.row, candidate: candidate_value}))
     with context.draft.without_release(score, SILENT):
         body = scalar(inner.value(score.body), score.body)
     for parameter in score.args.args:
@@ -214,7 +217,7 @@ def call_posterior_sample(node: ast.Call, context: Context) -> LoweredValue:
 
 
 def _lambda_parameters(node: ast.Lambda) -> list[ast.arg]:
-    given = node.args
-    if given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg or given.defaults:
+    signature = node.args
+    if not has_plain_parameters(signature):
         raise refuse("construct", node, "A score's lambda has plain parameters only.")
-    return given.args
+    return signature.args

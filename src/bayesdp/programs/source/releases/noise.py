@@ -32,19 +32,19 @@ from bayesdp.programs.source.syntax.diagnostics import refuse
 
 def _private_number(node: ast.expr, context: Context) -> Scalar:
     """The private number or vector that gets noise."""
-    given = context.value(node)
-    if isinstance(given, ModelObject) and given.kind in ("model", "posterior"):
+    argument = context.value(node)
+    if isinstance(argument, ModelObject) and argument.kind in ("model", "posterior"):
         raise refuse(
             "type",
             node,
-            f"A {given.kind} is not a number.",
+            f"A {argument.kind} is not a number.",
             "Release statistics(model) or parameters(posterior).",
         )
-    if isinstance(given, Data):
+    if isinstance(argument, Data):
         raise refuse(
             "type", node, "Private data is not a number.", "Release sum(...), count(...) of it."
         )
-    value = scalar(given, node)
+    value = scalar(argument, node)
     check_numeric(value, node)
     if value.level == "row":
         raise refuse(

@@ -18,7 +18,7 @@ from bayesdp.programs.source.drafts.values import (
     combined,
     scalar,
 )
-from bayesdp.programs.source.expressions.conditions import chosen, truth
+from bayesdp.programs.source.expressions.conditions import truth, value_by_condition
 from bayesdp.programs.source.models.standard import prior_of
 from bayesdp.programs.source.statements.joins import alike_priors, is_private, is_word, unjoined
 from bayesdp.programs.source.syntax.diagnostics import place, refuse
@@ -110,7 +110,7 @@ def _either(node: ast.IfExp, test: Scalar, context: Context) -> LoweredValue:
     words = all(is_word(value) for value in both) and test.level == "public"
     objects = all(isinstance(value, ModelObject) for value in both) and test.level != "row"
     if not (sides[0] or sides[1] or words or objects):
-        return chosen(node, test, both)
+        return value_by_condition(node, test, both)
     if test.level == "row":
         raise refuse(
             "private-control", node, "Whether this releases something depends on one record."
@@ -145,15 +145,15 @@ def _joined(
             _joined(node, test, name, both, sides, context)
             for both in zip(a.items, b.items, strict=True)
         ]
-        kept = tuple(part for part in parts if part is not None)
-        return Items(kept) if len(kept) == len(parts) else None
+        joined_parts = tuple(part for part in parts if part is not None)
+        return Items(joined_parts) if len(joined_parts) == len(parts) else None
     if isinstance(a, Scalar) and isinstance(b, Scalar):
         if "private" in (a.level, b.level):
             return None
         rows = "row" in (a.level, b.level, test.level)
         words = is_word(a) and is_word(b)
         if rows or not (sides[0] or sides[1] or words):
-            return chosen(node, test, (a, b))
+            return value_by_condition(node, test, (a, b))
         if len(a.type.items) != len(b.type.items) or is_word(a) != is_word(b):
             return None
         kind = TEXT if words else a.type
@@ -173,8 +173,8 @@ def _joined(
     if isinstance(a, ModelObject) and isinstance(b, ModelObject) and alike_priors(a, b, test):
         numbers = _joined(node, test, name, (Items(a.about), Items(b.about)), sides, context)
         if isinstance(numbers, Items):
-            given = [scalar(number, node) for number in numbers.items]
-            placed = (replace(g, expr=replace(g.expr, where=place(node))) for g in given)
+            scalars = [scalar(number, node) for number in numbers.items]
+            placed = (replace(g, expr=replace(g.expr, where=place(node))) for g in scalars)
             return prior_of(a.family, node, tuple(placed))
     return None
 

@@ -70,22 +70,22 @@ class Diagnostic:
 
     def text(self) -> str:
         """The message with the source line and a caret under the place."""
-        said = f"{self.message} {self.accepted}".strip()
+        message = f"{self.message} {self.accepted}".strip()
         if self.where is None:
-            return f"{self.file}: {said}" if self.file else said
+            return f"{self.file}: {message}" if self.file else message
         at = f"{self.file or 'program'}:{self.where.line}:{self.where.column}"
         if not self.source_line:
-            return f"{at}: {said}"
-        shown = "".join(
+            return f"{at}: {message}"
+        source_line = "".join(
             "\ufffd" if unseen(letter) else letter for letter in self.source_line.expandtabs(4)
         )
         before = len(self.source_line[: self.where.column - 1].expandtabs(4))
         width = max(1, min(self.where.end, len(self.source_line) + 1) - self.where.column)
-        if len(shown) > WIDEST:  # a window on the place
-            start = max(0, min(before - 20, len(shown) - WIDEST))
-            shown, before = f"...{shown[start : start + WIDEST]}...", before - start + 3
-            width = min(width, len(shown) - before)
-        return f"{at}: {said}\n    {shown}\n    {' ' * before}{'^' * width}"
+        if len(source_line) > WIDEST:  # a window on the place
+            start = max(0, min(before - 20, len(source_line) - WIDEST))
+            source_line, before = f"...{source_line[start : start + WIDEST]}...", before - start + 3
+            width = min(width, len(source_line) - before)
+        return f"{at}: {message}\n    {source_line}\n    {' ' * before}{'^' * width}"
 
 
 class ProgramError(BayesdpError):

@@ -17,26 +17,36 @@ from bayesdp.statements.base import exact_text
 SIGNATURE = "def name(people: Database[Person], *, level: Public[Real[0, 1]] = 0.5) -> ..."
 
 
+def has_plain_parameters(signature: ast.arguments) -> bool:
+    """Whether all parameters are names by position, without defaults."""
+    return not any(
+        (
+            *(signature.posonlyargs, signature.kwonlyargs, signature.defaults),
+            *(signature.vararg, signature.kwarg),
+        )
+    )
+
+
 def database_of(
     source: SourceFile, function: ast.FunctionDef
 ) -> tuple[str, tuple[tuple[str, Type], ...], bool]:
     """The database's name, its columns, and whether its records are single values."""
-    given = function.args
-    if given.vararg or given.kwarg or given.posonlyargs or given.defaults:
+    signature = function.args
+    if signature.vararg or signature.kwarg or signature.posonlyargs or signature.defaults:
         raise refuse(
             "signature",
-            function if not given.defaults else given.defaults[0],
+            function if not signature.defaults else signature.defaults[0],
             "A program takes one Database, without a default, and public arguments by keyword.",
             SIGNATURE,
         )
-    if len(given.args) != 1:
+    if len(signature.args) != 1:
         raise refuse(
             "signature",
-            given.args[1] if len(given.args) > 1 else function,
+            signature.args[1] if len(signature.args) > 1 else function,
             "A program takes exactly one Database, and public arguments by keyword.",
             SIGNATURE,
         )
-    argument = given.args[0]
+    argument = signature.args[0]
     node = argument.annotation
     if (
         not isinstance(node, ast.Subscript)
@@ -57,16 +67,16 @@ def database_of(
 
 
 def parameters_of(
-    source: SourceFile, function: ast.FunctionDef, chosen: Mapping[str, Literal]
+    source: SourceFile, function: ast.FunctionDef, arguments: Mapping[str, Literal]
 ) -> tuple[tuple[ast.arg, Type, bool | Fraction | str], ...]:
-    """The public arguments with their types and values: those chosen, else the defaults.
+    """The public arguments with their types and values: those given, else the defaults.
 
-    Raises `InputError` for a chosen argument that the program doesn't have, or of another type.
+    Raises `InputError` for an argument that the program doesn't have, or of another type.
     """
     parameters: list[tuple[ast.arg, Type, bool | Fraction | str]] = []
-    given = function.args
-    known = [parameter.arg for parameter in given.kwonlyargs]
-    for name in chosen:
+    signature = function.args
+    known = [parameter.arg for parameter in signature.kwonlyargs]
+    for name in arguments:
         if name not in known:
             raise InputError(
                 name,
@@ -74,10 +84,10 @@ def parameters_of(
                 remedy=f"It has {', '.join(known) or 'none'}.",
                 shown=False,
             )
-    for argument, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+    for argument, default in zip(signature.kwonlyargs, signature.kw_defaults, strict=True):
         kind = _public_type(source, argument)
-        if argument.arg in chosen:
-            value = chosen[argument.arg]
+        if argument.arg in arguments:
+            value = arguments[argument.arg]
             if not admitted(value, kind):
                 raise InputError(
                     argument.arg, _shown_value(value), expected=f"a value of {_declared(kind)}"

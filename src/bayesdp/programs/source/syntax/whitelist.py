@@ -87,13 +87,13 @@ def check_syntax(function: ast.FunctionDef, imported: Collection[str]) -> None:
     `imported` are the names of the language in this file: no function gives them another meaning.
     """
     taken = frozenset(imported) | BUILTINS
-    given = function.args
-    for parameter in (*given.posonlyargs, *given.args, *given.kwonlyargs):
+    signature = function.args
+    for parameter in (*signature.posonlyargs, *signature.args, *signature.kwonlyargs):
         check_name(parameter.arg, parameter, taken)
-    if given.vararg or given.kwarg or given.posonlyargs:
+    if signature.vararg or signature.kwarg or signature.posonlyargs:
         raise refuse(
             "signature",
-            given.vararg or given.kwarg or given.posonlyargs[0],
+            signature.vararg or signature.kwarg or signature.posonlyargs[0],
             "A function here lists its parameters: no *args, **kwargs or `/`.",
             "def name(people, level)",
         )

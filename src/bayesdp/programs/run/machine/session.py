@@ -77,9 +77,7 @@ def run(
     if not spends:  # nothing private is read, so nothing is paid or kept
         result, _ = drawing.draw(None)
         return result
-    private = table_columns(program, private_columns(program))
-    held = program.record if program.persons is None else program.persons.rows
-    named = {name: name or program.database for name, _ in held}
+    private, public = _columns_read(program)
     entry = LedgerEntry(
         dataset,
         unit,
@@ -87,13 +85,28 @@ def run(
         spends,
         study=program.name,
         request={"program": program.name, "source": program.source_hash},
-        private=[named[name] for name in sorted(private)],
-        public=[named[name] for name, kind in held if kind.public and name not in private]
-        if program.adjacency == "replace-one"
-        else [],
+        private=private,
+        public=public,
         people=people,
     )
     return Transaction(budget_ledger, entry, drawing).run()
+
+
+def _columns_read(program: Program) -> tuple[list[str], list[str]]:
+    """The columns that the ledger keeps as private, and those that it keeps as public.
+
+    Where neighbours differ by a record that leaves, nothing is public: not even which rows there
+    are. A record of single values is one column, named as the database.
+    """
+    columns = program.record if program.persons is None else program.persons.rows
+    column_names = {name: name or program.database for name, _ in columns}
+    private = table_columns(program, private_columns(program))
+    public = (
+        [name for name, kind in columns if kind.public and name not in private]
+        if program.adjacency == "replace-one"
+        else []
+    )
+    return [column_names[name] for name in sorted(private)], [column_names[name] for name in public]
 
 
 def _unit(program: Program, unit: str | None) -> str:

@@ -7,10 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from bayesdp.programs.ir import Expr, Type
-from bayesdp.programs.source.drafts.arguments import (
-    bind,
-    single,
-)
+from bayesdp.programs.source.drafts.arguments import BoundArguments, bind, single
 from bayesdp.programs.source.drafts.context import Context
 from bayesdp.programs.source.drafts.values import (
     INT,
@@ -72,21 +69,9 @@ def call_observe(node: ast.Call, context: Context) -> LoweredValue:
     likelihood = model_object(bound.given["likelihood"], context, "likelihood")
     likelihood = with_dependence(likelihood, bound, context)
     prior = model_object(bound.given["prior"], context, "prior")
-    if likelihood.family == "normal_unknown" and prior.family == "normal":
-        raise refuse(
-            "arguments",
-            bound.given["likelihood"],
-            "normal needs sd: normal(sd=...).",
-            "Where it is not known, prior=normal_inverse_gamma(mean, strength, shape, scale).",
-        )
     grouped = prior.family == "partial_pooling" and likelihood.family in POOLED
-    if not grouped and prior.family != program_models.LIKELIHOODS[likelihood.family][0]:
-        raise refuse(
-            "prior",
-            bound.given["prior"],
-            f"{name_of(likelihood.family)} with a {prior.family} prior has no exact posterior.",
-            f"Its prior is {program_models.LIKELIHOODS[likelihood.family][0]}.",
-        )
+    if not grouped:
+        _check_exact(likelihood, prior, bound)
     _check_prior_of_one(likelihood, prior, bound.given["prior"], context)
     data = context.value(bound.given["data"])
     if isinstance(data, ModelObject) and data.kind == "noisy-data" and not grouped:
@@ -105,24 +90,53 @@ def call_observe(node: ast.Call, context: Context) -> LoweredValue:
             f"observe takes data, and here stands {described(data)}.",
             "Give it the database, a generator over it, or what randomized_response returns.",
         )
+    return _model_of_rows(data, likelihood, prior, bound, context)
+
+
+def _check_exact(likelihood: ModelObject, prior: ModelObject, bound: BoundArguments) -> None:
+    """Refuse a prior with which the likelihood has no exact posterior."""
+    if likelihood.family == "normal_unknown" and prior.family == "normal":
+        raise refuse(
+            "arguments",
+            bound.given["likelihood"],
+            "normal needs sd: normal(sd=...).",
+            "Where it is not known, prior=normal_inverse_gamma(mean, strength, shape, scale).",
+        )
+    if prior.family != program_models.LIKELIHOODS[likelihood.family][0]:
+        raise refuse(
+            "prior",
+            bound.given["prior"],
+            f"{name_of(likelihood.family)} with a {prior.family} prior has no exact posterior.",
+            f"Its prior is {program_models.LIKELIHOODS[likelihood.family][0]}.",
+        )
+
+
+def _model_of_rows(
+    data: Data,
+    likelihood: ModelObject,
+    prior: ModelObject,
+    bound: BoundArguments,
+    context: Context,
+) -> ModelObject:
+    """The model of private rows `data`, where observe is called with the arguments `bound`."""
+    at = bound.given["data"]
     if likelihood.family == "markov_chain":
         raise refuse(
             "type",
-            bound.given["data"],
+            at,
             "A chain is observed through noisy counts of its transitions.",
             "noisy = laplace(transition_counts(rows, order=...), epsilon=...), then "
             "noise_aware(observe(noisy, markov_chain, prior=...)).",
         )
-    likelihood = about_rows(likelihood, data, bound.given["data"], context)
+    likelihood = about_rows(likelihood, data, at, context)
     if likelihood.family == CHANCES:
-        values = values_of(data, bound.given["data"], context)
-        likelihood = with_table(likelihood, prior, values, bound.given["data"])
-    mapped, kind = row_value(data, bound.given["data"])
-    _fits(likelihood, prior, kind, bound.given["data"])
-    if grouped:
-        likelihood = pooled(likelihood, prior, data, bound.given["data"], context)
-    observed = data_expr(data, mapped, node)
-    expr = Expr("observe", (observed, likelihood.expr, prior.expr), (), place(node))
+        likelihood = with_table(likelihood, prior, values_of(data, at, context), at)
+    mapped, kind = row_value(data, at)
+    _fits(likelihood, prior, kind, at)
+    if prior.family == "partial_pooling":
+        likelihood = pooled(likelihood, prior, data, at, context)
+    observed = data_expr(data, mapped, bound.node)
+    expr = Expr("observe", (observed, likelihood.expr, prior.expr), (), place(bound.node))
     return ModelObject("model", expr, likelihood.family, (data, likelihood, prior), prior.released)
 
 

@@ -354,7 +354,7 @@ class _GaussianSearch:
         if dp_epsilon not in self.levels:
             self._check_time()
             here: list[Refused] = []
-            bound = best_bound(self.question, Cost(any=dp_epsilon), note=here.append)
+            bound = best_bound(self.question, Cost.of(dp_epsilon), note=here.append)
             if bound.tight != "exact":  # else no theorem could have done better
                 self.refused += here
             self.levels[dp_epsilon] = bound
@@ -394,7 +394,7 @@ class _GaussianSearch:
     def _certified(self, dp_epsilon: float, sigma: float) -> GaussianCalibration | None:
         dp_delta = discrete_gaussian_delta(sigma, self.sensitivity, dp_epsilon)
         best = self._level(dp_epsilon)
-        delta = delta_at(self.question, best.epsilon, ApproxDP(dp_epsilon, dp_delta))
+        delta = delta_at(self.question, best.epsilon, ApproxDP(UpperBound(dp_epsilon), dp_delta))
         if not (best.epsilon <= self.target and delta <= self.target_delta):
             return None
         alone = smallest_sigma(self.sensitivity, self.target, self.target_delta, precision=1e-6)

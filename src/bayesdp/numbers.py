@@ -39,13 +39,14 @@ def plain_number(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def float_above(exact: Fraction) -> float:
+def float_above(exact: Fraction) -> UpperBound:
     """The smallest double that is not below an exact number.
 
     Raises `OverflowError` for a number beyond the doubles.
     """
     nearest = float(exact)
-    return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
+    above = Fraction(nearest) >= exact
+    return UpperBound(nearest if above else math.nextafter(nearest, math.inf))
 
 
 def float_below(exact: Fraction) -> LowerBound:
@@ -58,7 +59,7 @@ def float_below(exact: Fraction) -> LowerBound:
     return LowerBound(nearest if below else math.nextafter(nearest, -math.inf))
 
 
-def sum_above(*parts: float) -> float:
+def sum_above(*parts: float) -> UpperBound:
     """The exact sum of numbers >= 0, rounded up; infinite beyond the doubles.
 
     `math.fsum` rounds the exact sum to the nearest double, and so tells what is left beyond it.
@@ -66,21 +67,44 @@ def sum_above(*parts: float) -> float:
     try:
         nearest = math.fsum(parts)
     except OverflowError:
-        return math.inf
+        return UpperBound(math.inf)
     if not math.isfinite(nearest):
-        return nearest
+        return UpperBound(nearest)
     rest = math.fsum([*parts, -nearest])
-    return nearest if rest <= 0.0 else math.nextafter(nearest, math.inf)
+    return UpperBound(nearest if rest <= 0.0 else math.nextafter(nearest, math.inf))
 
 
-def times_above(count: int, value: float) -> float:
+def times_above(count: int, value: float) -> UpperBound:
     """The product, rounded up: itself where doubles hold it exactly, infinite beyond them."""
     if not math.isfinite(value):
-        return value
+        return UpperBound(value)
     try:
         return float_above(Fraction(value) * count)
     except OverflowError:
-        return math.inf
+        return UpperBound(math.inf)
+
+
+def as_upper_bound(value: Any) -> UpperBound:
+    """A number that somebody states, taken at its word as an upper bound.
+
+    Doubles stay as they are. Whole numbers, fractions and others that no double equals are rounded
+    up, to infinity beyond the doubles. Raises `TypeError` for a lower bound or an exact number,
+    which say that they are something else.
+    """
+    if type(value) is UpperBound:
+        return value
+    if isinstance(value, _Known):
+        raise TypeError(
+            f"{_article(value)} is not an upper bound: an exact number's `upper` is one, and "
+            "`float(...)` makes a number that is taken at its word, such as a budget that is spent"
+        )
+    if isinstance(value, float):
+        return UpperBound(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        return UpperBound(math.inf)
+    return UpperBound(number if number >= value else math.nextafter(number, math.inf))
 
 
 class NotANumberError(ArithmeticError):
@@ -185,7 +209,7 @@ class UpperBound(_Known):
         return super().__new__(cls, math.inf if math.isnan(value) else value)
 
     def _sum(self, other: Self) -> UpperBound:
-        return UpperBound(sum_above(self, other))
+        return sum_above(self, other)
 
 
 ZERO = UpperBound(0.0)

@@ -64,7 +64,7 @@ def test_the_rules_in_their_order() -> None:
     pytest.importorskip("dp_accounting")
     events = [Approximate(0.1, 1e-8, 50), Approximate(0.2, 0.0, 10)]
     summed, slacked = basic(events), advanced(events, 1e-6)
-    assert summed == ApproxDP(pytest.approx(7.0), pytest.approx(5e-7))
+    assert (summed.epsilon, summed.delta) == pytest.approx((7.0, 5e-7))
     assert summed.epsilon >= 7.0
     assert summed.delta >= 50 * 1e-8
     drift = 50 * 0.1 * math.tanh(0.05) + 10 * 0.2 * math.tanh(0.1)

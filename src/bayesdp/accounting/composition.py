@@ -259,7 +259,7 @@ def cost_for(reading: Reading, spends: Sequence[Spend]) -> Cost:
 
 def _all_alike(cost: Cost) -> Cost:
     """The cost of mechanisms of which nothing is known but their cost."""
-    return Cost(any=cost.dp_epsilon, rho_any=cost.rho)
+    return Cost.of(cost.dp_epsilon, rho=cost.rho)
 
 
 def _vector_cost(reading: Reading, columns: Sequence[str], spends: Sequence[Spend]) -> Cost:

@@ -102,7 +102,7 @@ def basic(events: Sequence[Approximate]) -> ApproxDP:
     """Basic composition: costs and deltas add up. Rounded up; no events cost nothing."""
     epsilon = sum((Fraction(event.dp_epsilon) * event.times for event in events), Fraction(0))
     delta = sum((Fraction(event.dp_delta) * event.times for event in events), Fraction(0))
-    return ApproxDP(float_above(epsilon), min(1.0, float_above(delta)))
+    return ApproxDP(float_above(epsilon), UpperBound(min(1.0, float_above(delta))))
 
 
 def advanced(events: Sequence[Approximate], slack: float) -> ApproxDP:
@@ -115,22 +115,22 @@ def advanced(events: Sequence[Approximate], slack: float) -> ApproxDP:
     _require("slack", slack, 0.0 < slack < 1.0, "a probability above 0 and below 1")
     drift = math.fsum(e.times * e.dp_epsilon * math.tanh(e.dp_epsilon / 2) for e in events)
     square = math.fsum(e.times * e.dp_epsilon**2 for e in events)
-    epsilon = up(drift + math.sqrt(2.0 * math.log(1.0 / slack) * square), 32)
+    epsilon = UpperBound(up(drift + math.sqrt(2.0 * math.log(1.0 / slack) * square), 32))
     log_no_failure = math.fsum(e.times * math.log1p(-e.dp_delta) for e in events)
     delta = -math.expm1(math.log1p(-slack) + log_no_failure)
-    return ApproxDP(min(epsilon, basic(events).epsilon), min(1.0, up(delta, 64)))
+    return ApproxDP(min(epsilon, basic(events).epsilon), UpperBound(min(1.0, up(delta, 64))))
 
 
 @dataclass(frozen=True)
 class Curve:
     """The privacy curve of a composition: delta at each epsilon, rounded up, not increasing."""
 
-    delta: Callable[[float], float]
+    delta: Callable[[float], UpperBound]
     words: str
 
     def at(self, epsilon: float) -> ApproxDP:
         """The curve's point at this epsilon, in nats."""
-        return ApproxDP(epsilon, self.delta(epsilon))
+        return ApproxDP(UpperBound(epsilon), self.delta(epsilon))
 
     def epsilon(self, delta: float) -> float:
         """The least epsilon of the search with at most this delta; infinite where none has it."""
@@ -166,9 +166,9 @@ def optimal(events: Sequence[Event], *, interval: float = INTERVAL) -> Curve:
     error = _ERROR * sum(event.times for event in events)
 
     @lru_cache(maxsize=1024)
-    def delta(epsilon: float) -> float:
+    def delta(epsilon: float) -> UpperBound:
         at_epsilon = float(joined.get_delta_for_epsilon(epsilon))
-        return min(1.0, largest(0.0, at_epsilon) * (1.0 + 1e-9) + error)
+        return UpperBound(min(1.0, largest(0.0, at_epsilon) * (1.0 + 1e-9) + error))
 
     return Curve(delta, "the privacy loss distribution of all mechanisms together")
 
@@ -190,7 +190,9 @@ def _library() -> tuple[Any, Any]:
 def _distribution(library: Any, common: Any, event: Event, interval: float) -> Any:
     grid = {"value_discretization_interval": interval}
     if isinstance(event, Approximate):
-        parameters = common.DifferentialPrivacyParameters(event.dp_epsilon, event.dp_delta)
+        parameters = common.DifferentialPrivacyParameters(
+            float(event.dp_epsilon), float(event.dp_delta)
+        )
         return library.from_privacy_parameters(parameters, **grid)
     if isinstance(event, GaussianEvent):
         return library.from_gaussian_mechanism(event.sigma, **grid)
@@ -205,8 +207,8 @@ class ConvertedCurve:
 
     bdp_epsilon: UpperBound
     bdp_delta: UpperBound
-    dp_epsilon: float
-    dp_delta: float
+    dp_epsilon: UpperBound
+    dp_delta: UpperBound
     theorem: str
 
 

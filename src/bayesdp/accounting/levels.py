@@ -168,7 +168,7 @@ def _added(node: Sequential, question: Question) -> Composed:
             "State DP costs: they add up, and are converted once.",
         )
     parts = _parts(node.parts, question)
-    total = UpperBound(sum_above(*(part.bdp_epsilon for part in parts)))
+    total = sum_above(*(part.bdp_epsilon for part in parts))
     why = (
         "an informed adversary leaves nothing random" if informed else "the records are independent"
     )

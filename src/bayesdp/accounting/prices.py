@@ -25,7 +25,7 @@ from bayesdp.accounting.expressions import (
 from bayesdp.accounting.rounded import up_words
 from bayesdp.errors import InputError
 from bayesdp.notions import Cost
-from bayesdp.numbers import float_above
+from bayesdp.numbers import UpperBound, float_above
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +113,8 @@ class PriceStep:
     """One step of a price, in words: its name, its cost rounded up, and the reason."""
 
     name: str
-    dp_epsilon: float
-    rho: float
+    dp_epsilon: UpperBound
+    rho: UpperBound
     reason: str
     parts: tuple[PriceStep, ...] = ()
 
@@ -144,8 +144,8 @@ class Price:
     """
 
     cost: Cost
-    dp_epsilon: float
-    rho: float
+    dp_epsilon: UpperBound
+    rho: UpperBound
     step: PriceStep
     spread: CostSpread
 

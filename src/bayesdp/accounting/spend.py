@@ -26,7 +26,7 @@ from bayesdp.notions import (
     Cost,
     Kind,
 )
-from bayesdp.numbers import float_above, sum_above
+from bayesdp.numbers import ZERO, UpperBound, as_upper_bound, float_above, sum_above
 from bayesdp.statements.spends import COLLECTED, is_one_row
 
 
@@ -59,14 +59,14 @@ class Spend:
     unit: str
     query: str
     kind: Kind
-    dp_epsilon: float
+    dp_epsilon: UpperBound
     column: str | None = None
     interval: tuple[float, float] | None = None
-    slack: float = 0.0
+    slack: UpperBound = ZERO
     mechanism: str = "discrete-laplace"
-    dp_delta: float = 0.0
+    dp_delta: UpperBound = ZERO
     reads: tuple[str, ...] = ()
-    rho: float = 0.0
+    rho: UpperBound = ZERO
     block: Block | None = None
     people: str | None = None
 
@@ -81,7 +81,9 @@ class Spend:
         self._check_block()
         check_choice("spend.kind", self.kind, KINDS)
         for name in ("dp_epsilon", "slack", "dp_delta", "rho"):
-            object.__setattr__(self, name, finite_field(f"spend.{name}", getattr(self, name)))
+            value = getattr(self, name)
+            finite_field(f"spend.{name}", value)
+            object.__setattr__(self, name, as_upper_bound(value))
         self._check_cost()
         if self.interval is not None:
             object.__setattr__(self, "interval", interval_field("spend.interval", self.interval))
@@ -102,9 +104,9 @@ class Spend:
         """A spend is pure or Gaussian, and only a pure one of any mechanism has a delta."""
         if self.rho < 0:
             raise InputError("spend.rho", self.rho, expected="a zCDP cost above 0, or 0")
-        if self.rho == 0 and self.dp_epsilon <= 0:
+        if self.rho == 0.0 and self.dp_epsilon <= 0:
             raise InputError("spend.dp_epsilon", self.dp_epsilon, expected="a cost above 0")
-        if self.rho > 0 and self.dp_epsilon != 0:
+        if self.rho > 0 and self.dp_epsilon != 0.0:
             raise InputError(
                 "spend.dp_epsilon",
                 self.dp_epsilon,
@@ -166,6 +168,8 @@ class Spend:
     def to_dict(self) -> dict[str, Any]:
         """The spend as plain data for JSON."""
         plain = asdict(self)
+        for name in ("dp_epsilon", "slack", "dp_delta", "rho"):
+            plain[name] = float(plain[name])
         plain["interval"] = None if self.interval is None else list(self.interval)
         plain["reads"] = list(self.reads)
         plain["block"] = None if self.block is None else self.block.to_dict()
@@ -179,14 +183,14 @@ class Spend:
         return self.rho > 0.0
 
     @property
-    def pure_slack(self) -> float:
+    def pure_slack(self) -> UpperBound:
         """The slack of a pure cost, else 0."""
-        return 0.0 if self.is_zcdp else self.slack
+        return ZERO if self.is_zcdp else self.slack
 
     @property
-    def rho_slack(self) -> float:
+    def rho_slack(self) -> UpperBound:
         """The slack of a zCDP cost, else 0."""
-        return self.slack if self.is_zcdp else 0.0
+        return self.slack if self.is_zcdp else ZERO
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Spend:
@@ -273,10 +277,10 @@ def as_zcdp(spend: Spend) -> Spend:
         return spend
     rho, slack = (float_above(Fraction(cost) ** 2 / 2) for cost in (spend.dp_epsilon, spend.slack))
     # A square below the smallest number is not nothing.
-    return replace(spend, dp_epsilon=0.0, rho=rho, slack=slack)
+    return replace(spend, dp_epsilon=ZERO, rho=rho, slack=slack)
 
 
-def _most_paid(spends: Sequence[Spend], part: str) -> float:
+def _most_paid(spends: Sequence[Spend], part: str) -> UpperBound:
     """The most that one record pays of this part, rounded up.
 
     Of several data sets their people pay the most of each.
@@ -298,8 +302,8 @@ def _most_paid(spends: Sequence[Spend], part: str) -> float:
     return total
 
 
-def _above(exact: Iterable[Fraction]) -> float:
+def _above(exact: Iterable[Fraction]) -> UpperBound:
     try:
         return float_above(sum(exact, Fraction(0)))
     except OverflowError:
-        return math.inf
+        return UpperBound(math.inf)

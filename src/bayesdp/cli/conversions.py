@@ -25,6 +25,7 @@ from bayesdp.cli.common import (
 )
 from bayesdp.errors import InputError, finite_number
 from bayesdp.notions import Adversary, ApproxDP, Kind, LeakageReport, Secrets
+from bayesdp.numbers import as_upper_bound
 
 if TYPE_CHECKING:
     from bayesdp.populations import Population
@@ -83,7 +84,8 @@ def leakage(
         if delta is None:
             _pure_leakage(request, epsilon)
         else:
-            _approximate_leakage(request, ApproxDP(epsilon, delta))
+            stated = ApproxDP(as_upper_bound(epsilon), as_upper_bound(delta))
+            _approximate_leakage(request, stated)
 
 
 @dataclass(frozen=True, slots=True)

@@ -327,7 +327,7 @@ def _price_of_order(
         except UnsupportedError:
             return "bayesdp leakage tells its level"
         question = Question(population, "any", "bounded", _SECONDS, stop_after=_STOP_AFTER)
-        levels.append(best_bound(question, Cost(any=PRICED_AT)).epsilon)
+        levels.append(best_bound(question, Cost.of(PRICED_AT)).epsilon)
     here, there = map(up_words, levels)
     return f"at a DP cost of {PRICED_AT:g} a level of {there} instead of {here}"
 

@@ -38,9 +38,9 @@ def converted_delta(level: float, cost: ApproxDP, group_size: int) -> UpperBound
     if cost.delta == 0.0:
         return ZERO
     if cost.epsilon == 0.0:
-        return UpperBound(times_above(group_size, cost.delta))
+        return times_above(group_size, cost.delta)
     if level <= cost.epsilon:
-        return UpperBound(cost.delta)
+        return cost.delta
     return UpperBound(up(growth(level, cost.epsilon) * cost.delta, 1))
 
 

@@ -92,7 +92,7 @@ class DiscreteGaussian:
         `sensitivity_squared` is `D^2`, as in `for_cost`; errors as there (`InputError`).
         """
         exact = Fraction(_squared(sensitivity_squared)) / (2 * self.variance_parameter)
-        return UpperBound(float_above(exact))
+        return float_above(exact)
 
     def quantile(self, confidence: float) -> int:
         """The error at this confidence: an integer `k` with `P(|Z| > k) <= 1 - confidence`.

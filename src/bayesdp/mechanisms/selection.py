@@ -197,7 +197,7 @@ class PermuteAndFlip(NoisyMax):
 
     def cost(self, sensitivity: int) -> UpperBound:
         """The pure cost `2 S / scale` in nats, rounded up; `InputError` for an `S` below 1."""
-        return UpperBound(float_above(Fraction(2 * _move(sensitivity)) / Fraction(self.scale)))
+        return float_above(Fraction(2 * _move(sensitivity)) / Fraction(self.scale))
 
     @classmethod
     def odds(cls, beta: Fraction) -> Fraction:
@@ -240,12 +240,12 @@ def _move(sensitivity: int) -> int:
     return whole_number("sensitivity", sensitivity, expected=steps, most=INT64_MAX)
 
 
-def _scale_above(exact: Fraction) -> float:
+def _scale_above(exact: Fraction) -> UpperBound:
     """The least double that is not below the exact scale; `InputError` where none is allowed."""
     try:
         scale = float_above(exact)
     except OverflowError:
-        scale = math.inf
+        scale = UpperBound(math.inf)
     check_scale(scale)
     return scale
 

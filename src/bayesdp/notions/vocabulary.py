@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal, get_args
 
 from bayesdp.errors import InputError, finite_number
+from bayesdp.numbers import ZERO, UpperBound, as_upper_bound
 from bayesdp.statements.assumptions import ROUNDING
 
 Notion = Literal["dp", "bdp"]
@@ -35,6 +37,26 @@ ROUNDING_IN_WORDS = f"computed in double precision and rounded up; on a certific
 """How levels are rounded, as reports say it."""
 
 
+def _spent(key: str, value: float) -> UpperBound:
+    """A cost that is finite and at least 0. What kind of number it was, a budget say, is past."""
+    finite_number(key, value, expected="a finite number >= 0", zero=True)
+    return as_upper_bound(float(value) if isinstance(value, float) else value)
+
+
+def _upper_bounds(owner: object, *names: str) -> None:
+    """Makes upper bounds of these fields of `owner`; a plain number is taken at its word.
+
+    Raises `InputError` naming a field that is not a number, and `TypeError` where it is known to be
+    something else than an upper bound.
+    """
+    for name in names:
+        value = getattr(owner, name)
+        if type(value) is not UpperBound:
+            if not isinstance(value, Real):
+                raise InputError(f"cost.{name}", value, expected="a number")
+            object.__setattr__(owner, name, as_upper_bound(value))
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A level of a notion, together with everything that it needs to mean something.
@@ -45,11 +67,14 @@ class Claim:
     """
 
     notion: Notion
-    epsilon: float
-    delta: float = 0.0
+    epsilon: UpperBound
+    delta: UpperBound = ZERO
     adversary: Adversary = "any"
     scope: str = "the declared population"
     secrets: Secrets | None = None
+
+    def __post_init__(self) -> None:
+        _upper_bounds(self, "epsilon", "delta")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +84,10 @@ class PureDP:
     That is where one record is replaced; `epsilon` is in nats.
     """
 
-    epsilon: float
+    epsilon: UpperBound
+
+    def __post_init__(self) -> None:
+        _upper_bounds(self, "epsilon")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +97,11 @@ class ApproxDP:
     `epsilon` is in nats.
     """
 
-    epsilon: float
-    delta: float
+    epsilon: UpperBound
+    delta: UpperBound
+
+    def __post_init__(self) -> None:
+        _upper_bounds(self, "epsilon", "delta")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +111,10 @@ class ZCDP:
     For databases that differ in one record. Source: Bun & Steinke 2016, Definition 1.1; theory 2.5.
     """
 
-    rho: float
+    rho: UpperBound
+
+    def __post_init__(self) -> None:
+        _upper_bounds(self, "rho")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +128,19 @@ class ColumnCost:
 
     column: str
     width: float
-    dp_epsilon: float
-    slack: float = 0.0
-    rho: float = 0.0
-    rho_slack: float = 0.0
+    dp_epsilon: UpperBound
+    slack: UpperBound = ZERO
+    rho: UpperBound = ZERO
+    rho_slack: UpperBound = ZERO
 
     def __post_init__(self) -> None:
-        for name in ("width", "dp_epsilon", "slack", "rho", "rho_slack"):
+        names = ("dp_epsilon", "slack", "rho", "rho_slack")
+        for name in ("width", *names):
             value = getattr(self, name)
             finite_number(f"cost.{name}", value, expected="a finite number >= 0", zero=True)
         if self.width == 0.0:
             raise InputError("cost.width", 0.0, expected="a number > 0")
+        _upper_bounds(self, *names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,35 +163,42 @@ class Cost:
     about a `Cost` refuse one above 0; theory 2.6b and 3.10 say where it is read.
     """
 
-    any: float = 0.0
-    lipschitz: float = 0.0
-    slack: float = 0.0
+    any: UpperBound = ZERO
+    lipschitz: UpperBound = ZERO
+    slack: UpperBound = ZERO
     by_column: tuple[ColumnCost, ...] = ()
-    rho_any: float = 0.0
-    rho_lipschitz: float = 0.0
-    rho_slack: float = 0.0
-    dp_delta: float = 0.0
+    rho_any: UpperBound = ZERO
+    rho_lipschitz: UpperBound = ZERO
+    rho_slack: UpperBound = ZERO
+    dp_delta: UpperBound = ZERO
 
     def __post_init__(self) -> None:
         rhos = ("rho_any", "rho_lipschitz", "rho_slack")
-        for name in ("any", "lipschitz", "slack", *rhos, "dp_delta"):
+        names = ("any", "lipschitz", "slack", *rhos, "dp_delta")
+        for name in names:
             value = getattr(self, name)
             finite_number(f"cost.{name}", value, expected="a finite number >= 0", zero=True)
+        _upper_bounds(self, *names)
 
     @classmethod
     def of(cls, dp_epsilon: float, kind: Kind = "any", *, rho: float = 0.0) -> Cost:
         """The cost of a mechanism of this kind, or of a pure and a Gaussian one together.
 
-        `dp_epsilon` is the pure cost in nats, `rho` the zCDP cost. Raises `InputError` for a number
-        that is negative or not finite.
+        `dp_epsilon` is the pure cost in nats, `rho` the zCDP cost; plain numbers, such as a budget
+        that is all spent, are taken at their word. Raises `InputError` for a number that is
+        negative or not finite.
         """
+        pure, zcdp = _spent(f"cost.{kind}", dp_epsilon), _spent(f"cost.rho_{kind}", rho)
         if kind == "any":
-            return cls(any=dp_epsilon, rho_any=rho)
-        return cls(lipschitz=dp_epsilon, rho_lipschitz=rho)
+            return cls(any=pure, rho_any=zcdp)
+        return cls(lipschitz=pure, rho_lipschitz=zcdp)
 
     @property
     def dp_epsilon(self) -> float:
-        """The DP sum, rounded up. A plain number: it is the cost that engines are asked about."""
+        """The DP sum, rounded up. A plain number: it is the cost that engines are asked about.
+
+        They bound a level of it from both sides. Who says what was spent makes it an `UpperBound`.
+        """
         columns = [spent.dp_epsilon for spent in self.by_column]
         return _sum_up((self.any, self.lipschitz, *columns))
 
@@ -171,7 +214,7 @@ class Cost:
         return self.dp_epsilon == 0.0 and self.rho == 0.0
 
 
-def _sum_up(parts: tuple[float, ...]) -> float:
+def _sum_up(parts: tuple[UpperBound, ...]) -> float:
     above = [part for part in parts if part > 0.0]
     total = math.fsum(above)
     return total if len(above) < 2 else math.nextafter(total, math.inf)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from bayesdp.errors import InputError, Refusal
 from bayesdp.kernel import program_slack
 from bayesdp.notions import Adversary, ApproxDP, Cost, Kind, Secrets
-from bayesdp.numbers import float_above
+from bayesdp.numbers import UpperBound, float_above
 from bayesdp.populations import Population
 from bayesdp.programs.verdict import ProgramVerdict
 from bayesdp.theorems import (
@@ -49,7 +49,7 @@ def leakage_of(
     steps = 2 if adjacency == "add-remove" else 1
     cost = float_above(steps * verdict.dp_epsilon)
     if verdict.dp_delta == 0:
-        cost = require_question(cost, adversary, kind, secrets)
+        require_question(cost, adversary, kind, secrets)
         return report(
             Question(population, adversary, secrets, seconds), _spent(cost, kind, verdict)
         )
@@ -62,7 +62,7 @@ def leakage_of(
     return approximate(question, ApproxDP(cost, float_above(verdict.dp_delta)))
 
 
-def _spent(cost: float, kind: Kind, verdict: ProgramVerdict) -> Cost:
+def _spent(cost: UpperBound, kind: Kind, verdict: ProgramVerdict) -> Cost:
     """The cost with what the interpreter's grid adds for each other record that moves."""
     if kind == "any" or verdict.interval is None:
         return Cost(any=cost)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from bayesdp.numbers import UpperBound, float_above
+from bayesdp.numbers import float_above
 from bayesdp.programs.number_text import decimal, rounded_up
 from bayesdp.report.beliefs import exception_words, factor_words, odds_factor
 from bayesdp.report.dependence import clean
@@ -128,7 +128,7 @@ def _promise(
     n: int | None,
     releases: Iterable[str],
 ) -> tuple[Section, ...]:
-    level = LevelAtDelta(UpperBound(float_above(epsilon)), float_above(delta))
+    level = LevelAtDelta(float_above(epsilon), float_above(delta))
     # Where records enter and leave, one value is two steps from another: out, and in again.
     replaced = group_level(level, 2) if adjacency == "add-remove" else level
     factor = factor_words(odds_factor(replaced.epsilon, replaced.delta))

@@ -370,7 +370,7 @@ def _dp_cost(
     if rho == 0.0:
         return None
     rest = float_below(Fraction(delta) - Fraction(_cost_delta(spent)))
-    bounds = dp_bounds(Cost(any=float(spent["dp_epsilon"]), rho_any=rho), rest, total=total)
+    bounds = dp_bounds(Cost.of(float(spent["dp_epsilon"]), rho=rho), rest, total=total)
     return LevelAtDelta(min(bound.epsilon for bound in bounds), delta)
 
 
@@ -429,7 +429,7 @@ def _outside(
         question = Question(parse(population), adversary, "unbounded")
         if cost.delta == 0.0:
             return LevelAtDelta(report(question, Cost(any=cost.epsilon)).best.epsilon)
-        table = approximate(question, ApproxDP(cost.epsilon, cost.delta))
+        table = approximate(question, ApproxDP(cost.epsilon, UpperBound(cost.delta)))
     except BayesdpError:
         return None
     return (
@@ -468,8 +468,8 @@ def _weaker(joint: LevelAtDelta | None, level: LevelAtDelta) -> LevelAtDelta | N
 
 def group_level(level: LevelAtDelta, size: int) -> LevelAtDelta:
     """The level of a DP level for groups of `size` records (theory 3.2, 3.10)."""
-    joint = group(size, ApproxDP(level.epsilon, level.delta))
-    return LevelAtDelta(UpperBound(joint.epsilon), joint.delta)
+    joint = group(size, ApproxDP(level.epsilon, UpperBound(level.delta)))
+    return LevelAtDelta(joint.epsilon, joint.delta)
 
 
 def _spec(population: Population | None) -> dict[str, Any] | None:

@@ -251,7 +251,7 @@ def _asked(theorem: AnyTheorem, question: Question, cost: Cost, exact: bool) -> 
 
 def pure_level(theorem: AnyTheorem, question: Question, dp_epsilon: float) -> Bound | Refused:
     """One theorem's level of every mechanism of the pure cost `dp_epsilon`, or why it has none."""
-    cost = Cost(any=dp_epsilon)
+    cost = Cost.of(dp_epsilon)
     answer = _asked(theorem, question, cost, False)
     return answer if isinstance(answer, Refused) else _at_least_dp(answer, cost, None)
 
@@ -302,8 +302,8 @@ class ApproximateReport:
     more: there is no `best` then.
     """
 
-    dp_epsilon: float
-    dp_delta: float
+    dp_epsilon: UpperBound
+    dp_delta: UpperBound
     adversary: Adversary
     bounds: tuple[ApproximateBound, ...]
     refused: tuple[Refused, ...]
@@ -368,10 +368,10 @@ def approximate(question: Question, cost: ApproxDP) -> ApproximateReport:
     cost's epsilon is in nats, at least 0, its delta in [0, 1). Raises `InputError` for others.
     Source: theory 3.10.
     """
-    dp_epsilon = require_question(cost.epsilon, question.adversary, "any", question.secrets)
+    require_question(cost.epsilon, question.adversary, "any", question.secrets)
     if not (isinstance(cost.delta, int | float) and 0.0 <= cost.delta < 1.0):
         raise InputError("dp_delta", cost.delta, expected="a probability below 1")
-    pure = report(question, Cost(any=dp_epsilon))
+    pure = report(question, Cost(any=cost.epsilon))
     bounds, refused = [], list(pure.refused)
     for bound in pure.bounds:
         delta = delta_at(question, bound.epsilon, cost)
@@ -382,7 +382,7 @@ def approximate(question: Question, cost: ApproxDP) -> ApproximateReport:
             refused.append(Refused(bound.theorem, "it would have a delta of 1 or more"))
     bounds.sort(key=lambda bound: (bound.epsilon, bound.delta))
     return ApproximateReport(
-        dp_epsilon, cost.delta, question.adversary, tuple(bounds), tuple(refused)
+        cost.epsilon, cost.delta, question.adversary, tuple(bounds), tuple(refused)
     )
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bayesdp.notions import Adversary, Cost, Secrets
+from bayesdp.numbers import UpperBound
 from bayesdp.populations import (
     Autoregressive,
     Clusters,
@@ -135,7 +136,7 @@ class _Known:
         )
         cost = self.report.cost
         if lipschitz:
-            cost = Cost(lipschitz=cost.dp_epsilon, slack=cost.slack)
+            cost = Cost(lipschitz=UpperBound(cost.dp_epsilon), slack=cost.slack)
         saved = _saved(question, cost, self.report.best.epsilon)
         return None if saved is None else Advice(knowledge, saved)
 
@@ -176,12 +177,19 @@ def _side(value: float, level: float) -> float:
 
 
 def _times(cost: Cost, factor: float) -> Cost:
-    """The cost with all parts multiplied by `factor`."""
+    """A cost to ask about: all parts multiplied by `factor`, and no bound of what was spent."""
     columns = tuple(
-        replace(spent, dp_epsilon=spent.dp_epsilon * factor, slack=spent.slack * factor)
+        replace(
+            spent,
+            dp_epsilon=UpperBound(spent.dp_epsilon * factor),
+            slack=UpperBound(spent.slack * factor),
+        )
         for spent in cost.by_column
     )
-    return Cost(cost.any * factor, cost.lipschitz * factor, cost.slack * factor, columns)
+    any_, lipschitz, slack = (
+        UpperBound(part * factor) for part in (cost.any, cost.lipschitz, cost.slack)
+    )
+    return Cost(any_, lipschitz, slack, columns)
 
 
 def _limit(knowledge: str, dp_epsilon: float, level: float) -> Advice | None:

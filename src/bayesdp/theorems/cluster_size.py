@@ -68,7 +68,7 @@ class ClusterSize(Theorem[Population]):
             return self._bound(UpperBound(cost.dp_epsilon), size=size)
         nothing_else = isinstance(population, Clusters | Unknown)
         evidence = {"note": IMPOSSIBLE} if isinstance(population, Unknown) else {}
-        level = UpperBound(times_above(size, cost.dp_epsilon))
+        level = times_above(size, cost.dp_epsilon)
         attained = LowerBound(level) if nothing_else else NOT_NEGATIVE
         return self._bound(level, attained, size=size, **evidence)
 

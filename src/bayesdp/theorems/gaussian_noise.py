@@ -80,7 +80,7 @@ def gaussian_noise(
 
 def _factor(population: Population, adversary: Adversary) -> tuple[str, float]:
     """The least factor of the theorems that apply."""
-    question, cost = Question(population, adversary), Cost(lipschitz=1.0)
+    question, cost = Question(population, adversary), Cost.of(1.0, "lipschitz")
     if adversary == "informed":
         return "informed", 1.0
     factors = [

@@ -97,7 +97,7 @@ class GaussianVector(ShiftTheorem[Gaussian]):
             units = [_units(moved[:, :, c], width) for c, width in enumerate(widths)]
             sums += cost.lipschitz * np.max(units, axis=0)
         level = up(float(sums.max()), 4 * (size + len(cost.by_column) + 4))
-        slack = cost.slack + sum(spent.slack for spent in cost.by_column)
+        slack = float(cost.slack) + sum(float(spent.slack) for spent in cost.by_column)
         if slack > 0.0:
             level = up(level + (size - 1) * slack, 4 + len(cost.by_column))
         if cost.any > 0.0:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from bayesdp.leakage.deadline import NEVER
 from bayesdp.leakage.zcdp import largest_rho
 from bayesdp.notions import ApproxDP, Cost
-from bayesdp.numbers import down
+from bayesdp.numbers import UpperBound, down
 from bayesdp.populations import Family
 from bayesdp.theorems import delta_at, quickest_first
 from bayesdp.theorems.base import AnyTheorem, Question, Theorem
@@ -116,7 +116,7 @@ def _best_point(
         answer = _level_of(theorem, question, dp_epsilon)
         if answer is None or not answer <= total:
             continue
-        grown = delta_at(question, answer, ApproxDP(dp_epsilon, 1.0))
+        grown = delta_at(question, answer, ApproxDP(UpperBound(dp_epsilon), UpperBound(1.0)))
         dp_delta = down(min(delta, delta / grown * (1.0 - 1e-6)), 4)
         if not dp_delta * SHARES[-1] > LEAST_DELTA:
             continue  # the level is so large that no point's delta is left
@@ -127,7 +127,7 @@ def _best_point(
 
 def _level_of(theorem: AnyTheorem, question: Question, dp_epsilon: float) -> float | None:
     """The theorem's level of all mechanisms of this cost, however long it takes."""
-    cost = Cost(any=dp_epsilon)
+    cost = Cost.of(dp_epsilon)
     if theorem.refusal(question, cost) is not None:
         return None
     return max(theorem.bound(question, cost).epsilon, dp_epsilon)

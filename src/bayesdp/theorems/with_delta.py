@@ -229,9 +229,9 @@ def _levels(
     ]
 
 
-def dp_level(cost: Cost, alpha: float, dp_delta: float) -> float:
+def dp_level(cost: Cost, alpha: float, dp_delta: float) -> UpperBound:
     """The DP epsilon of everything at `dp_delta` by one Rényi order, rounded up."""
-    return up(group_renyi(1, cost, alpha) + reserve(alpha, dp_delta), 1)
+    return UpperBound(up(group_renyi(1, cost, alpha) + reserve(alpha, dp_delta), 1))
 
 
 def dp_bounds(
@@ -263,7 +263,7 @@ class _CurvePoint:
     `counted` says how pure costs were counted. Points with a lower epsilon are less.
     """
 
-    dp_epsilon: float
+    dp_epsilon: UpperBound
     alpha: float
     counted: Counted
     dp_delta: float
@@ -346,7 +346,8 @@ def _at_point(
     answer = pure_level(theorem, question, point.dp_epsilon)
     if isinstance(answer, Refused):
         return math.inf, answer
-    converted = delta_at(question, answer.epsilon, ApproxDP(point.dp_epsilon, point.dp_delta))
+    stated = ApproxDP(point.dp_epsilon, UpperBound(point.dp_delta))  # at this very delta
+    converted = delta_at(question, answer.epsilon, stated)
     if not math.isfinite(converted):
         return math.inf, Refused(theorem.name, _BEYOND)
     room = _ROOM * (1.0 + answer.epsilon)

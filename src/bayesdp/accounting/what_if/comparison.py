@@ -176,7 +176,7 @@ def _naive(planned: Sequence[Planned]) -> float:
     if sum(map(len, blocks)) != len(frozenset[BlockCell]().union(*blocks)):
         # The theorem claims nothing of blocks that overlap: there levels add up.
         claims = [replace(claim, block=None) for claim in claims]
-    return float_above(heaviest(claims, lambda claim: claim.level))
+    return float(float_above(heaviest(claims, lambda claim: claim.level)))  # claimed, not proved
 
 
 def _exact(releases: Sequence[StatedRelease], question: Question) -> tuple[Exact | None, str]:

@@ -20,6 +20,7 @@ from bayesdp.accounting.what_if.blocks import (
 from bayesdp.accounting.what_if.kinds import Lipschitz, parse_lipschitz
 from bayesdp.errors import InputError, check_keys
 from bayesdp.notions import ZCDP, ApproxDP, Kind, PureDP
+from bayesdp.numbers import ZERO, UpperBound
 from bayesdp.populations.files import json_object_in
 
 _DOCUMENT_KEYS = ("population", "releases", "adversary", "source")
@@ -108,7 +109,7 @@ def _records(block: ReleaseBlock | None) -> frozenset[Any] | None:
     return frozenset(block.records) if isinstance(block, RecordBlock) else None
 
 
-def by_measure(cost: DPCost | None) -> tuple[float | None, float | None]:
+def by_measure(cost: DPCost | None) -> tuple[UpperBound | None, UpperBound | None]:
     """The `dp_epsilon` and the `rho` of a cost; `None` for the measure that it doesn't have."""
     if cost is None:
         return None, None
@@ -120,7 +121,7 @@ def spends_of(cost: PureDP | ZCDP, block: Block | None = None) -> list[Spend]:
     dp_epsilon, rho = by_measure(cost)
     if not dp_epsilon and not rho:
         return []
-    return [Spend("what if", "row", "all", "any", dp_epsilon or 0.0, rho=rho or 0.0, block=block)]
+    return [Spend("what if", "row", "all", "any", dp_epsilon or ZERO, rho=rho or ZERO, block=block)]
 
 
 def read_releases(path: Path) -> Mapping[str, Any]:
@@ -197,7 +198,7 @@ def _cost(raw: Mapping[str, Any]) -> DPCost | None:
     if raw.get("dp_epsilon") is None:
         return None
     if "dp_delta" in raw:
-        return ApproxDP(raw["dp_epsilon"], float(raw["dp_delta"]))
+        return ApproxDP(raw["dp_epsilon"], raw["dp_delta"])
     return PureDP(raw["dp_epsilon"])
 
 

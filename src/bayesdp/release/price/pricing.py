@@ -21,7 +21,7 @@ from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.mechanisms import DiscreteLaplace
 from bayesdp.notions import Refused
-from bayesdp.numbers import UpperBound
+from bayesdp.numbers import ZERO, UpperBound
 from bayesdp.release.price.noise import NoiseKind
 from bayesdp.release.price.planned_query import PlannedQuery
 from bayesdp.release.price.size_remedies import size_remedy
@@ -342,7 +342,7 @@ class Pricing:
             reads=shape.reads,
             mechanism=self.noise.for_query(shape).mechanism(shape),
             block=shape.block,
-            dp_delta=shape.from_data.delta if shape.from_data is not None else 0.0,
+            dp_delta=UpperBound(shape.from_data.delta) if shape.from_data is not None else ZERO,
             **self.noise.spent(cost, slack),
         )
 

@@ -19,7 +19,7 @@ from bayesdp import kernel
 from bayesdp.accounting.spend import Spend
 from bayesdp.certificate import Step
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.numbers import UpperBound, float_above, sum_above
+from bayesdp.numbers import ZERO, UpperBound, float_above, sum_above
 from bayesdp.release.programs.fields import agreed, fields_read, require_record, units_of
 from bayesdp.release.programs.outputs import output_units
 from bayesdp.release.spec.column_labels import label, labels
@@ -79,12 +79,12 @@ class PlannedProgram:
     @property
     def dp_epsilon(self) -> UpperBound:
         """The cost of its releases that are pure, rounded up."""
-        return UpperBound(sum_above(*(spend.dp_epsilon for spend in self.spends)))
+        return sum_above(*(spend.dp_epsilon for spend in self.spends))
 
     @property
     def dp_rho(self) -> UpperBound:
         """The cost of its Gaussian releases in zCDP, rounded up."""
-        return UpperBound(sum_above(*(spend.rho for spend in self.spends)))
+        return sum_above(*(spend.rho for spend in self.spends))
 
     @property
     def kind(self) -> str:
@@ -325,7 +325,7 @@ def _spends(
         kind = _kind(study, verdict, fields, cost) if rho == 0 else {"kind": "any"}
         spends.append(Spend(**shared, dp_epsilon=cost, **kind))
     if rho > 0:
-        spends.append(Spend(**shared, dp_epsilon=0.0, rho=float_above(rho), kind="any"))
+        spends.append(Spend(**shared, dp_epsilon=ZERO, rho=float_above(rho), kind="any"))
     return tuple(spends), rhos
 
 

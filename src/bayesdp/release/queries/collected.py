@@ -19,6 +19,7 @@ from typing import Any
 from bayesdp.accounting.spend import Spend
 from bayesdp.errors import InputError, UnsupportedError, inner_probability, toml_text
 from bayesdp.kernel.collected import MOST_EFFORT, Evidence, estimate
+from bayesdp.numbers import UpperBound
 from bayesdp.populations.support import supports
 from bayesdp.release.spec.column_labels import covered, label, labels
 from bayesdp.release.spec.parts import CAPS, OF_QUANTILES, QuerySpec, refuse_keys
@@ -258,7 +259,7 @@ def _planned(study: StudySpec, query: QuerySpec, key: str, n: int | None) -> Pla
         people=study.data.people,
         query=query.name,
         kind="any",
-        dp_epsilon=query.epsilon,
+        dp_epsilon=UpperBound(query.epsilon),
         column=label(column),
         mechanism=COLLECTED,
         reads=reads,

@@ -23,7 +23,7 @@ import numpy as np
 
 from bayesdp.accounting.spend import Spend
 from bayesdp.errors import InputError
-from bayesdp.numbers import float_above
+from bayesdp.numbers import ZERO, float_above
 from bayesdp.programs.ir import (
     Branch,
     Command,
@@ -91,7 +91,7 @@ def spends_of(
         slack = float_above(Fraction(cost) * step)
         spends.append(Spend(**shared, kind=kind, **more, dp_epsilon=cost, slack=slack))
     if rho > 0:
-        spends.append(Spend(**shared, kind="any", dp_epsilon=0.0, rho=float_above(rho)))
+        spends.append(Spend(**shared, kind="any", dp_epsilon=ZERO, rho=float_above(rho)))
     return spends
 
 

@@ -12,6 +12,7 @@ import operator
 import pickle
 import sys
 from collections.abc import Callable
+from dataclasses import fields, replace
 from fractions import Fraction
 
 import numpy as np
@@ -20,14 +21,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import bayesdp as bdp
+from bayesdp.accounting.approximate import Approximate, basic
 from bayesdp.accounting.rounded import left
+from bayesdp.accounting.spend import as_zcdp, total_cost
 from bayesdp.accounting.what_if import what_if
+from bayesdp.notions import ZCDP, ApproxDP, ColumnCost, PureDP
 from bayesdp.numbers import (
     Estimate,
     Exact,
     LowerBound,
     NotANumberError,
     UpperBound,
+    as_upper_bound,
     down,
     float_above,
     float_below,
@@ -266,6 +271,24 @@ def test_an_exact_number_has_an_upper_bound() -> None:
     assert Exact(math.inf, 1e-12).upper == math.inf
 
 
+@given(st.one_of(st.integers(min_value=0), st.fractions(min_value=0)))
+@example(2**53 + 1)
+@example(10**400)
+def test_a_stated_number_becomes_no_smaller_as_an_upper_bound(stated: int | Fraction) -> None:
+    bound = as_upper_bound(stated)
+    assert type(bound) is UpperBound
+    assert bound >= stated
+    assert math.isinf(bound) or Fraction(math.nextafter(bound, -math.inf)) < stated
+
+
+def test_a_double_is_taken_at_its_word() -> None:
+    assert as_upper_bound(0.1) == as_upper_bound(np.float64(0.1)) == 0.1
+    assert as_upper_bound(BOUND) is BOUND
+    assert as_upper_bound(math.nan) == math.inf
+    assert type(float_above(Fraction(1, 3))) is type(times_above(3, 0.1)) is UpperBound
+    assert type(times_above(3, math.inf)) is type(sum_above(1.7e308, 1.7e308)) is UpperBound
+
+
 # -- levels that users are handed say what they are
 
 
@@ -333,3 +356,61 @@ def test_what_if_tells_the_claim_the_bound_and_the_exact_level_apart() -> None:
     assert answer.exact is not None
     with pytest.raises(TypeError):
         answer.sound + answer.exact
+
+
+COSTS: dict[str, Callable[[float], object]] = {
+    "PureDP": PureDP,
+    "ApproxDP": lambda number: ApproxDP(number, 0.0),
+    "its delta": lambda number: ApproxDP(1.0, number),
+    "ZCDP": ZCDP,
+    "Claim": lambda number: bdp.Claim("bdp", number),
+    "Cost": lambda number: bdp.Cost(any=number),
+    "its rho": lambda number: bdp.Cost(rho_lipschitz=number),
+    "ColumnCost": lambda number: ColumnCost("height", 1.0, number),
+    "Spend": lambda number: bdp.Spend("d", "row", "q", "any", number),
+    "its delta beside it": lambda number: replace(SPEND, dp_delta=number),
+}
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_what_was_spent_and_claimed_is_an_upper_bound(name: str) -> None:
+    build = COSTS[name]
+    plain, bound = build(0.25), build(UpperBound(0.25))
+    assert plain == bound
+    assert repr(plain) == repr(bound)
+    for cost in (plain, bound):
+        numbers = [getattr(cost, each.name) for each in fields(cost)]  # type: ignore[arg-type]
+        assert {type(number) for number in numbers if isinstance(number, float)} <= {
+            UpperBound,
+            *([float] if name == "ColumnCost" else []),  # its width
+        }
+        assert UpperBound in {type(number) for number in numbers}
+    for other in (LowerBound(0.25), Exact(0.25, 0.0)):
+        with pytest.raises(TypeError, match="is not an upper bound"):
+            build(other)
+    with pytest.raises(bdp.InputError):
+        build("much")  # type: ignore[arg-type]
+
+
+def test_a_budget_may_be_spent_whole() -> None:
+    budget = bdp.calibrate(TWINS, 1.0).dp_epsilon
+    assert type(budget) is LowerBound
+    assert bdp.Cost.of(budget) == bdp.Cost(any=float(budget))
+    assert bdp.leakage(TWINS, budget).best.epsilon <= 1.0
+
+
+def test_sums_of_spends_are_upper_bounds_and_documents_hold_plain_numbers() -> None:
+    gaussian = bdp.Spend("d", "row", "noise", "any", 0.0, rho=0.1)
+    cost = total_cost([SPEND, gaussian, as_zcdp(SPEND)])
+    parts = [getattr(cost, each.name) for each in fields(cost) if each.name != "by_column"]
+    assert {type(part) for part in parts} == {UpperBound}
+    assert Fraction(cost.rho_any) >= Fraction(0.1) + Fraction(1, 8)
+    for spent in (SPEND, gaussian):
+        kept = [value for value in spent.to_dict().values() if isinstance(value, float)]
+        assert {type(value) for value in kept} == {float}
+        assert bdp.Spend.from_dict(spent.to_dict()) == spent
+
+
+def test_the_claim_of_the_literature_is_a_plain_number() -> None:
+    assert type(basic([Approximate(0.1, 1e-8, 3)]).epsilon) is UpperBound
+    assert type(what_if({"releases": [{"channel": ASKED}] * 2}, TWINS).naive) is float

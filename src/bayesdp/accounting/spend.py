@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -29,10 +29,12 @@ from bayesdp.notions import (
 from bayesdp.numbers import ZERO, UpperBound, as_upper_bound, float_above, sum_above
 from bayesdp.statements.spends import COLLECTED, is_one_row
 
+_COSTS = ("dp_epsilon", "slack", "dp_delta", "rho")
+
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """The cost of one query on one data set.
+    """The cost of one query on one data set: its numbers are upper bounds of what it costs.
 
     `dataset` is the name under which the budget is kept, `unit` the protected unit, `query` the
     query's name. The cost, with replace-one adjacency and rounded up, is either pure, `dp_epsilon`
@@ -51,8 +53,9 @@ class Spend:
     the data set shares with others, if it does: costs of all data sets of the same people add up
     (theory 2.10).
 
-    Raises `InputError` for a value out of range, `UnsupportedError` for a `dp_delta` above 0 beside
-    a zCDP cost, of kind `lipschitz` and of answers perturbed at collection: no theorem is about it.
+    A plain number is taken at its word. Raises `InputError` for a value out of range, `TypeError`
+    for a lower bound, `UnsupportedError` for a `dp_delta` above 0 beside a zCDP cost, of kind
+    `lipschitz` and of answers perturbed at collection: no theorem is about it.
     """
 
     dataset: str
@@ -80,7 +83,7 @@ class Spend:
         object.__setattr__(self, "reads", names_field("spend.reads", self.reads))
         self._check_block()
         check_choice("spend.kind", self.kind, KINDS)
-        for name in ("dp_epsilon", "slack", "dp_delta", "rho"):
+        for name in _COSTS:
             value = getattr(self, name)
             finite_field(f"spend.{name}", value)
             object.__setattr__(self, name, as_upper_bound(value))
@@ -167,8 +170,8 @@ class Spend:
 
     def to_dict(self) -> dict[str, Any]:
         """The spend as plain data for JSON."""
-        plain = asdict(self)
-        for name in ("dp_epsilon", "slack", "dp_delta", "rho"):
+        plain = {argument.name: getattr(self, argument.name) for argument in fields(self)}
+        for name in _COSTS:
             plain[name] = float(plain[name])
         plain["interval"] = None if self.interval is None else list(self.interval)
         plain["reads"] = list(self.reads)

@@ -54,8 +54,10 @@ class RecordAttack:
 
     `without` is the probability that the best guess is right that sees no release, `success` that
     of the best one that sees it. `level` is the largest log ratio of the likelihoods of two states
-    (`value` against `other`) at any release, in nats: a lower bound for Bayesian DP. It is infinite
-    for Gaussian noise, whose ratios have no bound.
+    (`value` against `other`) at any release, in nats. In exact arithmetic that is a lower bound for
+    Bayesian DP; it is computed in doubles and not rounded down, so it is a plain number and not a
+    `LowerBound`: it shows that a level is nearly attained, and refutes none. For Gaussian noise it
+    is infinite, as ratios have no bound where one state allows sums beyond all of the other's.
     """
 
     record: int

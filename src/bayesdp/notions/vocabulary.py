@@ -2,6 +2,8 @@
 
 Logarithms are natural, so every level is in nats. `dp_epsilon` is a mechanism's cost under
 differential privacy with replace-one adjacency; the level of any other notion carries its notion.
+What is claimed and what was spent are upper bounds (`numbers`): plain numbers are taken at their
+word, and numbers that are known to be something else are refused.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ def _upper_bounds(owner: object, *names: str) -> None:
         value = getattr(owner, name)
         if type(value) is not UpperBound:
             if not isinstance(value, Real):
-                raise InputError(f"cost.{name}", value, expected="a number")
+                raise InputError(name, value, expected="a number")
             object.__setattr__(owner, name, as_upper_bound(value))
 
 
@@ -147,7 +149,8 @@ class ColumnCost:
 class Cost:
     """What has been spent under DP, split by the kind of the mechanisms.
 
-    All parts are sums in nats, at least 0 and finite, else `InputError` is raised.
+    All parts are sums in nats, at least 0 and finite, else `InputError` is raised; and upper
+    bounds: a lower bound raises `TypeError`.
     `any` is the summed dp_epsilon of mechanisms about which nothing more is known, `lipschitz` of
     those that are Lipschitz in the l1 distance of the clipped records (theory 3.8).
     `slack` is the sum over the latter of dp_epsilon times the relative grid slack of one dependent

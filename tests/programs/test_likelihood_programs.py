@@ -240,6 +240,46 @@ REFUSED: dict[str, tuple[str, str]] = {
         'by="s"))',
         "has a normal prior that is written out",
     ),
+    "groups of numbers": (
+        "observe((p.b for p in people), bernoulli, prior=partial_pooling(normal(0, sd=1), "
+        'spread=1, by="k"))',
+        "The groups are those of a public column of labels, and k is not one",
+    ),
+    "groups of private pieces": (
+        "observe((p.b for p in people if p.k > 2), bernoulli, prior=partial_pooling(normal(0, "
+        'sd=1), spread=1, by="s"))',
+        "How many records partial_pooling observes must be public",
+    ),
+    "a private centre of groups": (
+        "observe((p.x for p in people), normal(sd=1), prior=partial_pooling(normal(sum(p.x for p "
+        'in people), sd=1), spread=1, by="s"))',
+        "The prior depends on private data",
+    ),
+    "no spread of groups": (
+        "observe((p.x for p in people), normal(sd=1), prior=partial_pooling(normal(0, sd=1), "
+        'spread=0, by="s"))',
+        "The spread must be above 0",
+    ),
+    "groups without bounds": (
+        "observe((p.x / (r + 1) for p in people), normal(sd=1), prior=partial_pooling(normal(0, "
+        'sd=1), spread=1, by="s"))',
+        "may be 0",
+    ),
+    "pooled groups of two columns": (
+        "observe((p.x for p in people), normal(sd=1), prior=partial_pooling(normal(0, sd=1), "
+        'spread=1, by=("s", "z")))',
+        "by= is the name of a column",
+    ),
+    "an exact posterior of groups": (
+        "infer(observe((p.b for p in people), bernoulli, prior=partial_pooling(normal(0, sd=1), "
+        'spread=1, by="s")))',
+        "A posterior with partial pooling is released through its statistics",
+    ),
+    "a pooled private exposure": (
+        "observe((p.k for p in people), poisson(exposure=sum(p.t for p in people)), "
+        'prior=partial_pooling(normal(0, sd=1), spread=1, by="s"))',
+        "The exposure depends on private data",
+    ),
     "a mixture of a private number of records": (
         "observe((p.x for p in people if p.b), mixture(normal(sd=1), normal(sd=2)), "
         "prior=normal(0, sd=1))",

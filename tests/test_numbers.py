@@ -17,11 +17,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from bayesdp.accounting.approximate import Approximate, basic
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import bayesdp as bdp
-from bayesdp.accounting.approximate import Approximate, basic
 from bayesdp.accounting.rounded import left
 from bayesdp.accounting.spend import as_zcdp, total_cost
 from bayesdp.accounting.what_if import what_if

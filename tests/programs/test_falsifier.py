@@ -265,8 +265,16 @@ def test_databases_of_the_sizes_that_are_admitted() -> None:
     witness = counterexample.worst["sensitivity", "laplace_1"].witness
     assert witness is not None
     assert len(witness.left) == 7
+    assert counterexample.sizes == [7, 8, 9, 10]
     seven = replace(coin(candidates=GRID), requires=program.requires)
-    assert not falsify(seven, check(seven)).complete  # seven tosses, three of them free
+    counterexample = falsify(seven, check(seven))
+    assert counterexample.complete
+    assert counterexample.sizes == [7, 8, 9, 10]
+    # As many tables of the others as there may be heads among them; a head may enter or leave.
+    assert counterexample.pairs == sum((1 + 2) * size for size in counterexample.sizes)
+    few = falsify(seven, check(seven), most_pairs=5)
+    assert few.left_out == {"the other records of a table"}
+    assert not few.complete
 
 
 @pytest.mark.parametrize("ordered", [False, True])

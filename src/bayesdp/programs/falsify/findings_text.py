@@ -59,7 +59,7 @@ def in_words(verdict: ProgramVerdict, findings: Findings) -> str:
 
 def _selection(findings: Findings) -> str:
     if findings.complete:
-        return "all that can be made of the values that were tried"
+        return "all that the program can tell apart, made of the values that were tried"
     return "a selection of those that can be made of the values that were tried"
 
 

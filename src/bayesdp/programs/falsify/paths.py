@@ -116,7 +116,7 @@ UNKNOWN = (Opaque, AssertionError, KeyError, ZeroDivisionError)
 
 def _public(expr: Expr, names: Mapping[str, ExpressionValue]) -> ExpressionValue:
     """The value of an expression without data. Raises `Opaque` where data decides it."""
-    if any(part.op in ("sum", "count", "fold", "observe") for part in nodes(expr)):
+    if any(part.op in ("sum", "count", "fold", "transitions", "observe") for part in nodes(expr)):
         raise Opaque("a public sum")
     return Evaluator((), {}, names).value(expr, ())
 

@@ -107,20 +107,28 @@ def _lipschitz(trial: Trial, pair: Neighbours, moved: Fraction) -> Iterator[Chec
     if trial.node["kind"] != "lipschitz" or pair.there is None:
         return
     low, high = (Fraction(end) for end in trial.node["interval"])
-    held = [
-        min(max(as_fraction(trial.at.rows[place][trial.node["column"]]), low), high)
-        for place in (pair.here, pair.there)
-    ]
-    share = abs(held[0] - held[1]) / (high - low) if high > low else Fraction(0)
+    here, there = (lipschitz_value(trial, place) for place in (pair.here, pair.there))
+    assert here is not None
+    assert there is not None
+    share = abs(here - there) / (high - low) if high > low else Fraction(0)
     yield trial.obliged("lipschitz", moved, trial.claimed * share)
 
 
+def lipschitz_value(trial: Trial, place: int) -> Fraction | None:
+    """The row's value in the column and interval of a claim of kind lipschitz; else None."""
+    if trial.node["kind"] != "lipschitz":
+        return None
+    low, high = (Fraction(end) for end in trial.node["interval"])
+    return min(max(as_fraction(trial.at.rows[place][trial.node["column"]]), low), high)
+
+
 def _gaussian(trial: Trial, pair: Neighbours) -> Seen:
-    squared = sum((shift * shift for shift in _shifts(trial, pair)), Fraction(0))
+    shifts = _shifts(trial, pair)
+    squared = sum((shift * shift for shift in shifts), Fraction(0))
     findings = [trial.obliged("sensitivity", squared, trial.claimed)]
-    sigma = _sigma(trial)
+    sigma: float = trial.cached_for((-5,), lambda _: _sigma(trial))
     asserted = "sigma" in dict(trial.release.options)
-    whole = len(_shifts(trial, pair)) == 1 and squared.denominator == 1
+    whole = len(shifts) == 1 and squared.denominator == 1
     if asserted and whole and squared and sigma < 200:
         shift = round(float(squared) ** 0.5)
         true = losses.discrete_delta(sigma, shift, float(trial.epsilon))
@@ -222,15 +230,21 @@ def _nearest(
 
 
 def _scores(trial: Trial, database: Database) -> list[Fraction]:
+    score = trial.release.args[0]
+    return [at.numbers(score.args[0], database)[0] for at in with_candidates(trial)]
+
+
+def with_candidates(trial: Trial) -> list[Evaluator]:
+    """For each candidate of an exponential mechanism the evaluator that has it by name."""
     score, offered = trial.release.args
     name = str(score.data[0])
-    inner = trial.cached_for(
+    evaluators: list[Evaluator] = trial.cached_for(
         (-2,),
         lambda _: [
             trial.at.with_name(name, candidate) for candidate in candidates(offered, trial.at)
         ],
     )
-    return [evaluator.numbers(score.args[0], database)[0] for evaluator in inner]
+    return evaluators
 
 
 # -- answers of single records ---------------------------------------------------------------------
@@ -265,26 +279,34 @@ def _randomized_response(trial: Trial, pair: Neighbours) -> Seen:
 
 
 def _per_record(trial: Trial, pair: Neighbours) -> Seen:
-    _, score, offered = trial.release.args
-    name, width = str(score.data[0]), trial.claimed
-    options = candidates(offered, trial.at)
-
-    def scores(place: int) -> list[Fraction]:
-        row = trial.at.rows[place]
-        return [
-            as_fraction(trial.at.with_name(name, c).of_row(score.args[0], row)) for c in options
-        ]
-
+    width = trial.claimed
     findings = []
     if pair.there is not None:
-        gaps = [abs(a - b) for a, b in zip(scores(pair.here), scores(pair.there), strict=True)]
+        here, there = (row_scores(trial, place) for place in (pair.here, pair.there))
+        gaps = [abs(a - b) for a, b in zip(here, there, strict=True)]
         findings = [trial.obliged("sensitivity", max(gaps), width)]
     scale = float(2 * width / trial.epsilon)
 
     def law(place: int) -> list[float]:
-        return list(losses.softmax([float(s) / scale if scale else 0.0 for s in scores(place)]))
+        scores = row_scores(trial, place)
+        return list(losses.softmax([float(s) / scale if scale else 0.0 for s in scores]))
 
     return findings, _answers(trial, pair, law)
+
+
+def row_scores(trial: Trial, place: int) -> list[Fraction]:
+    """The scores that a row gives the candidates of a choice on each record."""
+    _, score, offered = trial.release.args
+    name, row = str(score.data[0]), trial.at.rows[place]
+
+    def computed(_: Database) -> list[Fraction]:
+        return [
+            as_fraction(trial.at.with_name(name, candidate).of_row(score.args[0], row))
+            for candidate in candidates(offered, trial.at)
+        ]
+
+    scores: list[Fraction] = trial.cached_for((-4, place), computed)
+    return scores
 
 
 # -- posterior samples -----------------------------------------------------------------------------

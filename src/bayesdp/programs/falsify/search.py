@@ -9,6 +9,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from bayesdp.programs.falsify import losses
+from bayesdp.programs.falsify.contributions import Contributions
 from bayesdp.programs.falsify.findings import CheckedObligation, Findings
 from bayesdp.programs.falsify.paths import Path, paths
 from bayesdp.programs.falsify.releases import Trial
@@ -18,7 +19,6 @@ from bayesdp.programs.falsify.witnesses import (
     WitnessRows,
     expressions,
     pairs,
-    rests,
     witness_rows,
 )
 from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, Program, Release, nodes
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 MOST_PAIRS = 6000
 SIZE = Expr("public", (), ("db.size",))
-LINEAR = ("sum", "count", "tuple", "item", "add", "sub", "neg", "mul", "div", "const", "public")
+READERS = ("sum", "count", "fold", "transitions")
+LINEAR = ("sum", "count", "tuple", "item", "add", "sub", "neg", "mul", "div", "if")
 
 
 def falsify(
@@ -36,12 +37,14 @@ def falsify(
 ) -> Findings:
     """Look for neighbouring databases on which a claim of an accepted verdict is wrong.
 
-    Databases have up to `n_max` records over each column's witnesses. Checked are every obligation
+    Databases have up to `n_max` records over each column's witnesses; if the program requires more,
+    as many as it admits, and up to `n_max - 1` more. Checked are every obligation
     of the derivation (sensitivities, distances of posteriors, bounds, what is said to be public,
     costs of entering) and the law of the whole transcript against the claimed epsilon and delta.
     `most_pairs` limits how many pairs are tried for one number of records and outcome class;
-    `Findings.complete` is false if pairs or witnesses were left out. That nothing is found proves
-    nothing about other databases.
+    `Findings.left_out` says if pairs or witnesses were left out; databases that the program can't
+    tell apart are compared once (`contributions`). That nothing is found proves nothing about other
+    databases.
     """
     search = _Search(program, verdict, most_pairs)
     search.findings.sizes = search.sizes(n_max)
@@ -61,7 +64,8 @@ class _Search:
         self.witnesses: WitnessRows = witness_rows(self.program)
         self.kinds = dict(self.program.record)
         self.add_remove = self.program.adjacency == "add-remove"
-        self.findings.complete = self.witnesses.all
+        if not self.witnesses.all:
+            self.findings.left_out.add("values of columns")
         body = list(expressions(self.program.body))
         self.ordered = any(node.op == "fold" for expr in body for node in nodes(expr))
         self.sized = any(node == SIZE for expr in body for node in nodes(expr))
@@ -71,12 +75,14 @@ class _Search:
         if self.verdict.n is not None:
             return [self.verdict.n]
         admitted = [size for size in range(1, most + 1) if self._admits(size)]
+        if not admitted and not self.add_remove:
+            least = next((size for size in range(most + 1, 5000) if self._admits(size)), None)
+            if least is None:
+                return []
+            admitted = [size for size in range(least, least + most) if self._admits(size)]
         if len(admitted) > 2 and not self.sized and self._all_sums(self.program.body):
             return [admitted[0], admitted[-1]]  # the same shifts whatever the other records
-        if admitted or self.add_remove:
-            return admitted or list(range(1, most + 1))
-        more = (size for size in range(most + 1, 5000) if self._admits(size))
-        return [size for size in [next(more, None)] if size is not None]
+        return admitted or list(range(1, most + 1))
 
     def _all_sums(self, commands: Sequence[Command]) -> bool:
         for command in commands:
@@ -109,25 +115,31 @@ class _Search:
             try:
                 self._bounds(path, at)
                 trials = [Trial(release, node, at, size) for release, node in path.releases]
-                self._law(path, trials, size)
+                self._law(path, trials, at, size)
                 if not self.add_remove:
                     self._entering(path, trials, size)
             except Fails:
                 failed = CheckedObligation("row can't fail", "", inf, Fraction(0))
                 self.findings.see(failed, None, self.witnesses.rows, path.names)
             except ArithmeticError:  # it divides by 0, or leaves the range of doubles
-                self.findings.complete = False  # not everything was compared on this path
+                self.findings.left_out.add("what leaves the range of doubles")
 
     # -- pairs -----------------------------------------------------------------------------------
 
-    def _pairs(self, size: int, *, entering: bool, alike: bool) -> Iterator[Neighbours]:
+    def _pairs(
+        self, size: int, read: Contributions, *, entering: bool, alike: bool
+    ) -> Iterator[Neighbours]:
         rows = self.witnesses.rows
-        records = pairs(rows, self.kinds, entering=entering)
-        self.findings.complete &= len(records) <= self.most
+        records = pairs(rows, self.kinds, read.kind_of, entering=entering)
+        if not records:  # all that may replace each other are alike: any two of them
+            records = pairs(rows, self.kinds, range(len(rows)), entering=entering)[:1]
+        if len(records) > self.most:
+            self.findings.left_out.add("pairs of records")
         records = records[: self.most]
         most = max(1, self.most // max(1, len(records)))
-        others, complete = rests(len(rows), size - 1, ordered=self.ordered, alike=alike, most=most)
-        self.findings.complete &= complete
+        others, complete = read.rests(size - 1, ordered=self.ordered, alike=alike, most=most)
+        if not complete:
+            self.findings.left_out.add("the other records of a table")
         for rest in others:
             for here, there in records:
                 for at in range(size if self.ordered else 1):
@@ -136,16 +148,18 @@ class _Search:
 
     # -- the law of the transcript -----------------------------------------------------------------
 
-    def _law(self, path: Path, trials: list[Trial], size: int) -> None:
+    def _law(self, path: Path, trials: list[Trial], at: Evaluator, size: int) -> None:
         public = self._public(path)
-        # Public sums are additive too: whether they differ is up to the records that differ.
+        read = Contributions(at, trials, public)
         alike = all(_independent_of_others(trial.release) for trial in trials)
+        # Public sums are additive too: whether they differ is up to the records that differ.
+        alike &= all(part.op in ("sum", "count") for expr in public for part in _readings(expr))
         worst: tuple[float, losses.Loss, Neighbours] | None = None
         epsilon, delta = self.verdict.dp_epsilon, self.verdict.dp_delta
-        for pair in self._pairs(size, entering=self.add_remove, alike=alike):
+        for pair in self._pairs(size, read, entering=self.add_remove, alike=alike):
             compared = [self._compared(trial, pair, path) for trial in trials]
             total = losses.together([loss for loss in compared if loss is not None])
-            self._same(public, trials, pair, path)
+            self._same(public, at, pair, path)
             score = total.pure if not delta else total.squared**0.5 + total.forward
             if worst is None or score > worst[0]:
                 worst = (score, total, pair)
@@ -175,7 +189,8 @@ class _Search:
         alike = all(_independent_of_others(trial.release) for trial in priced_trials)
         if not priced_trials:
             return
-        for pair in self._pairs(size, entering=True, alike=alike):
+        read = Contributions(priced_trials[0].at, priced_trials, ())
+        for pair in self._pairs(size, read, entering=True, alike=alike):
             for trial in priced_trials:
                 claimed = Fraction(trial.node["entering"])
                 try:
@@ -194,18 +209,11 @@ class _Search:
         public: list[Expr] = list(self.program.returns)
         for command, _ in path.steps:
             public += _public_parts(command)
-        return [
-            expr
-            for expr in public
-            if any(node.op in ("sum", "count", "fold") for node in nodes(expr))
-        ]
+        return [expr for expr in public if any(True for _ in _readings(expr))]
 
-    def _same(
-        self, public: Sequence[Expr], trials: list[Trial], pair: Neighbours, path: Path
-    ) -> None:
+    def _same(self, public: Sequence[Expr], at: Evaluator, pair: Neighbours, path: Path) -> None:
         for expr in public:
-            at = trials[0].at if trials else Evaluator(self.witnesses.rows, self.kinds, path.names)
-            for part in _outermost_sums(expr):
+            for part in _readings(expr):
                 if at.value(part, pair.left) != at.value(part, pair.right):
                     self._see(CheckedObligation("public", "", inf, Fraction(0)), pair, path)
 
@@ -262,31 +270,33 @@ def _public_parts(command: Command) -> list[Expr]:
     return parts
 
 
-def _outermost_sums(expr: Expr) -> Iterator[Expr]:
-    if expr.op in ("sum", "count", "fold"):
+def _readings(expr: Expr) -> Iterator[Expr]:
+    """Where an expression reads the table: its outermost sums, folds and so on."""
+    if expr.op in READERS:
         yield expr
         return
     for arg in expr.args:
-        yield from _outermost_sums(arg)
+        yield from _readings(arg)
+
+
+def _reads_data(expr: Expr) -> bool:
+    return any(node.op in (*READERS, "observe") for node in nodes(expr))
 
 
 def _independent_of_others(release: Release) -> bool:
     """Whether the shift depends on the records that differ only: sums, scaled."""
     if release.op in ("randomized-response", "per-record-exponential"):
         return True
-    if release.op not in ("laplace", "gaussian"):
+    return release.op in ("laplace", "gaussian") and _is_linear(release.args[0])
+
+
+def _is_linear(expr: Expr) -> bool:
+    """Whether a value is linear in sums over the table, with public numbers as its factors."""
+    if not _reads_data(expr) or expr.op in ("sum", "count"):
+        return True
+    private = [_reads_data(arg) for arg in expr.args]
+    if expr.op == "mul" and all(private):
         return False
-    stack = [release.args[0]]
-    while stack:
-        expr = stack.pop()
-        if expr.op not in LINEAR:
-            return False
-        if expr.op in ("mul", "div") and all(_has_sum(arg) for arg in expr.args):
-            return False
-        if expr.op not in ("sum", "count"):
-            stack += expr.args
-    return True
-
-
-def _has_sum(expr: Expr) -> bool:
-    return any(node.op in ("sum", "count") for node in nodes(expr))
+    if expr.op in ("div", "if") and private[expr.op == "div"]:
+        return False  # what is divided by, or asked, is private
+    return expr.op in LINEAR and all(map(_is_linear, expr.args))

@@ -51,6 +51,7 @@ class Evaluator:
     ) -> None:
         self.rows, self.kinds, self.names = rows, kinds, names
         self._added: dict[tuple[int, int], tuple[Fraction, ...] | None] = {}
+        self._standing: dict[tuple[int, int], tuple[tuple[Constant, ...], int] | None] = {}
         self._alive: list[Expr] = []  # keeps identities of cached expressions
 
     def with_name(self, name: str, value: ExpressionValue) -> Evaluator:
@@ -151,29 +152,42 @@ class Evaluator:
         data = expr.args[0]
         total = (Fraction(0),) * (self._length(data.args[1]) if expr.op == "sum" else 1)
         for place in database:
-            added = self._adds(expr, place)
+            added = self.added(expr, place)
             if added is not None:
                 total = tuple(a + b for a, b in zip(total, added, strict=True))
         return total
 
     def transitions(self, expr: Expr, database: Sequence[int]) -> tuple[Fraction, ...]:
         """How often which value follows which: looked up place by place."""
-        data, *keys = expr.args
-        held: dict[tuple[Constant, ...], list[tuple[Fraction, ...]]] = {}
-        for row in (self.rows[place] for place in database):
+        held: dict[tuple[Constant, ...], list[int]] = {}
+        for place in database:
+            here = self._stands(expr, place)
+            if here is not None:
+                held.setdefault(here[0], []).append(here[1])
+        values = self._length(expr.args[0].args[1])
+        total = [0] * values**2
+        for (step, *unit), rows in held.items():
+            following = held.get((as_fraction(step) + 1, *unit), [])
+            if len(rows) == len(following) == 1:
+                total[rows[0] * values + following[0]] += 1
+        return tuple(map(Fraction, total))
+
+    def _stands(self, expr: Expr, place: int) -> tuple[tuple[Constant, ...], int] | None:
+        """A row's step and unit, and which value it has; None if it is left out."""
+        key = (id(expr), place)
+        if key not in self._standing:
+            self._alive.append(expr)
+            (data, *keys), row = expr.args, self.rows[place]
+            stands = None
             if self.keeps_row(data, row):
                 value = self.of_row(data.args[1], row)
                 assert isinstance(value, tuple)
-                held.setdefault(tuple(row[str(key.data[0])] for key in keys), []).append(value)
-        values = self._length(data.args[1])
-        total = [Fraction(0)] * values**2
-        for (step, *unit), here in held.items():
-            following = held.get((as_fraction(step) + 1, *unit), [])
-            if len(here) == len(following) == 1:
-                total[here[0].index(1) * values + following[0].index(1)] += 1
-        return tuple(total)
+                stands = tuple(row[str(key.data[0])] for key in keys), value.index(Fraction(1))
+            self._standing[key] = stands
+        return self._standing[key]
 
-    def _adds(self, expr: Expr, place: int) -> tuple[Fraction, ...] | None:
+    def added(self, expr: Expr, place: int) -> tuple[Fraction, ...] | None:
+        """What a row adds to a sum or count; None if it is left out. It is computed once."""
         key = (id(expr), place)
         if key not in self._added:
             self._alive.append(expr)

@@ -6,10 +6,10 @@ comparisons turn, with a value on either side. Labels and truth values are all t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, product
 from math import ceil, floor
 from typing import TypeVar
 
@@ -29,7 +29,7 @@ from bayesdp.programs.ir import (
     nodes,
 )
 
-MOST_ROWS = 150
+MOST_ROWS = 1000
 COMPARED = ("lt", "le", "gt", "ge", "eq", "ne", "min", "max")
 
 
@@ -91,7 +91,7 @@ def _values(kind: Type, turns: set[Fraction]) -> list[Constant]:
     low, high = kind.low, kind.high
     assert low is not None
     assert high is not None
-    inside = sorted(turn for turn in turns if low < turn < high)[:4]
+    inside = sorted(turn for turn in turns if low < turn < high)
     values = [low, high, *inside, Fraction(0)]
     if kind.kind == "int":
         for turn in inside:
@@ -237,17 +237,29 @@ def evenly(items: list[_Item], most: int) -> list[_Item]:
 
 
 def pairs(
-    rows: tuple[RecordValues, ...], public: Mapping[str, Type], *, entering: bool
+    rows: tuple[RecordValues, ...],
+    public: Mapping[str, Type],
+    kind_of: Sequence[int],
+    *,
+    entering: bool,
 ) -> list[tuple[int, int | None]]:
     """The pairs of records that may replace each other, early ones first.
 
-    With `entering`, each record with `None`: it enters or leaves.
+    Rows of the same number in `kind_of` are not told apart, and one pair stands for all of the same
+    two numbers. With `entering`, each record with `None`: it enters or leaves.
     """
     if entering:
-        return [(row, None) for row in range(len(rows))]
+        first: dict[int, int] = {}
+        for place, kind in enumerate(kind_of):
+            first.setdefault(kind, place)
+        return [(place, None) for place in first.values()]
     shared = [name for name, kind in public.items() if kind.public]
-    keys = [tuple(row.get(name) for name in shared) for row in rows]
-    choices = [
-        (i, j) for i in range(len(rows)) for j in range(i + 1, len(rows)) if keys[i] == keys[j]
-    ]
-    return sorted(choices, key=lambda both: both[0] + (both[1] or 0))
+    alike: dict[tuple[Constant | None, ...], dict[int, int]] = {}
+    for place, row in enumerate(rows):
+        key = tuple(row.get(name) for name in shared)
+        alike.setdefault(key, {}).setdefault(kind_of[place], place)
+    choices: dict[frozenset[int], tuple[int, int]] = {}
+    for first in alike.values():
+        for i, j in combinations(first.values(), 2):
+            choices.setdefault(frozenset((kind_of[i], kind_of[j])), (i, j))
+    return [*sorted(choices.values(), key=sum)]

@@ -26,7 +26,7 @@ from tests.release.test_repeats import MEAN, SUM, TABLE, releases, study
 
 def test_the_same_key_gives_the_same_numbers_and_pays_once(tmp_path: Path) -> None:
     first = study(tmp_path, MEAN, SUM).release_once("june")
-    assert isinstance(first, bdp.release.released.Release)
+    assert isinstance(first, bdp.Release)
     other_table = study(tmp_path, MEAN, SUM, table=TABLE[:3])  # nobody looks at it
     stored = other_table.release_once("june")
     assert isinstance(stored, StoredRelease)

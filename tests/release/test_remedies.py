@@ -82,7 +82,7 @@ class Case:
 
 
 CASES = [
-    Case("from_spec._column_and_cells", BASE + MEAN + "bins = [100, 150, 200]\n", query=("kind",)),
+    Case("asked_values._refuse_bins", BASE + MEAN + "bins = [100, 150, 200]\n", query=("kind",)),
     Case(
         "histogram_cells.cells_of",
         BASE + 'kind = "histogram"\ncolumn = "height"\n',
@@ -96,7 +96,7 @@ CASES = [
         query=("kind",),
     ),
     Case(
-        "from_spec._value_column",
+        "asked_values._value_column",
         BASE + 'kind = "histogram"\ncolumn = ["ill", "role"]\n',
         query=("by",),
         also={'["ill", "role"]': '"ill"'},
@@ -310,7 +310,7 @@ OTHERWISE = {
     "crossed_columns.contingency_cells": "an example of a declaration, with a name of one's own",
     "quantiles._candidates": "names what a quantile may be among, by keys of its own",
     "quantiles.choice": "names what a quantile may be among, by keys of its own",
-    "from_spec.shape": "test_a_mean_of_private_rows_is_a_sum_and_a_count",
+    "asked_rows.require_public_part": "test_a_mean_of_private_rows_is_a_sum_and_a_count",
     "fields.require_record": "tests/release/test_persons_in_programs.py has such a study",
     "consistency._room": "names a role, not a line",
     "found_groups._check_budget": "tests/release/test_found_groups.py has a budget as it says",

@@ -9,9 +9,7 @@ from fractions import Fraction
 
 from bayesdp.accounting import Block
 from bayesdp.notions import Kind
-from bayesdp.release.queries.crossed_columns import (
-    Words,
-)
+from bayesdp.release.queries.crossed_columns import Words
 from bayesdp.release.queries.found_groups import FoundGroups
 from bayesdp.release.queries.histogram_cells import intervals_sentence
 from bayesdp.release.queries.products import Design

@@ -189,7 +189,7 @@ TRIED = [*MANY, *HUNDRED]
 
 
 @pytest.mark.prove
-@pytest.mark.parametrize("name", TRIED[:: max(1, len(TRIED) // runs(len(TRIED), least=6))])
+@pytest.mark.parametrize("name", TRIED[:: max(1, len(TRIED) // runs(len(TRIED), least=4))])
 def test_no_table_at_random_is_worse_than_all_that_were_compared(name: str) -> None:
     """Of all witness rows, in any order, of the largest size."""
     program = accepted()[name]

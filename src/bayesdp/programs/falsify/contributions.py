@@ -29,15 +29,15 @@ MOST_KINDS = 60
 
 Read = tuple[tuple[Fraction, ...], Hashable]
 """What a reading takes of a row: what is added to its totals (nothing: empty), and what else."""
-SumsOfRows = tuple[int, ...]
-Reached = dict[tuple[SumsOfRows, tuple[int, ...]], Database]
+RowTotals = tuple[int, ...]
+Reached = dict[tuple[RowTotals, tuple[int, ...]], Database]
 
 
 @dataclass(frozen=True)
 class Contribution:
     """What a row contributes to the releases of a path."""
 
-    added: SumsOfRows
+    added: RowTotals
     """To each total, in a unit of its own."""
     whole: Hashable
     """To readings that don't add up; None if none of them keeps the row."""
@@ -76,7 +76,7 @@ class Contributions:
     @cached_property
     def others(self) -> list[int]:
         """A row for each kind of rows in tables of which another record differs."""
-        seen: dict[tuple[SumsOfRows, Hashable], int] = {}
+        seen: dict[tuple[RowTotals, Hashable], int] = {}
         for place, row in enumerate(self.of_rows):
             seen.setdefault((row.added, row.whole), place)
         return list(seen.values())
@@ -192,7 +192,7 @@ def _guarded(reader: Callable[[int], Read], place: int) -> Read:
         return (), ("unlike all others", place)
 
 
-def _told_apart(added: Sequence[Sequence[tuple[Fraction, ...]]]) -> list[SumsOfRows]:
+def _told_apart(added: Sequence[Sequence[tuple[Fraction, ...]]]) -> list[RowTotals]:
     """What each row adds, in whole units, to totals in which rows differ, each of them once.
 
     Tables of as many rows are told apart by the same totals as before: another one is the same for
@@ -200,7 +200,7 @@ def _told_apart(added: Sequence[Sequence[tuple[Fraction, ...]]]) -> list[SumsOfR
     """
     if not added:
         return []
-    columns: dict[SumsOfRows, None] = {}
+    columns: dict[RowTotals, None] = {}
     for reading in zip(*added, strict=True):
         for entry in range(max(len(value) for value in reading)):
             column = [value[entry] if value else Fraction(0) for value in reading]

@@ -19,7 +19,7 @@ from bayesdp.accounting.rounded import value_words
 from bayesdp.accounting.what_if.kinds import SecretsCondition
 from bayesdp.cli import app
 from bayesdp.errors import InputError
-from bayesdp.kernel.program_queries import _rounded_down
+from bayesdp.kernel.releases.program_queries import _rounded_down
 from bayesdp.populations import Gaussian
 from bayesdp.programs.run.results import density_figures
 from bayesdp.programs.run.results.distributions import Joint, Mixture

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from bayesdp.kernel.program_queries import remaining
+from bayesdp.kernel.releases.program_queries import remaining
 from bayesdp.release import Study
 from tests.kernel import construct_stories
 from tests.kernel.test_forgeries import composed, renewed

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayesdp import kernel
 from bayesdp.kernel import ROUNDING
-from bayesdp.kernel.hypotheses import Facts
+from bayesdp.kernel.conversions.hypotheses import Facts
 from bayesdp.populations import parse
 from bayesdp.theorems.relations.hypotheses import HYPOTHESES
 from tests.kernel import honest

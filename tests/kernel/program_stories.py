@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from bayesdp.kernel.program_queries import gaussian_assumptions, remaining
+from bayesdp.kernel.releases.program_queries import gaussian_assumptions, remaining
 from tests.kernel import construct_releases
 from tests.kernel.all_kinds import certificate
 from tests.kernel.test_forgeries import composed, renewed

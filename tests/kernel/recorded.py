@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from bayesdp.kernel import certificates, conversions
+from bayesdp.kernel import certificates
+from bayesdp.kernel.conversions import conversion
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -47,7 +48,7 @@ def asked() -> list[dict[str, Any]]:
 def _record(out: Path) -> int:
     texts: dict[str, None] = {}
     recorded(certificates, "_check", texts)
-    recorded(conversions, "_certified_level", texts)
+    recorded(conversion, "_certified_level", texts)
     files = [str(p) for p in HERE.glob("test_*.py") if p.stem.removeprefix("test_") not in LONG]
     files += [str(HERE.parent / name) for name in OTHERS]
     missing = [name for name in files if not Path(name).exists()]

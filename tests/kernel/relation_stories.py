@@ -15,7 +15,7 @@ from flint import arb
 
 from bayesdp import kernel
 from bayesdp.kernel import ROUNDING
-from bayesdp.kernel.hypotheses import Facts
+from bayesdp.kernel.conversions.hypotheses import Facts
 from tests.kernel.all_kinds import POPULATIONS, certificate
 from tests.kernel.test_relations import honest_document
 from tests.theorems.test_implied import CHAIN, TWINS
@@ -66,13 +66,13 @@ def document(
 
 def sealed(plain: Document) -> Document:
     """With the assumptions of what nobody checks."""
-    room = "bayesdp.kernel.relations"
+    room = "bayesdp.kernel.conversions.relations"
     names = ("require", "agree", "at_least", "follows")
     nothing: dict[str, Any] = {name: lambda *_, **__: None for name in names}
     nothing["conversion_level"] = lambda *_: arb(0)
     with (
         patch.multiple(room, **nothing),
-        patch("bayesdp.kernel.hypotheses.require", nothing["require"]),
+        patch("bayesdp.kernel.conversions.hypotheses.require", nothing["require"]),
     ):
         return plain | {"assumptions": kernel.relation_assumptions(plain)}
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from bayesdp.kernel.arithmetic import InvalidError
-from bayesdp.kernel.composition import declared_cost
-from bayesdp.kernel.conversions import certified_level, conversion_level, read_conversion
+from bayesdp.kernel.conversions.conversion import certified_level, conversion_level, read_conversion
+from bayesdp.kernel.costs.composition import declared_cost
 from bayesdp.kernel.stated import stated_step
 from bayesdp.notions import Cost
 from bayesdp.statements.conversions import DETAILS

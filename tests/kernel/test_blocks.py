@@ -13,8 +13,8 @@ from bayesdp.accounting import Block, Reading, Spend, total_cost
 from bayesdp.accounting.blocks import cell as ledger_cell
 from bayesdp.accounting.composition import cost_for
 from bayesdp.kernel.arithmetic import InvalidError
-from bayesdp.kernel.blocks import cell, check_block
-from bayesdp.kernel.composition import compose, spent
+from bayesdp.kernel.costs.blocks import cell, check_block
+from bayesdp.kernel.costs.composition import compose, spent
 from bayesdp.statements import StatementError, read_columns, read_population
 from bayesdp.tables.columns.declarations import parse_columns
 from bayesdp.tables.columns.predicates import Predicate

@@ -9,9 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bayesdp.kernel import chains, check
+from bayesdp.kernel import check
 from bayesdp.kernel.arithmetic import ball
-from bayesdp.kernel.conversions import certified_level
+from bayesdp.kernel.conversions.conversion import certified_level
+from bayesdp.kernel.models import chains
 from bayesdp.kernel.rules import markov_influence
 from bayesdp.notions import Cost
 from bayesdp.populations import MarkovChain

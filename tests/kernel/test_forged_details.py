@@ -12,7 +12,7 @@ import pytest
 from bayesdp import kernel
 from bayesdp.errors import InputError
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
-from bayesdp.kernel.populations import MOST_RECORDS, group_size
+from bayesdp.kernel.models.populations import MOST_RECORDS, group_size
 from bayesdp.kernel.programs.noise import delta_at_most
 from bayesdp.kernel.programs.reading import number
 from bayesdp.kernel.stated import stated_population

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from bayesdp import kernel
-from bayesdp.kernel.found_groups import reached
+from bayesdp.kernel.costs.found_groups import reached
 from bayesdp.mechanisms import DiscreteLaplace
 from bayesdp.release import Study
 from tests.effort import runs

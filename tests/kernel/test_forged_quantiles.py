@@ -17,7 +17,7 @@ import pytest
 
 from bayesdp import kernel
 from bayesdp.kernel.arithmetic import ball
-from bayesdp.kernel.tails import choice_tail
+from bayesdp.kernel.steps.tails import choice_tail
 from bayesdp.mechanisms import ExponentialMechanism, PermuteAndFlip
 from bayesdp.numbers import float_above
 from bayesdp.release import Study

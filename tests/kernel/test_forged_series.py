@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from bayesdp import kernel
-from bayesdp.kernel.series import PeriodSums, due_multiple, share, tail
+from bayesdp.kernel.costs.series import PeriodSums, due_multiple, share, tail
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from bayesdp.mechanisms.combined_noise import multiple, share_of
 from bayesdp.mechanisms.series import SeriesStrategy, names_for, root_column, series_strategy
@@ -286,7 +286,7 @@ def test_weights_are_those_of_the_tool(periods: int) -> None:
 
 
 def kernel_column(periods: int) -> tuple[int, ...]:
-    from bayesdp.kernel.series import matrix_column
+    from bayesdp.kernel.costs.series import matrix_column
 
     return matrix_column(periods)
 

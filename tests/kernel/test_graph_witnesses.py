@@ -11,8 +11,8 @@ import pytest
 from flint import arb
 
 from bayesdp.kernel.arithmetic import InvalidError
-from bayesdp.kernel.conversions import certified_level
-from bayesdp.kernel.walks import LARGEST_DENSE, SparseRows, largest_row
+from bayesdp.kernel.conversions.conversion import certified_level
+from bayesdp.kernel.steps.walks import LARGEST_DENSE, SparseRows, largest_row
 from bayesdp.notions import Cost
 from tests.kernel.steps import make_step, refused
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from bayesdp.errors import InputError
-from bayesdp.kernel.hypotheses import Facts
+from bayesdp.kernel.conversions.hypotheses import Facts
 from bayesdp.populations import Population, parse
 from bayesdp.statements import read_population
 from bayesdp.theorems.relations.hypotheses import HYPOTHESES

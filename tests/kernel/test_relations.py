@@ -14,9 +14,9 @@ import pytest
 
 from bayesdp.certificate import content_of, digest
 from bayesdp.kernel import InvalidError, relation_assumptions
-from bayesdp.kernel.hypotheses import NAMES as KERNEL_NAMES
-from bayesdp.kernel.hypotheses import Facts
-from bayesdp.kernel.relations import ABSOLUTE, RELATIVE, TABLE
+from bayesdp.kernel.conversions.hypotheses import NAMES as KERNEL_NAMES
+from bayesdp.kernel.conversions.hypotheses import Facts
+from bayesdp.kernel.conversions.relations import ABSOLUTE, RELATIVE, TABLE
 from bayesdp.kernel.stated import same
 from bayesdp.notions.catalogue import CATALOGUE
 from bayesdp.populations import MarkovChain, Population, parse

@@ -16,8 +16,8 @@ from flint import arb
 from bayesdp import kernel
 from bayesdp.kernel import InvalidError, certified_level
 from bayesdp.kernel.arithmetic import ball
-from bayesdp.kernel.chains import stationary
-from bayesdp.kernel.orders import tuple_kernel
+from bayesdp.kernel.models.chains import stationary
+from bayesdp.kernel.models.orders import tuple_kernel
 from bayesdp.kernel.rules import markov_contexts as rule
 from bayesdp.leakage import context_levels, contexts
 from bayesdp.notions import Cost

@@ -12,7 +12,7 @@ import pytest
 
 from bayesdp import kernel
 from bayesdp.kernel.arithmetic import InvalidError, TooSlowError, UnknownError, limited
-from bayesdp.kernel.conversions import certified_level
+from bayesdp.kernel.conversions.conversion import certified_level
 from bayesdp.kernel.rules import graph_ferromagnet
 from bayesdp.notions import Cost
 from bayesdp.populations import Graph

@@ -10,12 +10,12 @@ import pytest
 from flint import arb
 from scipy.special import expit
 
-from bayesdp.kernel import fixed_points
 from bayesdp.kernel.arithmetic import InvalidError, TooSlowError, limited
-from bayesdp.kernel.conversions import certified_level
-from bayesdp.kernel.fixed_points import ascended
-from bayesdp.kernel.odds_steps import Step
+from bayesdp.kernel.conversions.conversion import certified_level
 from bayesdp.kernel.rules import graph_fields
+from bayesdp.kernel.steps import fixed_points
+from bayesdp.kernel.steps.fixed_points import ascended
+from bayesdp.kernel.steps.odds_steps import Step
 from bayesdp.notions import Cost
 from bayesdp.populations import Graph, Tree, parse
 from tests.effort import runs

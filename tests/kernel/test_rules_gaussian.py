@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
-from bayesdp.kernel.conversions import certified_level
+from bayesdp.kernel.conversions.conversion import certified_level
 from bayesdp.notions import ColumnCost, Cost
 from bayesdp.populations import Autoregressive, Gaussian
 from bayesdp.theorems import Question, report

@@ -14,10 +14,10 @@ from flint import arb, ctx
 from scipy.optimize import linprog
 
 from bayesdp.kernel.arithmetic import PRECISION, InvalidError, UnknownError
-from bayesdp.kernel.conversions import certified_level
-from bayesdp.kernel.graphs import read_model
-from bayesdp.kernel.ratios import ratio_bound, threshold
+from bayesdp.kernel.conversions.conversion import certified_level
+from bayesdp.kernel.models.graphs import read_model
 from bayesdp.kernel.stated import stated_population
+from bayesdp.kernel.steps.ratios import ratio_bound, threshold
 from bayesdp.leakage.contraction import graph_level
 from bayesdp.notions import Cost
 from bayesdp.populations import Family, Graph, Network, Tree
@@ -123,8 +123,8 @@ def test_flows_that_are_not_optimal_still_prove_something(monkeypatch):
             tree = [(v, order[int(rng.integers(i))]) for i, v in enumerate(order) if i]
             return tuple(e if rng.random() < 0.5 else e[::-1] for e in tree)
 
-        monkeypatch.setattr("bayesdp.kernel.ratios._start", bad)
-        monkeypatch.setattr("bayesdp.kernel.ratios.MOST_PIVOTS", int(rng.integers(2)))
+        monkeypatch.setattr("bayesdp.kernel.steps.ratios._start", bad)
+        monkeypatch.setattr("bayesdp.kernel.steps.ratios.MOST_PIVOTS", int(rng.integers(2)))
         bound, _ = ratio_bound(p, q, balls)
         assert not float(bound) < by_program(p, q, cost) * (1 - 1e-6)
 

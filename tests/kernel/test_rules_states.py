@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from flint import arb
 
-from bayesdp.kernel import thresholds as of_kernel
-from bayesdp.kernel.conversions import certified_level
-from bayesdp.kernel.graphs import read_model
-from bayesdp.kernel.state_fields import StateFields
+from bayesdp.kernel.conversions.conversion import certified_level
+from bayesdp.kernel.models import thresholds as of_kernel
+from bayesdp.kernel.models.graphs import read_model
+from bayesdp.kernel.models.state_fields import StateFields
 from bayesdp.leakage import state_fields
 from bayesdp.leakage import thresholds as of_engine
 from bayesdp.leakage.merged_factors import merged_factors

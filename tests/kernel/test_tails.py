@@ -8,7 +8,7 @@ from fractions import Fraction
 import flint
 import pytest
 
-from bayesdp.kernel.tails import gaussian_tail, laplace_tail
+from bayesdp.kernel.steps.tails import gaussian_tail, laplace_tail
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from tests.effort import runs
 from tests.mechanisms.test_discrete_gaussian import true_tail

@@ -15,11 +15,13 @@ import pytest
 
 from bayesdp import kernel
 from bayesdp.errors import Refusal
-from bayesdp.kernel import arithmetic, certificates, conversions, dependence, described
+from bayesdp.kernel import arithmetic, certificates
 from bayesdp.kernel.arithmetic import TooSlowError, ball, limited, watched
-from bayesdp.kernel.blocks import truth
-from bayesdp.kernel.joints import TooLargeError
-from bayesdp.kernel.row_counts import check_row_counts
+from bayesdp.kernel.conversions import conversion
+from bayesdp.kernel.costs.blocks import truth
+from bayesdp.kernel.models import dependence, described
+from bayesdp.kernel.models.joints import TooLargeError
+from bayesdp.kernel.releases.row_counts import check_row_counts
 from bayesdp.populations import parse
 from bayesdp.release import Study
 from bayesdp.release.certificates import derivation
@@ -82,7 +84,7 @@ def looked_at(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
     looks = itertools.count()
     monkeypatch.setattr(arithmetic, "thread_time", lambda: float(next(looks)))
     monkeypatch.setattr(certificates, "MOST_SECONDS", limit)
-    monkeypatch.setattr(conversions, "MOST_SECONDS", limit / 0.6)
+    monkeypatch.setattr(conversion, "MOST_SECONDS", limit / 0.6)
 
 
 def test_numbers_that_nobody_read_to_the_end_are_never_valid(

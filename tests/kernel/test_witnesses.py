@@ -15,8 +15,9 @@ import pytest
 from flint import arb
 
 from bayesdp import kernel
-from bayesdp.kernel import InvalidError, certified_level, chains
-from bayesdp.kernel.fixed_points import logarithms, super_solution
+from bayesdp.kernel import InvalidError, certified_level
+from bayesdp.kernel.models import chains
+from bayesdp.kernel.steps.fixed_points import logarithms, super_solution
 from bayesdp.notions import Cost
 from bayesdp.populations import Graph, MarkovChain
 from bayesdp.theorems import Question, report

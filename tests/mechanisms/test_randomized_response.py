@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from bayesdp.calibration import calibrate_randomized_response
 from bayesdp.errors import InputError
-from bayesdp.kernel.collected import chances
+from bayesdp.kernel.costs.collected import chances
 from bayesdp.mechanisms.randomized_response import RandomizedResponse, collect
 from bayesdp.populations import MarkovChain
 from tests.chance import OFF

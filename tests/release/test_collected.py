@@ -21,7 +21,7 @@ from bayesdp import kernel
 from bayesdp.accounting import Block, Ledger, Spend, total_cost
 from bayesdp.cli import app
 from bayesdp.errors import BudgetExceededError, InputError, UnsupportedError
-from bayesdp.kernel.collected import Evidence, chances, estimate
+from bayesdp.kernel.costs.collected import Evidence, chances, estimate
 from bayesdp.mechanisms import RandomizedResponse
 from bayesdp.release import Study
 from bayesdp.release.queries.collected import CollectedAnswers

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from bayesdp import kernel
-from bayesdp.kernel.program_queries import Asked, costs, program_query
 from bayesdp.kernel.programs.noise import louder
+from bayesdp.kernel.releases.program_queries import Asked, costs, program_query
 from bayesdp.kernel.stated import as_invalid, stated_columns
 from bayesdp.programs.certificate import derivation_of
 from bayesdp.programs.checked_files import verdict_in

@@ -17,7 +17,8 @@ import pandas as pd
 import pytest
 
 from bayesdp import Study
-from bayesdp.kernel import check, noise_steps
+from bayesdp.kernel import check
+from bayesdp.kernel.releases import noise_steps
 from bayesdp.release.price.plan import Plan, structure_of
 from bayesdp.statements.queries import FoundGroupsQuery
 from bayesdp.tables.sums.scan import Total, run

@@ -11,7 +11,7 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.kernel.arithmetic import InvalidError
-from bayesdp.kernel.blocks import truth as truth
+from bayesdp.kernel.costs.blocks import truth
 from bayesdp.kernel.stated import check_query, stated_columns
 from bayesdp.statements import StatementError, conditions
 from bayesdp.statements.conditions import Comparison, ConditionError, Joined, columns_of, parse

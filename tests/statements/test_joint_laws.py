@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import bayesdp as bdp
-from bayesdp.kernel.joints import parts
-from bayesdp.kernel.populations import group_size
+from bayesdp.kernel.models.joints import parts
+from bayesdp.kernel.models.populations import group_size
 from bayesdp.notions import ADVERSARIES
 from bayesdp.populations import parse
 from bayesdp.populations.joint import joint_of

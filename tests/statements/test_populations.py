@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from bayesdp.errors import InputError
-from bayesdp.kernel import InvalidError, described
+from bayesdp.kernel import InvalidError
+from bayesdp.kernel.models import described
 from bayesdp.populations import parse
 from bayesdp.statements import StatementError, read_population
 from bayesdp.statements.tables import parents_first

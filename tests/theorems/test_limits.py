@@ -14,7 +14,7 @@ import pytest
 from bayesdp import calibration
 from bayesdp.errors import InputError
 from bayesdp.kernel import check
-from bayesdp.kernel.joints import parts
+from bayesdp.kernel.models.joints import parts
 from bayesdp.kernel.rules import finite_law as rule
 from bayesdp.leakage import states
 from bayesdp.leakage.closing import closed

@@ -11,7 +11,7 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.kernel import arithmetic
-from bayesdp.kernel.relations import TABLE
+from bayesdp.kernel.conversions.relations import TABLE
 from bayesdp.leakage.profile.model import LawAndChannel
 from bayesdp.leakage.profile.semantic import bayesian_semantic_privacy, semantic_privacy
 from bayesdp.notions.catalogue import CATALOGUE

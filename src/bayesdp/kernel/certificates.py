@@ -19,12 +19,12 @@ from bayesdp.kernel.arithmetic import (
     limited,
     require,
 )
-from bayesdp.kernel.composition import close, declared_cost
-from bayesdp.kernel.conversions import check_delta, conversion_level, read_conversion
+from bayesdp.kernel.conversions.conversion import check_delta, conversion_level, read_conversion
+from bayesdp.kernel.conversions.relations import check_relations
+from bayesdp.kernel.costs.composition import close, declared_cost
 from bayesdp.kernel.judgement import Verdict
 from bayesdp.kernel.programs import check_program
-from bayesdp.kernel.relations import check_relations
-from bayesdp.kernel.releases import check_release
+from bayesdp.kernel.releases.release import check_release
 from bayesdp.kernel.stated import same, stated_certificate, stated_population
 from bayesdp.statements.assumptions import ROUNDING, assumptions
 from bayesdp.statements.certificates import (

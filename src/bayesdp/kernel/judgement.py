@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeVar
 
+from flint import arb
+
 from bayesdp.kernel.arithmetic import InvalidError
-from bayesdp.kernel.composition import Cost
+from bayesdp.kernel.costs.composition import Cost
 from bayesdp.statements import conversions
 from bayesdp.statements.populations import Population
 
@@ -113,3 +115,7 @@ class Conversion:
         """What `size` records that change together cost: `m eps`, or `m eps + alpha m^2 rho`."""
         pure = size * self.total
         return pure if self.alpha is None else pure + self.alpha * size**2 * self.rho
+
+
+OfMember = Callable[[Conversion, Population, conversions.Conversion], arb]
+"""The level of a family's member, derived from its step under the family's."""

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError, require
-from bayesdp.kernel.populations import MOST_RECORDS, group_size, records_described
+from bayesdp.kernel.models.populations import MOST_RECORDS, group_size, records_described
 from bayesdp.statements import (
     StatementError,
     chains,

@@ -11,7 +11,7 @@ whatever the evidence is. All three are worked out here, rounded outward. A zero
 tends to 0: this decides about the order of settings, and where nothing else does, a bound is
 infinite.
 
-The kernel takes the same steps in balls (`kernel/thresholds.py`), by intent: a certificate's
+The kernel takes the same steps in balls (`kernel/models/thresholds.py`), by intent: a certificate's
 witness is made of them, so both order settings and bound odds by the same formulas, those of
 theory 3.7c. A test compares them step by step (tests/kernel/test_rules_states.py). That the
 formulas hold is tested without them: random evidence in tests/leakage/test_state_fields.py, all

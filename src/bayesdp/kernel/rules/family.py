@@ -10,8 +10,7 @@ from __future__ import annotations
 from flint import arb
 
 from bayesdp.kernel.arithmetic import InvalidError, ball
-from bayesdp.kernel.bounds import OfMember
-from bayesdp.kernel.judgement import Conversion
+from bayesdp.kernel.judgement import Conversion, OfMember
 from bayesdp.statements.populations import Family
 
 

@@ -15,9 +15,9 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, exact, require, watched
-from bayesdp.kernel.joints import JointPart, parts
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.ratios import one_cost, threshold, two_states
+from bayesdp.kernel.models.joints import JointPart, parts
+from bayesdp.kernel.steps.ratios import one_cost, threshold, two_states
 
 Key = tuple[int, tuple[tuple[int, int], ...], int, int]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from flint import arb
 
 from bayesdp.kernel.arithmetic import UnknownError
-from bayesdp.kernel.gaussian import (
+from bayesdp.kernel.judgement import Conversion
+from bayesdp.kernel.models.gaussian import (
     Triangle,
     conditionals,
     inverse,
@@ -14,7 +15,6 @@ from bayesdp.kernel.gaussian import (
     symmetric,
     triangle,
 )
-from bayesdp.kernel.judgement import Conversion
 
 MOST_RECORDS = 16
 """Certificates of larger clusters are UNKNOWN: all sets of known records are enumerated."""

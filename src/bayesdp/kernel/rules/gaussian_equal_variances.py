@@ -8,8 +8,8 @@ from fractions import Fraction
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball
-from bayesdp.kernel.gaussian import group, level
 from bayesdp.kernel.judgement import Conversion
+from bayesdp.kernel.models.gaussian import group, level
 
 
 def bound(conversion: Conversion) -> arb:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, require
-from bayesdp.kernel.gaussian import group, level
 from bayesdp.kernel.judgement import Conversion
+from bayesdp.kernel.models.gaussian import group, level
 
 
 def bound(conversion: Conversion) -> arb:

@@ -7,8 +7,8 @@ from fractions import Fraction
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball
-from bayesdp.kernel.gaussian import level
 from bayesdp.kernel.judgement import Conversion
+from bayesdp.kernel.models.gaussian import level
 from bayesdp.statements.gaussian import GaussianRegression
 
 

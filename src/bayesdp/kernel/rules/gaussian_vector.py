@@ -8,8 +8,8 @@ from fractions import Fraction
 from flint import arb, arb_mat
 
 from bayesdp.kernel.arithmetic import UnknownError, ball, largest, require
-from bayesdp.kernel.gaussian import Triangle, conditionals, shifted, symmetric, triangle
 from bayesdp.kernel.judgement import Conversion
+from bayesdp.kernel.models.gaussian import Triangle, conditionals, shifted, symmetric, triangle
 from bayesdp.statements.gaussian import GaussianVectors
 
 MOST_RECORDS = 10

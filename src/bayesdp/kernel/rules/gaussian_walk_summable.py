@@ -5,9 +5,9 @@ from __future__ import annotations
 from flint import arb
 
 from bayesdp.kernel.arithmetic import UnknownError, ball
-from bayesdp.kernel.gaussian import inverse, level, matrix_declared, symmetric
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.walks import SparseRows, largest_row
+from bayesdp.kernel.models.gaussian import inverse, level, matrix_declared, symmetric
+from bayesdp.kernel.steps.walks import SparseRows, largest_row
 
 LARGEST_COVARIANCE = 200
 """Certificates of a larger covariance are UNKNOWN: it is inverted."""

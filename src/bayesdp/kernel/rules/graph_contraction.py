@@ -16,8 +16,8 @@ from fractions import Fraction
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, contracted, largest, watched
-from bayesdp.kernel.fixed_points import logarithms, super_solution
-from bayesdp.kernel.graphs import (
+from bayesdp.kernel.judgement import Conversion
+from bayesdp.kernel.models.graphs import (
     Model,
     components,
     cross_ratio,
@@ -26,7 +26,7 @@ from bayesdp.kernel.graphs import (
     read_table,
     rows_of,
 )
-from bayesdp.kernel.judgement import Conversion
+from bayesdp.kernel.steps.fixed_points import logarithms, super_solution
 from bayesdp.statements.graphs import GraphGrid
 
 WITNESS = "messages"

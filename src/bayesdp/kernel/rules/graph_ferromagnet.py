@@ -15,8 +15,8 @@ from itertools import product
 from flint import arb, arb_mat
 
 from bayesdp.kernel.arithmetic import UnknownError, ball, largest, require, watched
-from bayesdp.kernel.graphs import read_table
 from bayesdp.kernel.judgement import Conversion
+from bayesdp.kernel.models.graphs import read_table
 from bayesdp.statements.graphs import GraphGrid
 
 MOST_RADIUS = 5

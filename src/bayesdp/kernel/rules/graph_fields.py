@@ -28,11 +28,18 @@ from typing import Any, Protocol
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, largest, require
-from bayesdp.kernel.fixed_points import ascended, super_solution
-from bayesdp.kernel.graphs import Model, WeightTable, components, merged, read_model, read_table
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.odds_steps import Bound, Number, Step
-from bayesdp.kernel.state_fields import WITNESS, StateFields
+from bayesdp.kernel.models.graphs import (
+    Model,
+    WeightTable,
+    components,
+    merged,
+    read_model,
+    read_table,
+)
+from bayesdp.kernel.models.state_fields import WITNESS, StateFields
+from bayesdp.kernel.steps.fixed_points import ascended, super_solution
+from bayesdp.kernel.steps.odds_steps import Bound, Number, Step
 from bayesdp.statements.graphs import GraphGrid
 from bayesdp.statements.populations import Population
 

@@ -16,9 +16,9 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.arithmetic import UnknownError, ball
-from bayesdp.kernel.graphs import Model, WeightTable, cross_ratio, live_cells, read_model
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.walks import WITNESS, SparseRows, largest_row
+from bayesdp.kernel.models.graphs import Model, WeightTable, cross_ratio, live_cells, read_model
+from bayesdp.kernel.steps.walks import WITNESS, SparseRows, largest_row
 from bayesdp.statements.graphs import GraphEdges, GraphFactors, GraphGrid
 from bayesdp.statements.populations import Population
 

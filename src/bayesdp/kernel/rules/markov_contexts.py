@@ -16,16 +16,16 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.arithmetic import UnknownError, ball, exact, largest, require, watched
-from bayesdp.kernel.chains import (
+from bayesdp.kernel.judgement import Conversion
+from bayesdp.kernel.models.chains import (
     BallRow,
     Matrix,
     chain_of_higher_order,
     check_stationary,
     stationary,
 )
-from bayesdp.kernel.fixed_points import logarithms, super_solution
-from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.orders import blocks, exact_rows, tuple_kernel
+from bayesdp.kernel.models.orders import blocks, exact_rows, tuple_kernel
+from bayesdp.kernel.steps.fixed_points import logarithms, super_solution
 
 SYMBOLS = "01*"
 MOST_TUPLES = 16

@@ -8,7 +8,7 @@ from flint import arb
 
 from bayesdp.kernel.arithmetic import InvalidError, ball
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.orders import blocks, cross_ratio, exact_rows, interval_rows
+from bayesdp.kernel.models.orders import blocks, cross_ratio, exact_rows, interval_rows
 from bayesdp.statements.chains import MarkovChain, MarkovIntervals
 from bayesdp.statements.populations import Population
 

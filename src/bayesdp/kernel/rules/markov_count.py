@@ -5,8 +5,8 @@ from __future__ import annotations
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, require
-from bayesdp.kernel.chains import chain_of, transitions
 from bayesdp.kernel.judgement import Conversion
+from bayesdp.kernel.models.chains import chain_of, transitions
 
 
 def count_mechanism(length: int) -> str:

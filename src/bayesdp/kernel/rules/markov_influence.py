@@ -7,9 +7,9 @@ from fractions import Fraction
 from flint import arb, arb_mat
 
 from bayesdp.kernel.arithmetic import InvalidError, ball, require
-from bayesdp.kernel.chains import chain_of_higher_order
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.orders import exact_rows, first_law, window_ratio, windows
+from bayesdp.kernel.models.chains import chain_of_higher_order
+from bayesdp.kernel.models.orders import exact_rows, first_law, window_ratio, windows
 
 WINDOW = 120
 """Records to each side whose influence is solved; a wider one proves a slightly lower level."""

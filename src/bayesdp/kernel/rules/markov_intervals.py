@@ -12,9 +12,9 @@ from fractions import Fraction
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, exact, require, watched
-from bayesdp.kernel.chains import check_stationary
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.orders import interval_rows
+from bayesdp.kernel.models.chains import check_stationary
+from bayesdp.kernel.models.orders import interval_rows
 from bayesdp.statements.chains import MarkovIntervals
 
 MOST_STEPS = 20_000

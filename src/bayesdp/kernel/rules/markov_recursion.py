@@ -8,7 +8,8 @@ from itertools import permutations, product
 from flint import arb
 
 from bayesdp.kernel.arithmetic import UnknownError, ball, require
-from bayesdp.kernel.chains import (
+from bayesdp.kernel.judgement import Conversion
+from bayesdp.kernel.models.chains import (
     MOST_WORK,
     BallRow,
     Matrix,
@@ -19,10 +20,9 @@ from bayesdp.kernel.chains import (
     closing,
     stationary,
 )
-from bayesdp.kernel.fixed_points import super_solution
-from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.orders import exact_rows, tuple_kernel
-from bayesdp.kernel.ratios import Edges, ratio_bound
+from bayesdp.kernel.models.orders import exact_rows, tuple_kernel
+from bayesdp.kernel.steps.fixed_points import super_solution
+from bayesdp.kernel.steps.ratios import Edges, ratio_bound
 from bayesdp.statements.chains import MarkovChain
 
 

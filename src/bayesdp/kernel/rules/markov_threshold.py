@@ -5,9 +5,9 @@ from __future__ import annotations
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball
-from bayesdp.kernel.chains import Recursion, chain_of
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.ratios import threshold
+from bayesdp.kernel.models.chains import Recursion, chain_of
+from bayesdp.kernel.steps.ratios import threshold
 
 
 def bound(conversion: Conversion) -> arb:

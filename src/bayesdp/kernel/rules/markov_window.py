@@ -5,10 +5,10 @@ from __future__ import annotations
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, contracted, require
-from bayesdp.kernel.chains import chain_of_higher_order, check_stationary
-from bayesdp.kernel.fixed_points import logarithms, super_solution
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.orders import blocks, cross_ratio, exact_rows, window_ratio, windows
+from bayesdp.kernel.models.chains import chain_of_higher_order, check_stationary
+from bayesdp.kernel.models.orders import blocks, cross_ratio, exact_rows, window_ratio, windows
+from bayesdp.kernel.steps.fixed_points import logarithms, super_solution
 
 
 def bound(conversion: Conversion) -> arb:

@@ -8,7 +8,7 @@ from flint import arb
 
 from bayesdp.kernel.arithmetic import ball
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.populations import group_size
+from bayesdp.kernel.models.populations import group_size
 from bayesdp.statements.panels import Panel
 
 

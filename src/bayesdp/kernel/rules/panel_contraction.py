@@ -13,9 +13,9 @@ from fractions import Fraction
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, contracted, require
-from bayesdp.kernel.fixed_points import logarithms, super_solution
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.populations import group_size
+from bayesdp.kernel.models.populations import group_size
+from bayesdp.kernel.steps.fixed_points import logarithms, super_solution
 from bayesdp.statements.panels import Panel
 
 WITNESS = "messages"

@@ -10,10 +10,10 @@ from __future__ import annotations
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, require
-from bayesdp.kernel.chains import Matrix
-from bayesdp.kernel.graphs import Forest, read_tree
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.ratios import ratio_bound
+from bayesdp.kernel.models.chains import Matrix
+from bayesdp.kernel.models.graphs import Forest, read_tree
+from bayesdp.kernel.steps.ratios import ratio_bound
 
 
 def bound(conversion: Conversion) -> arb:

@@ -18,7 +18,7 @@ from typing import Any
 
 from bayesdp.accounting.spend import Spend
 from bayesdp.errors import InputError, UnsupportedError, inner_probability, toml_text
-from bayesdp.kernel.collected import MOST_EFFORT, Evidence, estimate
+from bayesdp.kernel.costs.collected import MOST_EFFORT, Evidence, estimate
 from bayesdp.numbers import UpperBound
 from bayesdp.populations.support import supports
 from bayesdp.release.spec.column_labels import covered, label, labels

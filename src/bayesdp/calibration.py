@@ -1,4 +1,11 @@
-"""From a target to the DP budget: the inverse of the conversion (theory 4)."""
+"""From a target to the DP budget: the inverse of the conversion (theory 4).
+
+**Calibration** inverts `L`: for a BDP target, the largest DP budget `eps` whose certified level is
+at most the target. Every bound above is monotone in `eps`, so it is found in closed form or by
+bisection; then the level of the `eps` that was found is computed again by the certifying route, and
+only an `eps` that passes is returned. The **noise multiplier** is `target / eps`: how much more
+noise correlation costs, compared with independent records.
+"""
 
 from __future__ import annotations
 

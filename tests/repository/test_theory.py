@@ -21,8 +21,9 @@ def test_the_page_is_not_stale() -> None:
 
 
 def test_every_theorem_is_proved_once_and_in_its_file() -> None:
-    files = make_theory.THEOREM.findall(make_theory.TEMPLATE.read_text(encoding="utf-8"))
-    assert len(set(files)) == len(files)
+    named = [(each.file, each.name) for each in make_theory.statements()]
+    assert len(set(named)) == len(named)
+    files = {file for file, name in named if not name}
     owners = {theorem.name: sys.modules[type(theorem).__module__] for theorem in REGISTRY}
     for name, module in owners.items():
         file = f"theorems/{Path(str(module.__file__)).name}"
@@ -59,6 +60,66 @@ def test_a_rule_of_the_kernel_cites_the_section_of_its_theorem() -> None:
         section = source.rpartition("theory ")[2]
         first = (folder / f"{name.replace('-', '_')}.py").read_text(encoding="utf-8").split("\n")[0]
         assert re.search(rf"[( ]{re.escape(section)}[,)]", first), (name, section, first)
+
+
+def test_statements_on_composition_accuracy_and_programs_stand_beside_their_code() -> None:
+    """What the template keeps of these sections says what there is, and proves nothing."""
+    kept = make_theory.THEOREM.sub("", make_theory.template())
+    whole = list(re.finditer(r"^## (?:(\d+)\. )?", kept, re.MULTILINE))
+    for number in ("2", "4", "8"):
+        (place,) = [place for place, match in enumerate(whole) if match[1] == number]
+        text = kept[whole[place].start() : whole[place + 1].start()]
+        assert not re.search(r"∎|\*Proof|\*\*Statement", text), number
+
+
+def test_every_numbered_statement_is_in_the_index_with_its_code_and_tests() -> None:
+    page = make_theory.page()
+    table = page[page.index("| Section |") : page.index("## Sources")]
+    listed = make_theory.sections(page)
+    proved = {
+        section.number
+        for section, text in zip(listed, _texts(page, listed), strict=True)
+        if section.number[0] in "248" and re.search(r"∎|\*Proof", text)
+    }
+    assert {"2.1", "2.10", "4", "8.1", "8.6"} <= proved
+    for number in proved | {section.number for section in listed if section.theorems}:
+        assert re.search(rf"^\| \[{re.escape(number)}\]\(#", table, re.MULTILINE), number
+    for link in re.findall(r"\]\(\.\./([^)]+)\)", table):
+        assert (make_theory.ROOT / link).is_file(), link
+    rows = table.splitlines()[2:]
+    assert all("(../src/bayesdp/" in row and "(../tests/" in row for row in rows if row)
+
+
+def _texts(page: str, listed: list[make_theory.Section]) -> list[str]:
+    places = [heading.end() for heading in make_theory.HEADING.finditer(page)]
+    assert len(places) == len(listed)
+    return [page[start:end] for start, end in zip(places, [*places[1:], len(page)], strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("marker", "complaint"),
+    [
+        ("<!-- theorem: theorems/independent.py -->", "names no test"),
+        (
+            "<!-- theorem: theorems/independent.py (tests/no_such.py) -->",
+            "there is no tests/no_such",
+        ),
+        (
+            "<!-- theorem: theorems/none.py (tests/chance.py) -->",
+            "there is no src/bayesdp/theorems",
+        ),
+        ("<!-- theorem: numbers.py:down (tests/chance.py) -->", "numbers.py:down has no docstring"),
+        ("<!-- theorem: numbers.py:none (tests/chance.py) -->", "numbers.py:none has no docstring"),
+    ],
+)
+def test_a_marker_without_code_or_test_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, marker: str, complaint: str
+) -> None:
+    template = tmp_path / "theory.md.in"
+    template.write_text(f"## 1. All\n\n{marker}\n", encoding="utf-8")
+    monkeypatch.setattr(make_theory, "TEMPLATE", template)
+    with pytest.raises(ValueError, match=complaint):
+        make_theory.page()
 
 
 def test_the_page_and_reports_say_of_rounding_what_certificates_say() -> None:

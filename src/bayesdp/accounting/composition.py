@@ -4,6 +4,48 @@ BDP levels of several releases don't add up in general: their outputs depend on 
 records. DP costs do, so a data set has one sum of them, and a reading converts that sum. Which
 theorem speaks of a spend depends on its kind: under a Gaussian population, a spend that is
 Lipschitz in the covered column costs its factor, any other the size of the group.
+
+### 2.2 Sequential composition (corrected)
+
+**Rule.** Compose at the DP level and convert once: mechanisms of costs `eps_1, ..., eps_k`, chosen
+adaptively, together have level at most `L_pi(eps_1 + ... + eps_k)`.
+
+**Proof.** Together they are `(eps_1 + ... + eps_k)`-DP: the probability of all answers is the
+product of the conditional ones, each within its `e^eps_j`. Then 2.1. ∎
+
+Adding BDP *levels* is allowed in two cases: class `informed`, where the conditions leave nothing
+random, so probabilities multiply; and mutually independent records with class `any`, where the
+class contains the informed adversary, so each level is a DP cost on the possible databases, and
+those add and convert at factor 1 (3.1).
+
+**What the literature says.** Zhao (2017, Theorem 1) lets BDP levels add up for every population.
+The proof factorises `P[y1, y2 | x_i, x_K]`, but both answers depend on the same unknown records.
+
+*Counterexample.* Two binary records, weights 9, 9, 1, 0 on (0,0), (0,1), (1,1), (1,0), and `P[Y =
+1 | x] = 11^(x1 + x2) / 242`. One run has level ln 22 = 3.0910, two independent runs ln 1573 =
+7.3607, which is more than 6.1821. It isn't a matter of large levels: with weights `1 - mu, mu, mu a
+/ (1 - a), 0` on the same databases, `a = 0.2`, `mu = 0.9`, and `P[Y = 1 | x] = 1.5^(x1 + x2) /
+4.5`, the level is 0.50078 for one run and 1.03407 for two. ([Re-proved in exact
+fractions](../tests/oracles/test_counterexamples.py), as is that of 2.3.)
+
+*Nor for uninformed adversaries of independent records:* two fair bits, randomized response with eps
+3 on `X1 xor X2` (level 0), and with eps 1 on each bit (level 1): together 1.8912.
+
+**What a ledger must keep.** A conversion may depend on the kind of mechanism (3.8), so a spend
+keeps its kind, column, clipping interval and protected unit. With Gaussian records, a total reads
+`factor * (sum over Lipschitz spends) + m * (sum over the others)`, for secrets inside the interval
+`S` of the reading: the bounds of the covered column in the study that registers it. A Lipschitz
+spend counts as such only if its clipping interval contains `S`; clipped to anything narrower it is
+one of the others. *Proof:* one coupling of the unknown records serves all answers (3.8 b). Two
+secrets are at most `|S|` apart, so under it the target's clipped value moves by at most `|S| <= M`,
+`M` the width that a Lipschitz spend clips to, and the other ones by at most `min(|beta_j| |S|, M)
+<= min(|beta_j|, 1) M`: its answers change by a factor of at most `e^(factor * eps)`. The others
+change by `e^(m * eps)`, since at most `m` records move; multiply, then average. ∎ Without
+"contains" it is false: clipped to a sliver of `S`, the other records move by the whole width
+however small `beta` is. And `S` must not be the common part of the intervals: a later spend on a
+sliver would leave a promise about nobody. A study with other bounds has another reading, to be
+registered beside the first. Spends whose protected units differ don't add and are refused. The DP
+sum belongs to the data set; each declared population is a reading of that same sum.
 """
 
 from __future__ import annotations

@@ -2,6 +2,39 @@
 
 They add up. A reading sets a part of its delta aside for them before the first answer, and the
 orders for Gaussian noise share the rest: so whatever is chosen after looking, both keep to delta.
+
+### 2.6b Mechanisms with a delta of their own (new)
+
+A mechanism may be `(eps, delta)`-DP without any zCDP cost: with probability `delta` it may tell
+everything. A ledger keeps a third sum for those, `D`, of their deltas. The rule of 2.6 with `D`
+beside it is not enough: somebody could spend the same delta twice, on Gaussian noise where the
+answers fall one way and on such a mechanism where they fall the other.
+
+**Rule.** Fix `D* <= delta` before the first answer, and orders with shares `delta_1 + ... + delta_r
+<= delta - D*` as in 2.6. At every moment let `D <= D*`, and let the condition of some order `j`
+hold, where a mechanism with a delta counts its `eps` and never `alpha_j eps^2/2`; or let all costs
+be without zCDP and `E <= T`. Then everything together is `(T, delta)`-DP.
+
+**Proof.** Fix adjacent `x, x'`. Let `p` and `q` be the laws of one step's answer under them, given
+all earlier answers, and let the step be `(eps_t, delta_t)`-DP. Put `p^ = min(p, e^(eps_t) q)`,
+density by density. The mass of `p - p^` is `P(A) - e^(eps_t) Q(A)` for the set `A` where `p >
+e^(eps_t) q`, so at most `delta_t`. Replace `p` by `p^` in each such step: this gives a measure `P^
+<= P` on transcripts. Replacing one step after the other, the mass that is lost is at most `E_P[sum
+of delta_t]`, and the sum is at most `D*` on every transcript: so `P(S) - P^(S)`, over disjoint sets
+`S` together, is at most `D*`. Under `P^` such a step has `z = ln p^/q <= eps_t` and a mass of at
+most 1, so `E[e^((alpha - 1) z)] <= e^((alpha - 1) eps_t)`, and the supermartingales of 2.6 are
+supermartingales. Its proof then gives `P^(S) <= e^T Q(S) + delta_1 + ... + delta_r`. Add `D*`. ∎
+The same for the level "now and before" of 2.6. A mechanism that doesn't read the record in which
+`x` and `x'` differ has `p = q`: so of deltas on disjoint blocks the largest counts, as in 2.7.
+
+*Why not `alpha eps^2/2`:* that bound needs `z >= -eps` and a law; `p^` has neither. *Why not under
+a population:* 3.10 multiplies a delta by `(e^L - 1) / (e^eps - 1)`, which depends on the sum `eps`
+that is spent in the end. Which sum and which `D` come together may be chosen by the answers, and
+nothing here bounds all pairs at once. Ledgers refuse that; the composition of fixed costs is 2.8.
+
+*Checked:* who chooses among mechanisms with a delta, pure ones and Gaussian noise after every
+answer, by backward induction: never above delta, and all of `D*` is attained
+([tests](../tests/accounting/test_deltas.py)).
 """
 
 from __future__ import annotations

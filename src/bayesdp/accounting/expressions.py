@@ -173,7 +173,14 @@ class Parallel:
 
 @dataclass(frozen=True, slots=True)
 class PostProcessing:
-    """Whatever is computed from answers alone. Free (theory 2.4)."""
+    """Whatever is computed from answers alone. Free (theory 2.4).
+
+    ### 2.4 Post-processing
+
+    Whatever is computed from a release without looking at the data again costs nothing, in DP and
+    in BDP. *Proof:* `P[z | .]` is an average of `P[y | .]` over `y` with weights that don't depend
+    on the database, and averages of ratios bounded by `e^epsilon` are bounded by it. ∎
+    """
 
     inner: CompositionNode
     words: str = "computed from the answers alone"

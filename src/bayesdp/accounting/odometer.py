@@ -12,6 +12,58 @@ one), so it is stated for a reading, and a step beyond its total is marked.
 
 *Filter.* A step is refused if some reading would then exceed its total, and for no other reason. A
 refused step spends nothing, and smaller ones may follow.
+
+### 2.7 What one record pays: compositions of every kind (new)
+
+**Statement.** Let mechanisms run one after the other, each, with its costs, chosen in view of
+earlier answers. Say that a mechanism costs a record `eps` if replacing that record changes its
+density by a factor of at most `e^eps` whatever was answered before, and nothing if it doesn't read
+the record. Let `s_i` be the sum of what the mechanisms cost record `i`. Then
+
+1. for the answers that are in fact given, and adjacent `x, x'` that differ in record `i`, the
+   density changes by at most `e^(s_i)`: everything together is `max_i s_i`-DP, where the maximum is
+   over records *and* answers, and 2.1 converts it once;
+2. an *odometer* may tell the level of `max_i s_i` after every step: it bounds what the answers so
+   far tell, however the steps were chosen;
+3. a *filter* that refuses the step with which that level would exceed `T`, and nothing else, is
+   `T`-BDP.
+
+**Proof.** The density of all answers is the product of the conditional ones. Those of mechanisms
+that don't read record `i` are equal for `x` and `x'`, the others change by their `e^eps`. So for a
+fixed sequence `y` of answers `g(x) = P[y | x]` is log-Lipschitz with `eps = max_i s_i(y)`, which is
+all that 2.1 asks; this is 2. In 3 every sequence that the filter lets happen has a level of at most
+`T`, and the leakage is a supremum over them. ∎
+
+With zCDP costs the same sums are taken, for each measure apart: the Rényi divergence of a step that
+doesn't read a record is 0. What may then be chosen after looking says 2.6.
+
+**From the rules of 2.3.** Block numbers and public columns are *axes*: each record is in one cell
+of each axis. bayesdp keeps, for each axis, what is spent on each cell, and beside it what is spent
+on all records; a record pays at most the second plus, for each axis, its dearest cell. That is
+`max` over blocks within an axis, also over several rounds on the same blocks, and a sum over axes
+(somebody may lie in the dearest cell of each). Private blocks (2.3 c) cost `max(max_j r_j, the two
+largest a_j)` whatever the record, and adding a record to a composition of private blocks inside a
+block costs its largest `a_j`, because it enters one of them. *Kinds:* where a Gaussian theorem
+counts Lipschitz spends apart, the maximum is taken for each kind: records that move with the
+attacked one may lie in other blocks and pay for another kind than it does. Under DP, and for
+theorems that look at sums alone, kinds don't matter.
+
+**Public columns of a table.** A spend has a block if its query's `where` excludes some declared
+states of a public column, so that no row outside of the block changes the answer. This divides
+records only where a record is one row: rows of one record may lie in several cells. It is used for
+columns with declared states, nothing imputed or clipped, since a table with any other value is
+refused; texts that some data engine takes for equal (in case, accents or spaces) are one cell, and
+a column whose values are numbers in one study and texts in another, or times in one and other texts
+in another, divides nothing. A data set's column is public in all of its studies or in none. The
+certificate repeats what nobody can check: that a record has the same value of the column in every
+release. The kernel derives the block of each of the release's own queries again: it goes through
+the states and keeps those for which the condition isn't false whatever the other columns hold.
+
+*Checked:* 10,000 random compositions of all of these, up to three levels deep, over independent,
+finite, cluster, chain and graph populations, with mechanisms that are as bad as their costs allow
+and depend on earlier answers: the level is never below the exact leakage of the process, and is
+attained in places; the odometer on random strategies that choose costs and blocks after looking
+([tests](../tests/accounting/test_random_compositions.py)).
 """
 
 from __future__ import annotations

@@ -5,6 +5,57 @@ same cost for one person, and costs add up whichever data set they are spent on.
 population needs more: the population has to speak of everything that the people have in all of
 these data sets. Independent records and clusters can be declared so. A law of the records of one
 table says nothing of the records of another one.
+
+### 2.10 Tables that share people (new)
+
+Several tables hold records of the same people: the extracts of two months, or two sources. Let
+persons `h = 1..N` have the joint records `r_h = (r_h^1, ..., r_h^T)`, where table `t` has **one**
+record `r_h^t` of each person of a public set `H_t`, and nothing else. The *joint database* has the
+records `r_1, ..., r_N`. Mechanisms may read any table, and be chosen in view of all earlier
+answers.
+
+**Statement.** (i) A cost for replacing one record of a table, pure, in zCDP or with a delta, is the
+same cost for replacing one joint record. So costs add up, whichever table they are spent on: all
+mechanisms together cost the sum over the tables of what 2.3 (a) and 2.9 say of each one. (ii) Let
+the persons form clusters, the same for all tables, such that different clusters are independent
+with *all that their members have in all tables*, and each table has at most `m` records of each
+cluster. If the sum is `eps`, the level of everything is at most `m eps`, for every class of
+adversaries, whatever an adversary knows of other records, single ones or joint ones; for secrets
+that are one record of one table, all that a person has in all tables, or all that a cluster has.
+For independent persons `m = 1`. A sum of `rho` in zCDP counts as `m^2 rho`.
+
+*Proof.* (i) Replacing `r_h` replaces at most one record of table `t`, the one of `h`, and 2.2 adds
+over the mechanisms. Within a table, a record lies in one cell of each public column. (ii) Fix what
+all other clusters have. Between any two contents of the cluster of the attacked record that agree
+with what is known, table `t` differs in at most `m` records, so the probability of its answers,
+given the earlier ones, changes by a factor of at most `e^(m eps_t)`; over all tables multiply.
+Given what is known, the law of the other clusters doesn't depend on the secret, as clusters are
+independent. Average over the contents of the cluster, under either secret, and then over the
+others. In zCDP each table's mechanisms cost `m^2 rho_t` for a change of `m` records (2.5), and
+those add up. ∎
+
+**What doesn't hold.**
+
+* *The dearest block of two tables.* Randomized response with `eps` on the north of one month, and
+  on the south of the next: a person who moved is in both, and pays `2 eps`. Nor is the dearest of
+  two tables enough, whatever their columns.
+* *A law of one table, read over both.* In January the bits of two persons are independent, so a
+  level there is the DP cost. In February both have the first one's January bit. Randomized response
+  with `eps` on the first one's record in January, and with `eps` on both in February, has the sum
+  `2 eps` for a person; what it tells of the January bit is `3 eps`. So it is no help that the
+  persons are independent in one table: they have to be over all, or in clusters over all. A joint
+  law of one table (a chain, a Gaussian law, a table of probabilities) doesn't say what its records
+  have to do with those of another one, nor what somebody learns of them who knows others' records
+  there. bayesdp refuses to read it over several.
+* *Several rows of a person.* With two rows of a person in a table, replacing the person replaces
+  two records: a cost for one row is half of what is paid. So a record is a person (or all rows with
+  the same person).
+* *People who are not said to be the same.* Two tables with budgets of their own promise nothing
+  about somebody who is in both.
+
+*Checked:* all adversaries and secrets by brute force, on random joint laws of two persons in two
+tables, with mechanisms that are chosen after an answer, against what a ledger says; the
+counterexamples in exact fractions ([tests](../tests/oracles/test_people.py)).
 """
 
 from __future__ import annotations

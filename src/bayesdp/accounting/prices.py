@@ -1,4 +1,33 @@
-"""The DP cost of a composition, with the reason for every step in words (theory 2.3)."""
+"""The DP cost of a composition, with the reason for every step in words (theory 2.3).
+
+### 2.3 Parallel composition (corrected)
+
+Zhao (2017, Theorem 2) lets mechanisms on disjoint blocks of records cost the *maximum* of their BDP
+levels. *Counterexample:* `X1 = X2` a fair bit, randomized response on each: each is eps-BDP, the
+pair is `2 eps`-BDP. Three rules are sound:
+
+**(a) Blocks fixed by public things**, that is by record index or by a column declared public, `pi`
+being conditional on it: the DP cost is `max eps_j`; convert it once with `L_pi`. *Proof:* replacing
+one record changes one block (2.7 for several rounds and columns). ∎ Conditional matters: for fair
+bits B1, B2 and a public `B1 xor B2` the population is `B2 = B1` or `B2 = 1 - B1`, and eps on each
+bit costs `2 eps`.
+
+**(b) Blocks that are mutually independent under `pi`**: the maximum of the levels, if each holds
+whatever the earlier answers to the other blocks were; several rounds inside one block count as one
+mechanism. *Proof:* the probability of all answers is a product with one factor for each block, and
+its expectation given `x_i, x_K` factorises by independence; only the factor of the block of `i`
+depends on `x_i`. ∎
+
+**(c) Blocks given by a private value**, such as a histogram or a sum for each value of a private
+column. Replacing one record can change it inside its block, or take it out of one block and put it
+into another. Let `r_j` be the replace-one cost inside block `j` and `a_j` its cost of adding or
+removing a record (a count: 1; a sum clipped to `[a, b]`: `max(|a|, |b|)`, *not* `b - a`). The DP
+cost is `max(max_j r_j, the sum of the two largest a_j)`. *Proof:* these are the two cases. ∎ Block
+sizes are private then, so a mean for each block is refused, or released as two queries. Mistakes to
+avoid: a sum clipped to [100, 110] and calibrated with `b - a` at eps 1 loses 11 when a record
+leaves its block; two sums clipped to [-1, 1] with add-or-remove costs 1 and 0.1 still cost 2
+when -1 becomes 1 inside the first block.
+"""
 
 from __future__ import annotations
 

@@ -5,6 +5,45 @@ If `D_alpha(P || Q) <= tau` for one `alpha > 1`, then `P(S) <= e^epsilon Q(S) + 
 Kamath & Steinke, NeurIPS 2020, Proposition 12). So `epsilon = tau + reserve(alpha, delta)`.
 
 A zCDP cost `rho` beside a pure one `eps` has `tau = eps + alpha rho` for every `alpha`.
+
+### 2.5 Gaussian noise: zCDP beside pure costs
+
+A Gaussian mechanism has no pure cost. It has a zCDP cost `rho` (Bun & Steinke 2016): for adjacent
+databases the Rényi divergence of every order `alpha > 1` is at most `alpha rho`. Discrete Gaussian
+noise of parameter `sigma` on integers that move by at most `D` in l2 when one record is replaced
+has `rho = D^2 / (2 sigma^2)` (Canonne, Kamath & Steinke, NeurIPS 2020, Theorem 4 and its form for
+vectors; here CKS). A data set therefore keeps two sums, `(E, R)`: of the pure costs and of the zCDP
+costs.
+
+**Conversion of one order** (CKS, Proposition 12). If `D_alpha(P || Q) <= tau`, then `P(S) <=
+e^epsilon Q(S) + delta` for all `S`, with
+
+```text
+delta = e^((alpha - 1)(tau - epsilon)) / (alpha - 1) (1 - 1/alpha)^alpha,   that is
+epsilon = tau + k(alpha, delta),   k = (ln(1/delta) - ln alpha) / (alpha - 1) + ln(1 - 1/alpha).
+```
+
+**Proof.** With `z = ln P/Q` the least `delta` is `E_P[(1 - e^(epsilon - z))+]`, and
+`E_P[e^((alpha - 1) z)] <= e^((alpha - 1) tau)`. Put `w = e^(epsilon - z)` in `(0, 1)`: `(1 - w) =
+(1 - w) w^(alpha - 1) e^((alpha - 1)(z - epsilon))`, and `(1 - w) w^(alpha - 1)` is largest at `w =
+1 - 1/alpha`, where it is `(1 - 1/alpha)^alpha / (alpha - 1)`. ∎ The bound is attained by two points
+for each single `alpha`. bayesdp raises `k` to 0 where it would be negative (a delta above about
+`1/(e alpha)`).
+
+**Composition.** Mechanisms with sums `(E, R)`, each chosen in view of earlier answers but with
+costs fixed beforehand, have `D_alpha <= E + alpha R` for every `alpha`: so together they are `(E +
+e, delta)`-DP for every point `(e, delta)` of the curve of `R`. *Proof.* Condition on the earlier
+answers: a step's `E[e^((alpha - 1) z)]` is at most `e^((alpha - 1) eps)` if it is pure, since `z <=
+eps`, and `e^((alpha - 1) alpha rho)` otherwise; multiply from the last step backwards. ∎ A pure
+mechanism is also `eps^2/2`-zCDP (Bun & Steinke, Proposition 1.4), which is less once `alpha <
+2/eps`: the level is the lower of the two counts, `(E, R)` and `(0, R + sum of eps^2/2)`. Any
+`alpha` may be chosen, since costs are fixed. Those that reach a given epsilon are an interval,
+because `ln delta` is convex in `alpha`, so a golden section finds the best one. The certificate
+names it, and the kernel evaluates the formula there in balls.
+
+*Checked:* against the privacy loss distributions of Google's dp-accounting for the same noise:
+never below, and within 30 %; against random pairs of laws, which come within 10 % of the `delta` of
+one order.
 """
 
 from __future__ import annotations

@@ -14,10 +14,18 @@ are made of them. **The laws are exact**, as those of the calls one by one are:
   bounds of `C_(i-1)` and `C_i` that hold whatever was rounded. So rounding delays decisions and
   changes none. What 48 bits and doubles leave open is decided in ball arithmetic, with more bits.
 
-**Bounds.** A weight is `exp(d / scale)` with a whole d <= 0. Rounding d and dividing moves the
+*Bounds.* A weight is `exp(d / scale)` with a whole d <= 0. Rounding d and dividing moves the
 exponent x by at most 2^-51 |x|, so the weight by at most `2^-51 |x| e^x <= 2^-52`, and `exp` itself
 by a few 2^-52. A sum of m weights is rounded by at most m 2^-53 of itself, and it is at least 1,
 the largest weight. So all `C_i` are off by less than m 2^-48; `(m + 16) 2^-46` is allowed.
+
+**Answers of all records at once.** They have the laws of a call for each, exactly. Randomized
+response compares a uniform number of 64 fair bits with the probability of the true answer, a double
+of at least `2^-11` and so a multiple of `2^-64`; other answers are drawn by rejection.
+`per_record_exponential` inverts the distribution function: bits of `U` are drawn until `U` lies
+between two neighbouring partial sums of the softmax, whatever these were rounded by (first in
+doubles with a bound, then in balls). No bit decides anything that isn't certain, so rounding delays
+a decision and changes no law (`mechanisms/batches.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Error bars of a weighted sum of independent noise: how far `w z` may be off.
 
 `W` is the norm of the weights `w`, all at most 1 in size, of independent discrete noise of one
-scale. The bounds hold for all such weights, whatever they are (theory 4, "Series", proves them):
+scale. The bounds hold for all such weights, whatever they are (proved below):
 
 * Gaussian, scale `s`: `P(|w z| > x W) <= 2 e^(-x^2 / (2 s^2))`, since the law is sub-Gaussian. And
   with a normal variable of deviation `t` beside each entry the density is at most `1 + eps` times
@@ -11,6 +11,23 @@ scale. The bounds hold for all such weights, whatever they are (theory 4, "Serie
   law of the scale `B = coth(1 / 2b) / 2`, a mixture of normal ones, so that
   `P(|w z| > x W) <= 2 B^2 / (3 (x - 1)^2 (1 - e^-6))`. And
   `P(|w z| > x W) <= 2 e^(-u x / b + u^2 / (1 - u^2 r^2))` for `u r < 1`, all weights at most `r W`.
+
+**Errors of series.** Let `W = |w|` and all `|w_i| <= r W`. *Gaussian, scale s*: `E e^(uZ) <= e^(s^2
+u^2 / 2)` ("Ratios" below), so `P[|w z| > x W] <= 2 e^(-x^2 / (2 s^2))`. And let `N` be normal with
+deviation `t`: the density of `Z + N` at `y` is the normal one of variance `s^2 + t^2` times a sum
+over integers of a normal density of variance `q = s^2 t^2 / (s^2 + t^2)`, over one that is at least
+1; by Poisson's formula the former is at most `1 + 4 e^(-2 pi^2 q)` where the exponent is at
+least 1. With `m` entries that is the factor's `m`-th power for all, and `P[w z > x W] P[w N >= -c t
+W] <= P[w (z + N) >= (x - c t) W]`. *Laplace, scale b*: let `U` be uniform between -1/2 and 1/2, and
+`1/B = 2 tanh(1/(2b))`, at most `1/b`. For `y = k + f`, `|f| <= 1/2`, `P[|Z + U| > y] = e^(-k/b)
+(1 - f/B) <= e^(-y/B)`: `Z + U` is more peaked than a continuous Laplace law of scale `B`, both are
+symmetric and unimodal, so `w (z + U)` is more peaked than `w Y` (Birnbaum 1948). Given exponential
+`E_i`, `w Y` is normal with the variance `V = 2 B^2 sum w_i^2 E_i`, so `P[|w Y| > y] = E P[|N| > y /
+sqrt(V)] <= E V / (3 y^2) = 2 B^2 W^2 / (3 y^2)`, since `x P[|N| > sqrt(x)] < 1/3` for all `x`. `w
+U` is below `-W` with probability `e^-6` at most. And `E e^(uZ) = 1 / (1 - (cosh u - 1) /
+(cosh(1/b) - 1)) <= 1 / (1 - b^2 u^2)`, whence `P[|w z| > x W] <= 2 e^(-u x / b + u^2 / (1 - u^2
+r^2))` for `u r < 1`. The least of these over fixed `t`, `c` and `u` is used. All answers at once:
+`1 - beta` over their number. ∎
 """
 
 from __future__ import annotations

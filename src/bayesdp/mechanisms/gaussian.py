@@ -10,6 +10,33 @@ The noise is what OpenDP draws; there is no seed.
 is `P[X > t - s/2] - e^eps P[X > t + s/2]` with `t = sigma^2 eps / s` (Canonne, Kamath & Steinke,
 NeurIPS 2020, Theorem 7). It is the discrete law's own curve: at small `sigma` the continuous one
 (Balle & Wang, ICML 2018) is not an upper bound for it.
+
+**Gaussian noise.** In studies with a delta, integers may be released with discrete Gaussian noise
+of scale `sigma`: `P[Z = z]` is proportional to `e^(-z^2 / (2 sigma^2))`. If replacing a record
+moves the released integers by at most `D` in l2, the cost is `rho = D^2 / (2 sigma^2)` in zCDP
+(Canonne, Kamath and Steinke, NeurIPS 2020, Theorem 4 and its extension to several integers). `D^2`
+is a whole number and `sigma` a double, so `rho` is an exact fraction, rounded up once. A count of
+records of at most r rows has `D^2 = r^2`, a sum on the grid `D^2 = (r s)^2` with the sensitivity
+`s` of one row. A histogram has `D^2 = 2 r^2`: the record's old rows leave their cells and its new
+ones enter others, two vectors of counts `u, v >= 0` that each sum to at most r, and `|v - u|^2
+<= |u|^2 + |v|^2 <= 2 r^2`. Groups of a public column are one vector in which one part moves, so
+they cost what one of them costs.
+
+*Its error.* For `sigma < 16` the tail is summed in balls; what the sum leaves out is a geometric
+series. Above that,
+
+```text
+P[|Z| > k] <= erfc((k + 1/2) / (sigma sqrt 2)) + 4 e^(-2 pi^2 sigma^2).
+```
+
+*Proof.* Let `w(z) = e^(-z^2 / (2 sigma^2))`, concave for `|z| <= sigma` and convex beyond. By
+Poisson's formula the sum of `w` over all integers is `N = sigma sqrt(2 pi) (1 + 2 sum_j e^(-2 pi^2
+sigma^2 j^2))`, so at least `sigma sqrt(2 pi)`, and at most that times `1 + 4 e^(-2 pi^2 sigma^2)`.
+If `k + 1/2 >= sigma`, each `w(z)`, `|z| > k`, is at most its integral over `[z - 1/2, z + 1/2]` by
+convexity; so the tail is at most the integral of `w` beyond `k + 1/2` on both sides, over `N`. If
+`k + 1/2 <= sigma`, each `w(z)`, `|z| <= k`, is at least its integral by concavity; so `P[|Z| <= k]`
+is at least `erf(...) / (1 + 4 e^(-2 pi^2 sigma^2))`. ∎ The error that is stated is the least `k`
+for which this bound, or the sum, is at most `beta`.
 """
 
 from __future__ import annotations

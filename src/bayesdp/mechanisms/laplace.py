@@ -3,6 +3,15 @@
 The law with scale `b` gives the integer `z` the mass `(1-a)/(1+a) * a^|z|`, `a = e^(-1/b)`
 (theory 4). Scales are in steps of the integer grid (theory 6). The cost is what OpenDP's own
 privacy map certifies, the noise is what OpenDP draws; there is no seed.
+
+**Noise.** Integers are released with discrete Laplace noise of scale `b`: `P[Z = z] = (1 - a) /
+(1 + a) * a^|z|`, `a = e^(-1/b)`. A sensitivity of `D` steps in l1 costs `eps = D / b`.
+
+**Error.** The error at confidence `1 - beta` is the smallest integer `k` with `P[|Z| > k] <= beta`,
+where `P[|Z| > k] = 2 a^(k+1) / (1 + a)` (sum the geometric series). The formula `b ln(1 / beta)` of
+the continuous Laplace law is wrong here: `b = 1`, `beta = 0.04979` gives 3.0000 and suggests that
+larger errors have probability 0.0498, but `P[|Z| > 2.9999] = P[|Z| >= 3] = 0.0728`. The error
+speaks of the noise alone: clipping and the grid come on top, and neither is a sampling error.
 """
 
 from __future__ import annotations

@@ -14,6 +14,47 @@ whatever the data are.
   sensitivities are those of the rounded matrix. SeriesAnswers follow from its exact inverse.
 
 Error bars are in `combined_noise`.
+
+**Series.** The numbers of `T` periods are whole numbers `x`, on the grid for sums. A strategy is a
+matrix `A` of whole numbers; `A x` gets independent discrete noise `z` of one scale. Answers are
+linear in `A x + z`, so they cost nothing more, and each is right but for `w z` with known weights
+`w`. *Identity*: `A = I`. *Tree*: sums of 1, 2, 4, ... neighbouring periods on levels 0, ..., `d`,
+`2^d >= T > 2^(d-1)`, the last of each level over what is left; answers by least squares (Hay,
+Rastogi, Miklau & Suciu 2010). *Square root*: lower triangular with the entries `a_(i-j)`, `a_k =
+(2k choose k) / 4^k` (Fichtenberger, Henzinger & Upadhyay 2023), rounded down to multiples of
+`2^-16` and multiplied by `2^16`. Rounding keeps `a_0 >= a_1 >= ... >= 0`, and everything below is
+about the rounded matrix; answers follow from its inverse.
+
+*What a record moves.* A row adds `u` with `l <= u <= h` to its period or nothing, `l <= 0 <= h`.
+Let `A_t` be a column. (a) A record of one row that stays in its period moves `A x` by `(h -
+l) |A_t|` at most; `|A_0|` is the largest norm, and all of a tree are alike: `d + 1` in l1, and the
+square in l2 as well. (b) A row `u` in period `s` for a row `v` in `t`: `|u A_s - v A_t|` is convex
+in `(u, v)`, so largest where each is an end or 0. If `u v >= 0`, products of columns, which are not
+negative, only bring them closer, so a tree's furthest periods share the root alone: `d
+(|u|^p + |v|^p) + |u - v|^p` for `p` = 1, 2. For the square root, `|u| = |v|` and given `t > s`, the
+square of the distance `N_s + N_t - 2 C_st` grows as `s` falls, since `N_s` does and `C_st = sum_k
+a_k a_(k+t-s)` (over `k < T - t`) falls: `s = 0`. If `u v < 0`, `|u A_s - v A_t|
+<= |u| |A_s| + |v| |A_t| <= (h - l) |A_0|`, which is (a). (c) At most `m` rows of a record, at most
+`g` in a period: pairs of old and new rows give `m` times (b). In l2 also: the moves are `D = D+ -
+D-`, each `h - l` times a vector `c` with `0 <= c <= g`, `sum c <= m`, so `|A D|^2 <= 2 (h - l)^2
+max |A c|^2`, products being not negative; at a tree's root `|sum D| <= (h - l) m` once. The maximum
+of a convex function is at a corner, a vector of whole numbers. *Tree*: on each level it is at most
+that of filling nodes one after the other, and the first periods fill those of all levels at
+once. *Square root*: divide the `m` rows by turns into `g` layers; sorted by period, no layer has
+two rows in one. `|A c|` is at most `g` times the largest norm of the sum of `ceil(m / g)` different
+columns, and that is the first ones': moving `k`-th columns to place `k` lowers places and
+distances, so no product falls. ∎
+
+*Weights.* Cumulative sums by the square root have the coefficients of `1 / ((1 - x) a(x))` as
+weights. For a tree, let `v` be the variance of a node's total from the sums below it, in variances
+of one noise, and let an answer have the variance `s` and the covariance `c` with that total. The
+node's own sum makes them `v / (v + 1)`, `s - c^2 / (v + 1)` and `c / (v + 1)`. Variances add up
+over neighbouring nodes, so all prefixes follow level by level. A range begins in the left child of
+some node and ends in the right one, with `(s, c)` and `(s', c')`: `s + s' - (c + c')^2 / (v + 1)`
+at that node, and sums above only lower it. *No weight of a prefix or range is larger than 1*:
+raising the sum of a node raises its estimate by `k <= 1` and those of its ancestors by less, so the
+nodes beside the path sink by no more than `k` together; what an answer takes of the rise and of the
+falls is between `-k` and `k`. ∎
 """
 
 from __future__ import annotations

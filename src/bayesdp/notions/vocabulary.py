@@ -65,7 +65,8 @@ class Claim:
 
     `epsilon` is in nats; `adversary` is the class of adversaries that it holds against; `scope`
     names the populations that it holds for. `secrets` is set for those theorems about Gaussian
-    populations that hold only for secret values inside an interval.
+    populations that hold only for secret values inside an interval. Raises `InputError` for levels
+    that are not numbers.
     """
 
     notion: Notion
@@ -83,7 +84,8 @@ class Claim:
 class PureDP:
     """A mechanism is `epsilon`-DP: probabilities change by a factor of at most `e^epsilon`.
 
-    That is where one record is replaced; `epsilon` is in nats.
+    That is where one record is replaced; `epsilon` is in nats. Raises `InputError` for anything but
+    a number.
     """
 
     epsilon: UpperBound
@@ -96,7 +98,7 @@ class PureDP:
 class ApproxDP:
     """A mechanism is `(epsilon, delta)`-DP: a delta of 1 or more says nothing.
 
-    `epsilon` is in nats.
+    `epsilon` is in nats. Raises `InputError` for anything but numbers.
     """
 
     epsilon: UpperBound
@@ -111,6 +113,7 @@ class ZCDP:
     """A mechanism is `rho`-zCDP: its Rényi divergence of every order `a > 1` is at most `a rho`.
 
     For databases that differ in one record. Source: Bun & Steinke 2016, Definition 1.1; theory 2.5.
+    Raises `InputError` for anything but a number.
     """
 
     rho: UpperBound

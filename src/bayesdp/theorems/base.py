@@ -1,4 +1,30 @@
-"""What a theorem is: an object with a statement, hypotheses that name the failed one, a bound."""
+"""What a theorem is: an object with a statement, hypotheses that name the failed one, a bound.
+
+### 2.1 Worst-case conversion (new)
+
+**Definition.** `L_pi(eps)` is the supremum of the leakage over *all* eps-DP mechanisms.
+
+**Statement.** Call `g : W^n -> (0, inf)` *log-Lipschitz* if `g(x) <= e^eps g(x')` for adjacent `x,
+x'`. For a finite domain
+
+```text
+L_pi(eps) = max over (i, K), x_i, x_i', x_K of
+            sup over log-Lipschitz g of  ln E[g(X) | x_i, x_K] - ln E[g(X) | x_i', x_K].
+```
+
+**Proof.** At most: for an eps-DP mechanism and an output `y` the function `g = P[y | .]` is
+log-Lipschitz (limits take care of the value 0). At least: a log-Lipschitz `g` is bounded. Let `0 <
+c <= (1 - e^-eps) / max g`. The mechanism with two outcomes and `P[1 | x] = c g(x)` is eps-DP: for
+the outcome 1 by assumption, and for the outcome 0 because `1 - c g(x) <= 1 <= e^eps (1 - c max g)
+<= e^eps (1 - c g(x'))`. Its outcome 1 has the ratio of `g`. ∎
+
+So `L_pi` is the sharp answer to "what does eps-DP mean for this population", and *any* DP mechanism
+can be calibrated with its inverse. A single mechanism can leak less than `L_pi`.
+
+**Floor.** `L_pi(eps) >= eps` as soon as some record has two possible values (given `x_K`), for
+every class: take `g = e^eps` where `X_i` has the one value and 1 elsewhere. So the noise multiplier
+`target / eps` is at least 1.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,77 @@
-"""The Rényi orders of a ledger: fixed by its total, before any cost is chosen (theory 2.6)."""
+"""The Rényi orders of a ledger: fixed by its total, before any cost is chosen (theory 2.6).
+
+### 2.6 Costs that depend on earlier answers (new)
+
+A ledger is more than 2.5: what is asked next, *and at which cost*, may depend on every answer so
+far. One sum that is kept below a limit is safe all the same, for pure costs as for zCDP alone. Two
+sums are not: "`(E, R)` has a level of at most `T` by the best order for it" is a union of
+half-planes, one for each `alpha`, and somebody who sees how the answers fall can steer to the
+half-plane that is worst.
+
+*Counterexample.* `T = 3`, `delta = 0.001`. Gaussian noise may cost up to `R* = 0.38102`. Buy it in
+40 equal steps, and after each look at the privacy loss so far: either go on, or put all that the
+rule leaves, `T - min over alpha of (alpha R + k)`, into one randomized response. The best such
+strategy has `P(S) - e^T Q(S)` above `0.0013` (backward induction over the loss, in [the
+tests](../tests/accounting/test_delta.py)).
+
+**Rule.** Fix orders `alpha_1, ..., alpha_r` and shares `delta_1 + ... + delta_r <= delta` before
+the first answer. At every moment let some `j` satisfy `sum over steps of min(eps, alpha_j
+eps^2/2) + alpha_j R + k(alpha_j, delta_j) <= T`, or let all costs be pure and `E <= T`. Then
+everything together is `(T, delta)`-DP.
+
+**Proof.** Costs only grow, so if a condition holds at the end it held all the time. Give each
+transcript to the first condition that it satisfies at the end, the pure one first. Let `A_j` be the
+interaction that is stopped before condition `j` would fail. Its steps have bounds `b_t` on the log
+moments of order `alpha_j`, which depend on earlier answers, but `sum b_t <= T - k(alpha_j,
+delta_j)` always; so `e^((alpha_j - 1)(z_t - b_1 - ... - b_t))` is a supermartingale and
+`E[e^((alpha_j - 1) z)] <= e^((alpha_j - 1)(T - k))` at the end. By 2.5 the transcripts of any `S`
+that belong to `j` have `P <= e^T Q + delta_j`; the pure ones have `P <= e^T Q`. Add up. ∎ The same
+for BDP: each set of transcripts is converted on its own, and the deltas add. So the orders, and for
+3.10 the point `(dp_epsilon, dp_delta)` too, depend on the reading alone: its total, delta,
+population and adversary. A ledger doesn't store them. They are computed each time and rounded to
+three digits, so that another machine finds the same ones; a version of bayesdp that would find
+others must not read the ledgers of earlier ones with them.
+
+**What is stated on the way.** After each release a certificate states the level "now and before":
+the least number `L` for which the rule's condition holds with `L` in place of `T`. It depends on
+costs that may depend on answers, so it is a random number; and somebody may stop at a moment `tau`
+that they choose after looking. *Statement:* for every number `l` and every set `S` of transcripts
+that end (at `tau`) with `L <= l`, `P(S) <= e^l Q(S) + delta`.
+
+*Proof, way `renyi`.* Let `B_t` be the sum of the `b`'s of order `alpha_j` up to `t`. `M_t =
+e^((alpha_j - 1)(z_t - B_t))` is a nonnegative supermartingale from 1 under `P`, because each `b` is
+known before its answer: `E[M_tau] <= 1`. With `L_j = B_tau + k_j` and `w = e^(L_j - z)` the
+inequality in the proof of 2.5 holds for each transcript, so `E_P[(1 - e^(L_j - z))+] <= (1 -
+1/alpha_j)^alpha_j / (alpha_j - 1) e^(-(alpha_j - 1) k_j) E[M_tau] <= delta_j`: the order and `k_j`
+were fixed, only `B` is random. So `P(S) <= E_Q[e^(L_j); S] + delta_j`, which is more than is
+stated. Divide `S` by the `j` with the least `L_j` (the pure count has no delta) and add up. *Under
+BDP* this holds for each coupled pair of databases, with the pair's own `b`: in clusters `m eps` and
+`alpha m^2 rho`; for Gaussian records `alpha (f sqrt(rho) + (m - 1) sqrt(slack))^2`, whose sum is at
+most that of the summed costs, by Cauchy and Schwarz. `L` is a function of the transcript alone, so
+the inequality is linear in the pair's laws, and mixtures keep it. In a family `L` is at least the
+level of the member that is true.
+
+*Proof, way `point`.* Here a theorem's level is read at a DP epsilon `L_j` with the fixed `delta_j`
+of the point. Let `A` be the part of `S` that belongs to point `j`, and `e` the largest `L_j` in it.
+By the first proof, without a population, `g(x) = P[Y in A | x]` has `g(x) <= e^e g(x') + delta_j`
+for all adjacent `x, x'`. That is all that 3.10 asks of `g`. A transcript with `L_j = e` is in `A`,
+so some theorem's level at `e` is at most `l` and its delta at most the share of `j`: they hold for
+all of `A`, by whichever theorem the others were read. Add up. ∎
+
+The level of a data set's *first* release, and a release's own level, use an order that is best for
+that release. They are statements about that release, whatever comes later; whether to stop after it
+must not be counted against the same delta again. *Checked:* the best strategies that choose among
+Laplace-like and Gaussian costs after every answer and stop when they like
+([tests](../tests/accounting/test_delta.py)); with `k_j` left out of `L` they exceed delta.
+
+bayesdp takes four orders: the best one for Gaussian noise alone, with 29/32 of delta, which costs
+0.4 % of noise; and those with 2, 4 and 8 times its `alpha - 1`, with 1/32 each, for data sets where
+pure costs take much of the total. A ledger's level of little spent therefore looks high, as part of
+the total is set aside for delta at once. The level of one release, whose costs are fixed when it is
+priced, uses 2.5 and is lower. Different theorems for one population bound the same coupled pairs of
+databases, so the lowest bound of each order counts. *Checked:* the strategy above, against this
+rule: below delta.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,44 @@ A number of a row is split into *branches*: values, each with the conditions und
 What a program sums is the branches, each held inside its own bounds. A *case* fixes the values of
 columns and the truth of comparisons that are left open; two neighbours are in two cases that agree
 in what is public.
+
+#### Cases
+
+A record is in one of two arms, so the sums of both arms together move by one record's width, not by
+two. The box doesn't know; this rule decides first what is kept, and bounds then what is added.
+
+*Choices.* A number of a row is written as its choices: `v` where tests hold, one choice for each
+way through the `if`s and truth values in it (a truth value is a choice of 1 and 0; operations are
+taken inside). In every row the tests of exactly one choice hold. If there are more than 16 the
+number is its own only choice. So each entry of `F` is a sum of *terms*: a factor times the value of
+a choice, which lies in `[l, h]`, where the row is in the pieces, passes the filter, and the tests
+hold; and 0 elsewhere.
+
+*Cases.* Conditions are built by `and`, `or`, `not`, `if` from *atoms*: truth values of columns,
+`a = b`, and `a <= b` (`a > b` is its opposite, and so on). A case gives each column with few values
+that atoms read one of them, which decides these atoms, and calls each other atom true or false.
+Under replace-one two rows are in two cases that agree in the public columns and in the atoms that
+read public columns only. There are at most 4,096 cases; if there are more, atoms that compare
+numbers are not decided by columns, but true or false; if there are still more, the rule says
+nothing.
+
+*Bound.* In a case it is known which terms are kept. Of terms with one value the factors add up, to
+`c`. Whole-number values of fixed columns, and entries of one-hot vectors of them, are known; any
+other value contributes `c [l, h]`. A value of public columns is the same in both rows: it
+contributes `(c - c') [l, h]` to the difference. So each entry's difference lies in an interval; the
+norm of their largest sizes is the bound for this pair of cases, and the largest over all pairs
+(over all cases, against nothing, where a record enters) is the rule's.
+
+**Proof.** Let two rows be given that neighbours may have. Call an atom true in a row if it is. Then
+each row is in one of the cases, and the two cases agree in what only reads public columns, for that
+is the same in both rows. The rule bounds this pair of cases: the terms it keeps are those that the
+row keeps, and each value lies in its interval. Calling an atom true or false without regard to the
+others adds cases that no row is in: the largest is not smaller. ∎
+
+Only comparisons of one column of numbers with literals are held against each other: `x <= 1` and `2
+<= x` are not both true. So a number lies in one of several bins. They are held apart only where
+they are so as exact numbers and by the literals' doubles, with which the interpreter compares: 1
+lies on both sides of `1 + 10^-20` for it, and `2^53 + 1` above `2^53` for whole numbers.
 """
 
 from __future__ import annotations

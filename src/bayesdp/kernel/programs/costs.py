@@ -2,6 +2,36 @@
 
 Sequences add, branches take the dearer side, parts of a partition the dearest, or two of them where
 a record may change its piece (theory 8.2).
+
+### 8.2 Costs
+
+**One after the other.** Costs add, epsilons and deltas separately (2.6, 2.8): what is released next
+is a function of public values and of results so far.
+
+**A branch** costs the larger epsilon with the larger delta of its two sides: given the results so
+far one side runs, and which one is known. What isn't used is not given back.
+
+**Parts.** A part is *confined* if every sum in it reads rows of its own piece only; public sums
+over all rows don't count as confined. If some part isn't, costs add. Else let part `j` cost `r_j`
+when a record of its piece is replaced by another one, and `a_j` when a record only enters or leaves
+its piece, with the noise as it is.
+
+* *Public column, or add-remove*: the largest `r_j`. The record that differs is in one piece, the
+  same in both tables.
+* *Private column, replace-one*: `max(max_j r_j, max_(i < j) (a_i + a_j))`.
+
+**Proof.** Fix two neighbouring tables and the results so far. A release of a part whose piece is
+the same in both has the same law in both, so only the parts whose piece differs count, and they
+compose as a sequence does. A replaced record either stays in piece `j` (its other columns may
+change): then that is the only one, and its cost `r_j`. Or it goes from `i` to `j`: piece `i` has
+lost a row and piece `j` has gained one, and the number of rows of the whole table, which is public,
+is what it was. ∎
+
+*Entering.* `a` of a sequence is the sum, of a branch the larger one, of parts the largest if they
+are confined, else the sum. For one release it is in 8.5; where no bound is known, a partition by a
+private column is refused. `a` may be above `r`: a sum of values in [2, 8] moves by 6 if one is
+replaced, and by 8 if one leaves. So parallel composition at the price of replacing is wrong even
+for one piece.
 """
 
 from __future__ import annotations

@@ -2,6 +2,44 @@
 
 The rules about costs read an expression as what its place makes it. So an operation out of place is
 refused: a comparison of private sums, a row outside its data, a private value that is not released.
+
+### 8.1 The language and the judgement
+
+A program ([the language](programs.md)) is read into a list of commands: *releases*, *derived*
+values, *branches* and *parts* (one list of commands for each label of a column). Every expression
+has a level: *static* (a literal), *public* (made of literals, public arguments, the public size,
+sums that read public columns only, and results of commands before it), *row* (a value of one
+record) or *private* (made of sums over records). The judgement is `program : (epsilon, delta,
+kind)` under one adjacency: for neighbouring tables that meet the preconditions, the laws of all
+results together satisfy (epsilon, delta).
+
+**Statement.** Which command runs next, and every number that it uses besides the private value that
+it releases, is a function of public values and of results so far. So a program is an adaptive
+sequence of releases, and what costs is the releases only.
+
+**Proof.** By induction over the commands. (1) *Control.* A condition of a branch, and the length of
+a loop, have level static or public: a comparison with a private value is private, and no condition,
+loop, precondition or choice takes a private truth value. Conditions on rows stand inside one row's
+value, where both sides are evaluated to one number. (2) *No other exit.* A function has one return,
+its last line; nothing raises: bounds are clamped and missing values refused on load, divisors
+inside rows and of private values are proved not to be 0 whatever the data, clips are proved
+ordered, and sums of exact numbers don't overflow. (3) *Parameters.* Costs, noise scales,
+candidates, grids and priors have level static or public. (4) *Names.* A private value has no name:
+it is substituted where it is used, so a copy costs nothing and releasing it twice costs twice. A
+name that a branch gives on both sides becomes a derived value; one that would stand for different
+private values has no value after it. A row's name has no value outside its generator, nor inside
+another one, where its columns would be taken for those of the other record. A piece of a partition
+ends with its loop. (5) *Results.* What is returned is public. ∎
+
+The other half is that the commands mean what the text says. Helpers are written out where they are
+called (they know their parameters and the file's constants only, and don't recur), static loops are
+unrolled (after `if test: break` the rest of the loop stands on the other side of the condition: a
+loop that may stop is a branch in a branch), entries of dictionaries become choices, and literals
+are the decimals that are written. This is tested, not proved: each accepted program of the corpus
+is also run as Python, on random tables, with functions that note what each release is given, and
+the notes must equal the exact values of the representation (`tests/programs/test_meaning.py`); the
+same for programs with expressions exchanged at random, as far as they are accepted
+(`tests/programs/test_mutants.py`).
 """
 
 from __future__ import annotations

@@ -4,6 +4,30 @@
 between two values so far, and two rows that neighbours may have at one place open a gap of at most
 c (theory 8.6). The negation of each is a text in SMT-LIB. That it can't be satisfied is what
 solvers said; that it is the right text is what is checked here.
+
+### 8.6 Refinements
+
+Obligations that are about numbers are put to z3 and cvc5 as texts: the assertions of an obligation,
+negated. It holds if every solver that is installed says `unsat`. One that says anything else, fails
+or runs out of time leaves it unproved, and the program UNKNOWN; solvers that contradict each other
+prove nothing, and refute nothing. With one solver the verdict says that it stood alone. Reals are
+exact; a divisor has been shown not to be 0 before; labels count by their places, and only columns
+with the same list have common ones.
+
+**Folds.** `fold(data, start, step)` under replace-one moves by at most `c` if (1) for every row `z`
+and any `a >= b`, `|step(a, z) - step(b, z)| <= a - b`, and (2) for every `a` and rows `z`, `z'`
+that agree in their public columns, `|step(a, z) - step(a, z')| <= c`. A row that a filter leaves
+out is a step that does nothing, and the filter is part of the step. **Proof.** Before the row that
+differs both values are equal; after it they are at most `c` apart by (2); each later row is the
+same for both, and (1) keeps the gap. ∎ The least `c` among the step's widths, constants, their
+sums, products and quotients is searched for: if one holds so do all larger ones. Where a record
+enters or leaves, the two folds are out of step, and no bound is derived.
+
+**Assertions.** An asserted sensitivity that reads the number of records holds if it is not below
+the derived one for every admitted number: preconditions and `1 <= n` are assumed.
+
+**Preconditions** that can't be met would prove anything, so that they can be is checked, by
+arithmetic where they compare the size with numbers, else by the solvers.
 """
 
 from __future__ import annotations

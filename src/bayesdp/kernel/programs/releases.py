@@ -191,7 +191,13 @@ ANY_KIND: tuple[str, str | None, tuple[Fraction, Fraction] | None] = ("any", Non
 def lipschitz(
     node: Node, context: AdjacencyContext
 ) -> tuple[str, str | None, tuple[Fraction, Fraction] | None]:
-    """Whether this is a multiple of the sum of one clipped private column over all records."""
+    """Whether this is a multiple of the sum of one clipped private column over all records.
+
+    **Kinds.** A program is `lipschitz` in a column if every release is `laplace` on a multiple of
+    the sum of that column over all records, clipped to one interval and not public: then the cost
+    for a record that moves by `d` is `e d / width` (2.2). A private filter, a piece of a partition,
+    Gaussian noise, add-remove, or two columns make it `any`.
+    """
     if context.adjacency != "replace-one":
         return ANY_KIND
     if node.op in ("mul", "div", "neg"):

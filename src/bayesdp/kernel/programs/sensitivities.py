@@ -2,6 +2,64 @@
 
 A bound is an expression in the public number of records, most often a constant; of the l2 norm it
 is the *square*. Each rule gives None where it doesn't apply; the least bound counts. Theory 8.3.
+
+### 8.3 Sensitivities
+
+A private value is made of sums over rows. Under replace-one let two rows `x`, `y` agree in the
+public columns; under add-remove, and for *entering* (8.2), let one row be there or not. Released
+values inside a row's value are public: a bound that is used holds for everything that they can be.
+
+**One row function.** `sum` of `f` over rows that a filter and pieces keep adds `f(x)` for a row
+that is kept, 0 for one that isn't. Linear combinations with constant factors, and tuples of them,
+are one sum of one vector-valued row function `F`, and move by `F(x) - F(y)` (by `F(x)`): jointly,
+so that no coordinate is counted alone. These rules bound its norm, and the least one counts.
+
+* *Public*: 0, if all columns that `F` reads are public. Never under add-remove.
+* *Box*: each entry by the sum of its parts' widths. A part lies in `[l, h]`, its factor included.
+  Its width is `h - l` if the filter and pieces read public columns only; else the row may come or
+  go, and it is the width of the hull of 0, `l` and `h`. It is `max(|l|, |h|)` for a row that
+  enters.
+* *One-hot*: entries of one one-hot vector of one filter, each at most once and all times factors of
+  one size `c`: a row leaves a cell and enters another, `2 c` (the square of l2: `2 c^2`); a row
+  that enters, `c` (`c^2`). One entry taken twice, or entries of two vectors, are not such a table.
+* *Cell*: entries of `onehot(...) * x`, each at most once, with `x` in `[l, h]` and factors `f >=
+  g >= ...`. With `T` the larger of `|l|` and `|h|` and `W` the width of the hull of 0, `l` and `h`:
+  at most two entries of two rows are not 0. Where the rows lie in two cells these are `f x` and `g
+  x'` at most: `f T + g T` (the square of l2: `f^2 T^2 + g^2 T^2`). Where they lie in one, that
+  entry moves by `f |x - x'| <= f W`. The rule takes the larger; `f W` alone where the cell is
+  public, whatever filters do; `f T` for a row that enters. (The sums round `x` to steps inside the
+  hull, and 0 is a step: so the hull, not `[l, h]`.)
+* *Enumerated*: the largest distance of `F` over all pairs of rows, if the columns that it reads
+  have few values.
+* *Moments*, *cases* and *transitions*: below.
+* *Functions of a row* (`floor`, `sqrt`, `log`, `exp`): no rule of their own. Each grows with its
+  argument `v` in `[l, h]`, so that its value lies in `[f(l), f(h)]`, which *box* takes. A value is
+  computed to 64 bits, off by `2^-62 |f|` at most (`2^-180` for a logarithm near 0), and the ends
+  are moved outwards by `2^-40 |f|` (for a logarithm by `2^-160` besides): so the computed value
+  lies in them too. In a sum over reals it is rounded to a step inside these ends; over few values,
+  the computed value itself is what *enumerated* compares. Outside of the function's domain there is
+  no interval, and the program is refused. Of private sums no function has a rule: `floor` jumps,
+  and `sqrt` and `log` are arbitrarily steep near 0.
+
+* *Quotients in a row*: `v / w` with `w` in an interval that leaves out 0, whatever the row, lies in
+  the quotient of the intervals, which *box* takes. The double is held inside it (6), also where it
+  overflows or a difference in `w` is rounded to 0.
+
+**Where values lie.** An expression's interval is computed from those of its parts. Of a sum it is
+also computed after one term has been replaced by a bound that cancels another: `clip(x, l, h) <=
+h`, `min(a, b) <= a` and `max(a, b) >= a` hold whatever the values (a clip is `min(max(x, l), h)`),
+so a lower end of what is left after the replacement is one of the sum, and both ends are kept. So
+`n - clip(x, 0, n) >= 0`.
+
+**Operations on what is private.** `-v` and `|v|`, `clip` with public ends, and an entry of a vector
+move no further than `v`; `max` and `min` move by at most the largest of their arguments' moves; a
+sum, difference or tuple by at most the sum of the l1 bounds (and l2 is at most l1), where a number
+that is added to each entry of a vector of `k` counts `k` times. Times a public number `c`: `|c|`
+times. Divided by it: over `|c|`. If `c` is known with the number of rows, the bound is that
+expression (of functions in it, such as `log(4)`, the bounds of their values are taken, as of
+released ones); if it depends on released values or public sums, it is the *largest* `|c|` of its
+interval, and the *smallest* for a divisor, which has to be kept away from 0. Products and quotients
+of private values are refused.
 """
 
 from __future__ import annotations
@@ -168,7 +226,41 @@ def cell(entries: list[Entry], norm: Norm, context: AdjacencyContext) -> Fractio
 
 
 def moments(entries: list[Entry], norm: Norm, context: AdjacencyContext) -> Fraction | None:
-    """Rule `moments`: products of pairs of d numbers in [-1, 1] (theory 8.3)."""
+    """Rule `moments`: products of pairs of d numbers in [-1, 1] (theory 8.3).
+
+    #### Moments, jointly
+
+    A row `x` in `[-1, 1]^D` adds the upper triangle of its products, `x_i x_j` for `i <= j`.
+
+    *Entering*: at most `D (D + 1) / 2` in l1 and in the square of l2, reached where all entries are
+    1 in size.
+
+    *Replaced, l1*: at most `D (D + 1) / 2`. *Proof.* With `p_i = |x_i + y_i|` and `q_i = |x_i -
+    y_i|`, `p_i + q_i <= 2` and `|x_i x_j - y_i y_j| <= (p_i q_j + q_i p_j) / 2`. Put `p_i = 2 t_i`
+    and `q_i <= 2 - p_i`; the sum over `i <= j` is at most `2 (D + 1) s - 2 s^2 - 2 sum t_i^2 <= 2
+    (D + 1) s - 2 s^2 (1 + 1/D)` with `s = sum t_i`, largest at `s = D / 2`, where it is `D (D + 1)
+    / 2`. ∎
+
+    *Replaced, the square of l2*: at most `4 floor(D^2 / 4)` for `D >= 2`, and 1 for `D = 1`;
+    reached at corners for `D >= 2`. *Proof.* Scaling one pair `(x_i, y_i)` up grows every term, so
+    one of the two is 1 in size, and by flipping the sign of both it is 1. Let the other one be
+    `a_i`. Where `i` and `j` have their 1 on the same side, their term is `(1 - a_i a_j)^2`, else
+    `(a_i - a_j)^2`, which is less by `(1 - a_i^2)(1 - a_j^2)`. So all may be on one side, and the
+    sum is at most
+
+    ```text
+    g = sum (1 - a_i^2)^2 + sum over i < j of (1 - a_i a_j)^2
+      = ( D^2 + D - 2 q + q^2 + sum a_i^4 - 2 s^2 ) / 2
+    ```
+
+    with `q = sum a_i^2`, `s = sum a_i`. *Even D:* `sum a_i^4 <= q`, and `q (q - 1) <= D (D - 1)`
+    for `1 <= q <= D`, so `g <= D^2`; for `q <= 1`, `g <= D (D + 1) / 2 <= D^2`. *Odd D:* `g <=
+    D^2 - 1` means `2 D e - e^2 - sum e_i^2 + 2 s^2 >= 2` with `e_i = 1 - a_i^2` and `e = sum e_i`,
+    where `sum e_i^2 <= e`. If `e <= 1`: the signs of `D` terms add up to 1 or more in size, and
+    `1 - |a_i| <= e_i`, so `|s| >= 1 - e`, and the left side is at least `2 + e (2 D - 5 + e) >= 2`
+    for `D >= 3`. If `e >= 1`: `e (2 D - 1 - e)` is concave in `e`, and at its ends 1 and `D` it is
+    at least 2. ∎ Being replaced is never less than entering, so a private filter adds nothing.
+    """
     vector = _one_vector(entries, "moments")
     if vector is None:
         return None

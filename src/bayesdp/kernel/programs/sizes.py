@@ -3,6 +3,12 @@
 Both are expressions in n, from constants by `+ - * /`, abs, min and max: on pieces they are
 rational functions. Beyond the largest root of all polynomials that decide anything, nothing changes
 sign any more; up to there every n is tried. Exact fractions; nothing is sampled.
+
+**Comparing bounds that depend on n.** A mean has `S = (b - a) / n`. Both sides are rational
+functions of `n` on pieces. Beyond Cauchy's bound on the roots of every numerator, denominator and
+difference that decides a piece or the comparison, no sign changes any more: the kernel tries every
+admitted `n` up to there, one beyond, and no other, in exact fractions. If the bound is above 20,000
+it says that nothing is shown.
 """
 
 from __future__ import annotations

@@ -4,15 +4,32 @@
 The entry k i + j counts the pairs of a row with value i and the next one with value j, of k values.
 Where several rows have one place (unit and step), none of them is in a pair.
 
-*How far it moves.* Filter, step and unit are read from public columns, which neighbours share. So
-the same places are taken, by one row each, and the same pairs of rows are counted. A row is in at
-most two of them, with the row before and the row behind it: neighbours agree in all others. Let its
-value x become y, between a and b. The counts lose e(a, x) + e(x, b) and gain e(a, y) + e(y, b).
-That is 2 and 2 in l1. In l2 the two that are lost have a square of 4 where both are one entry, else
-of 2, and so have the two that are gained. Both being one entry means a = x = b, or a = y = b: one
-of these at most is true. No entry is below 0, so the squares add up to an upper bound: 4 + 2 = 6.
-An entry (i, j) apart from the diagonal is lost once at most, since (a, x) and (x, b) are not both
-it, and gained once at most; one on the diagonal twice.
+**Transitions.** `transition_counts(rows, order=, by=)` is not a sum over rows: pairs of rows are
+counted. Let a row's *place* be its step, and its unit if there is one, and let `x(q)` be the value,
+of `k`, of the row at place `q` where it is the only one that the filter and pieces keep there. The
+count `(i, j)` is the number of units and steps with `x(u, t) = i` and `x(u, t + 1) = j`, both
+defined. Filter, pieces, step and unit must be public columns, under replace-one; else the rule
+refuses.
+
+*Lemma.* If one record is replaced, the counts move by at most 4 in the l1 norm, and the square of
+their move in the l2 norm is at most 6; the count `(i, i)` moves by at most 2, and `(i, j)` with `i
+/= j` by at most 1.
+
+*Proof.* Neighbours share public columns: the same places have a value, and each value is that of
+the same record. If the replaced record has none (it is filtered out, or shares its place), nothing
+moves. Else let its value `x` become `y`. Only the pairs with the places one step before and behind
+it move, of values `a` and `b` that neighbours share. Write `e(i, j)` for a 1 at the entry. The
+counts lose `L = e(a, x) + e(x, b)` and gain `G = e(a, y) + e(y, b)`, each without a term where
+there is no such place; so they move by `|L|_1 + |G|_1 <= 4`. `|L|^2` is 4 where its terms are one
+entry, that is `a = x = b`, else at most 2, and `|G|^2` is 4 only where `a = y = b`. As `x /= y`
+(else nothing moves) one of them is at most 2, and `|G - L|^2 = |G|^2 + |L|^2 - 2 <G, L> <= 6`, no
+entry being below 0. An entry `(i, i)` of `L` or `G` is in `[0, 2]`. For `i /= j` it is in `[0, 1]`:
+`(a, x) = (x, b) = (i, j)` would say `x = j` and `x = i`. ∎ All four are reached where `0 0 0`
+becomes `0 1 0`. For a record that enters or leaves no bound is stated.
+
+The posterior of a chain given noisy counts (`markov_chain`) follows from what was released, from
+which rows follow which, and from the number of values: the first is paid for, the others are
+public. ∎
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""The correlation of two columns, from their released covariance and variances, at no cost."""
+"""The correlation of two columns, from their released covariance and variances, at no cost.
+
+**Correlations.** Let a covariance and two variances be released, each within its error at `1 - beta
+/ 3`. With probability `1 - beta` all three are, and the exact correlation is then between the
+covariance's ends over the root of the variances' ends, and between -1 and 1. No correlation is
+released with noise of its own: two rows that are alike but for one have a correlation that one row
+moves by up to 2, whatever `N` is.
+"""
 
 from __future__ import annotations
 

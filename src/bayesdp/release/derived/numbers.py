@@ -99,6 +99,24 @@ def ratio(numerator: NoisyNumber, denominator: NoisyNumber, confidence: float) -
 
     Raises `InputError` for results that are not two numbers with noise of their own, and where the
     denominator may be 0: then no interval holds.
+
+    **Ratios.** Let `a = A + X` and `d = D + Y` be released, `A` and `D` the exact numbers, `X` and
+    `Y` their independent noises. For the exact ratio `r = A / D` it is `a - r d = X - r Y`. Let
+    `h(r)` bound the size of `X - r Y` with probability `1 - beta` for each fixed `r`. The set `{r
+    : |a - r d| <= h(r)}` then has the exact ratio in it with that probability, whatever `A` and `D`
+    are (Fieller 1954), and an interval around the set is stated. It has ends only where `|d|` is
+    larger than its own noise; otherwise the ratio is refused.
+
+    `h(r)` is the least of these. *Any noise*: `e_X + |r| e_Y` with the errors at shares of `beta`
+    that add up to it, for five ways to divide it. *Laplace noise*: discrete noise of scale b is
+    within one step of continuous noise of the same scale, if both are drawn from one uniform
+    number, since `P[|Z| > k] = 2 a^(k+1) / (1 + a)` lies between `a^(k+1)` and `a^k`. The sum of
+    continuous ones of scales s and t exceeds z with probability `(s^2 e^(-z/s) - t^2 e^(-z/t)) /
+    (s^2 - t^2)` (partial fractions of `1 / ((1 + s^2 u^2) (1 + t^2 u^2))`), which grows with either
+    scale. *Gaussian noise*: `E e^(uZ)` is `e^(u^2 sigma^2 / 2)` times the quotient of the sums of
+    `e^(-(z - sigma^2 u)^2 / (2 sigma^2))` and of `e^(-z^2 / (2 sigma^2))` over all integers, which
+    is at most 1 by Poisson's formula; so `X - rY` exceeds `z` in size with at most `2 e^(-z^2 / (2
+    (s^2 + r^2 t^2)))`. ∎
     """
     _check_parts(numerator, denominator)
     confidence = inner_probability("confidence", confidence)

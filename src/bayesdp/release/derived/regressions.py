@@ -4,6 +4,20 @@ The moments are the means over `n` rows of the columns and of their products, ea
 the range from -1 to 1. With `A` the moments of the columns that explain (and of the constant 1) and
 `b` those with the outcome, the least squares coefficients `c` of the clipped values solve `A c =
 b`. Released are `A + E` and `b + e`, with noise of a known law.
+
+**Coefficients.** With `A` the moments of the columns on the right and of the constant, and `b`
+those with the outcome, `A + E` and `b + e` are released, and least squares are `c` with `A c = b`.
+So `(A + E) (c' - c) = e - E c` for the released solution `c'`, and `c` is `((A + E) - E)^-1 ((b +
+e) - e)`. Draws of the noise's law in the place of `E` and `e` give two laws of the error: the first
+with `c'` for `c` on the right (its first order), and the second by inverting. The interval is the
+hull of both central ones. Neither is exact, since `A + E` and `E` are drawn together. Over 10,000
+runs each, intervals at 95 % held in 94.5 % to 98.5 % of them, as long as designs are refused in
+less than a tenth. Where the least eigenvalue of `A + E` is not above the largest one of `E` at 95
+%, coefficients are refused; then the released matrix is positive definite wherever coefficients are
+shown, and neither a projection nor a ridge, which would bias them, has anything to do. Where most
+designs are refused, those that are shown are the lucky ones, and hold less often. *Sampling*:
+errors with the covariance `s^2 (A + E)^-1 / (N - d)` are added, `s^2` the mean squared residual of
+each draw, or 0.
 """
 
 from __future__ import annotations

@@ -1,6 +1,24 @@
 """What a study's `[[derived]]` gives: computed from released numbers only, at no cost.
 
 It stands on no certificate, and a reader can compute it again from the numbers that do.
+
+**Numbers that add up.** Let counts `t_i >= 0` add up to `N`, and let the released ones be off by at
+most `e` each. The closest point `p` with `p_i >= 0` and `sum p_i = N` is `p_i = max(t_i + n_i - c,
+0)` for the `c` that makes them add up. At `c = e` no term is above `t_i`, at `c = -e` none below,
+so `|c| <= e` and `|p_i - t_i| <= |n_i - c| <= 2 e`. ∎ With m numbers `e` is the error at `1 - beta
+/ m`.
+
+**Running sums.** Let the cells `t_1, ..., t_m` of a histogram add up to the public `N`, with
+released cells `t_i + n_i`. The exact running sums `T_k` never fall and lie from 0 to `N`; the
+released ones are off by `S_k = n_1 + ... + n_k`, for `k < m`. The closest numbers that never fall
+are `p_k = max over j <= k of min over l >= k` of the average of the released sums from `j` to `l`.
+Each such average moves by at most `c` if every sum does, and so do their largest and least; the
+exact sums are their own closest ones. So `p` is off by at most `max |S_k|`, and moving it into `[0,
+N]`, where `T` lies, brings no number further off. ∎ For symmetric independent noises
+`P[max |S_k| >= z] <= 2 P[|S_{m-1}| >= z]` (Levy's inequality), and `P[|S_{m-1}| >= z] <= 2
+M(u)^(m-1) e^(-u z)` for every `u > 0` (Chernoff), where `M(u) = E e^(u n_1)`: of discrete Laplace
+noise with `a = e^(-1/b)` it is `(1 - a)^2 / ((1 - a e^u) (1 - a e^-u))` for `u < 1/b`, of Gaussian
+noise at most `e^(u^2 sigma^2 / 2)`, as for ratios.
 """
 
 from __future__ import annotations

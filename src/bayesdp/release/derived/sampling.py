@@ -2,6 +2,19 @@
 
 Only on request, since it rests on what no certificate says: that the rows were drawn at random. The
 sampling variance is estimated from released numbers alone, so nothing is paid for it.
+
+**Sampling.** On request, for rows drawn at random from a large population: a released number is
+`T + S + X` with the number `T` of the population, a sampling error `S`, taken as normal, and the
+noise `X`. Kept are the `T` for which `P[|S + X| >= |released - T|]` is at least `beta`, with the
+variance of `S` that this `T` gives: `n p (1 - p)` for a count among n rows, `p (1 - p) / n` for a
+proportion, and no more than `T` for a count whose number of rows is private. That of a mean is the
+released variance, with its error at `beta / 10` added, over `n - 1`, and 9/10 of `beta` are left. A
+design effect multiplies it: of groups of at most m rows the variance of a sum is at most m times
+the sum of the variances (Cauchy-Schwarz). For Gaussian noise `S + X` is taken as normal. For
+Laplace noise of scale `b`, with `s = sigma / b` and a distance of `z` standard deviations, the
+probability is `2 Q(z) + e^(s^2 / 2) (e^(-s z) Q(s - z) - e^(s z) Q(s + z))` with the normal tail
+`Q`; a step of the noise is taken off the distance, as for ratios. It is an approximation and no
+certificate has it.
 """
 
 from __future__ import annotations

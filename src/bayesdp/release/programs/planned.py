@@ -4,6 +4,43 @@ A program fixes its own cost and kind; the checker's verdict gives both, for the
 is known. What its record's fields are called in the table, which of them are public and what values
 they take must agree with the study's declaration: a value that the program takes for public must
 not be protected there.
+
+### 8.7 Programs in studies
+
+*Agreement.* A program's cost is for replacing one record's private columns, its public ones fixed.
+A study protects whatever it doesn't declare public. So each column that the program takes for
+public must be public in the study; a column that is public there and private for the program is
+only protected more than needed: neighbours of the study are among those of the program. Values are
+clipped by the study, then by the program; both are functions of one row, so the composition reads
+one row, and what the program's bounds imply still holds. Only columns of one row count, so the
+study's record must be the row.
+
+*What the ledger keeps.* A sequence of releases is an adaptive composition, so pure costs and zCDP
+costs of its Gaussian releases each add up (2.5), and are two spends. Of the sides of a branch one
+is run: each of the two costs is at most the larger over the sides. Confined parts of a public
+partition read disjoint records that no neighbour moves: the larger counts again. In any other
+partition each release is priced for every change of one record, so the sum holds. `rho = S^2 / (2
+sigma^2)`, with the sigma that the interpreter derives from public values alone; the certificate
+states it, and that the noise has at least that variance is one of its assumptions, as that the
+interpreter calibrates Laplace noise is. Two things of it are derived. A sigma that the program
+states has exactly this `rho`. Noise that is calibrated is the least that is shown to have
+`(epsilon, delta)`, and no way to show it needs a larger sigma than zCDP does (2.5): so a `rho` of
+which `21/20 rho` still converts to `(epsilon, delta)` claims louder noise than there is, and is
+refused (the 5 % are for the choice of orders).
+
+*Preconditions.* A cost derived for all admitted numbers of records is one for this table only if it
+admits the study's n, which is decided at n in three values. What is undecided because it asks about
+public columns is left to the interpreter, which checks it before anything is released, and the
+certificate says so; anything else undecided is UNKNOWN. For the certificate of a program alone that
+names no n, all preconditions are assumed to hold: no table that fails them is spoken of.
+
+*Lipschitz programs.* If every release is Laplace noise on a multiple of `sum clip(x, l, h)` over
+all records, of total cost `e` for `h - l`, then moving one record's value by `t` moves the
+log-density by at most `e t / (h - l)`, as the study's Lipschitz sums do (2.2). The interpreter sums
+whole steps of at most `2^-31 max(|l|, |h|)` and may round the total once more, to at most `2^-32
+(h - l)` or, so that many large values fit 2^61 steps, `2^-31 max(|l|, |h|)`: for each record that
+moves that is at most two steps more, so the slack is `e` times `2^-30 (max(|l|, |h|) / (h - l) +
+1)`. Imputed or derived columns jump, and count as of kind `any`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,13 @@
 
 Each is chosen and paid for by itself, so that costs add up. What is released together is put in
 order: a quantile of a larger probability is never below one of a smaller one.
+
+**Quantiles in order.** For a rank error `e` the answer for the probability `p` lies, unless with
+the stated probability, among the candidates from `l(p)` to `u(p)`: those nearest to the
+`q`-quantiles with `|q - p| N <= e`, an interval of quantiles whose ends only rise with `p`. If all
+answers `v_1, ..., v_m` for increasing probabilities lie there, then so do they sorted: all of `v_i,
+..., v_m` are at least `l(p_i)`, so the `i`-th smallest is, and likewise `u`. With m answers `e` is
+the largest of their errors at `1 - beta / m`. ∎
 """
 
 from __future__ import annotations

@@ -2,6 +2,14 @@
 
 A weighted count is the sum of the weights of the rows that match, a weighted sum that of products.
 A weighted mean or proportion is the ratio of two of these: neither is public, so both have noise.
+
+**Weighted sums.** A row with weight `w` in `[a, b]` and value `x` in `[l, h]` counts as `q(w x)`,
+where `q` is the integer of the grid on `[p, P]`, the least and the largest of `a l`, `a h`, `b l`,
+`b h`. A product that is linear in each factor has its extremes at the corners, and rounding to
+doubles keeps the order, so that the rounded products lie between the rounded corners, which are the
+grid's ends. The integers are clamped to those of the ends, whatever the product: replacing a
+record, weight and value, moves the sum by at most the sensitivity of a plain sum on that grid, and
+by that of a masked one where rows may count as 0. ∎
 """
 
 from __future__ import annotations

@@ -180,7 +180,14 @@ def exact_prior(prior: Expr, values: PrivateValues) -> tuple[Fraction, ...]:
 def exponential(
     release: Release, values: PrivateValues, calibration: NoiseCalibration
 ) -> Selection:
-    """The choice that a release makes, its scale at least 2 (D + rounding) / epsilon."""
+    """The choice that a release makes, its scale at least 2 (D + rounding) / epsilon.
+
+    **Exponential mechanism** (`exponential`). Softmax of `e u(c) / (2 S)`, where `S` bounds how far
+    the score `u(c)` of any one candidate moves: numerator and normaliser each change by a factor of
+    at most `exp(e / 2)`. Candidates are public. For the score `-H(c, posterior)` the triangle
+    inequality bounds the move by the distance of the two posteriors (8.4). Scores that are computed
+    with an error `eta` each move by at most `S + 2 eta`, which is what the interpreter uses.
+    """
     score, candidates = release.args
     if score.op == "hellinger":
         return _hellinger(score, candidates, values, calibration)
@@ -287,6 +294,12 @@ def per_record(
     """A noisy answer for each record: a softmax draw among numbers.
 
     Raises `InputError` for a score that doesn't depend on the record.
+
+    **One answer for each record** (`randomized-response`, `per-record-exponential`). Answers are
+    independent given the records, and replacing one record changes the law of one answer: the cost
+    is one record's, not `n` times it. The number of answers is the number of records; so it must be
+    public, and a filter on private columns is refused, as is add-remove. For a score of one record,
+    `S` is the width of the interval that all its values lie in, whatever row and candidate.
     """
     row_mask = values.rows.mask(values.public.filled(release.args[0]))
     floats, scores, scale = answer_scores(release, values, calibration)
@@ -344,6 +357,26 @@ def posterior_sample(release: Release, values: PrivateValues) -> Selection:
     power (high - low), so the softmax with scale 1 costs twice that; one that enters or
     leaves costs it once, for what all candidates share drops out (theory 8.5). With a Poisson model
     each record has an equal share of the total exposure.
+
+    **A posterior sample** (`posterior-sample`). The grid weight of a candidate `c` is its prior
+    weight times `exp(w sum of l(c, x_i))`, with each record's log-likelihood `l` held in `[lo,
+    hi]`; let `M = hi - lo`. A record that enters or leaves costs `w M`, whether or not 0 lies in
+    `[lo, hi]`, and a record that is replaced costs `2 w M`, whether or not a private filter or
+    piece decides if it counts.
+
+    *Proof.* Let `p` be the law without the record and `p'` with it. The weights differ by `exp(w
+    l(c))`, so `p'(c) / p(c) = exp(w l(c)) / E`, `E` the mean of `exp(w l)` under `p`. Both
+    numerator and `E` lie in `[exp(w lo), exp(w hi)]`: the quotient lies in `[exp(-w M), exp(w M)]`.
+    Replacing is one record that leaves and one that enters, so two such steps at most; where a
+    filter keeps only one of the two, or none, there are fewer. ∎ (Both records kept: `l(c, x') -
+    l(c, x)` is in `[-M, M]`, and the same quotient with an interval of length `2 M` says the same.)
+
+    *What is drawn.* The interpreter's score of a record is a whole number of steps inside `[lo,
+    hi]` (a constant, if no step lies inside), whatever doubles make of the likelihood; scores are
+    added exactly, and the softmax's scale `1 / (w step)` is rounded up, which is a smaller `w`. The
+    prior's weight is the same for both tables. So the proof is about what is drawn. A Poisson
+    record's likelihood has its share of the total exposure; the number of records that share it is
+    public, and under add-remove such a sample isn't run.
     """
     model, grid = release.args
     options = {name: values.public.number(option) for name, option in release.options}

@@ -6,6 +6,12 @@ that was asserted, which is no less) and `slack` what the steps add to it, a Lap
 `S (1 + slack / s) / (epsilon unit)`, s the least of S and of the sensitivity where one record only
 enters or leaves: then a replaced record costs `(S + slack) / scale <= epsilon`, and one that enters
 costs at most the `entering` of the derivation. The same holds for the other mechanisms.
+
+**Laplace** (`laplace`). Noise of scale `S / e` on each entry, `S` in l1: the log-density of a
+result moves by at most `e |x - x'|_1 / S <= e`. If a record only enters or leaves, and the value
+then moves by at most `A`, the same noise costs `e A / S`: this is the `entering` of a derivation,
+which partitions by private columns need (8.2). On the grid the scale is raised for the extra steps
+(6), so that `e` stays exact.
 """
 
 from __future__ import annotations

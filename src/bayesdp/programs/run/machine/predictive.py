@@ -1,6 +1,12 @@
 """Distributions of released numbers, draws of a released posterior, and new records by it.
 
 The random numbers are NumPy's: what follows a release needs no secret ones.
+
+**Laws and draws** (`law`, `draws`, `predictive`). They are derived values (8.1): a distribution
+whose parameters are public, draws of a released distribution, and draws of a likelihood with public
+parameters at such draws. *Proof.* The kernel admits in them public names, and models of nothing or
+of released values whose parameters are public: no record is read. Their randomness is independent
+of the data given what was released; by post-processing (2.4) they cost nothing. ∎
 """
 
 from __future__ import annotations

@@ -3,6 +3,34 @@
 Whatever this computes, it is a function of one row and of public values: bounds are enforced where
 the values are put on the grid (`private.py`), so that a rounded product costs accuracy, never
 privacy. Not-a-number becomes 0 there.
+
+**What is summed** is not the exact `F`, but the proof is about any function of a row for which
+these hold, and they hold of the interpreter's:
+
+1. Each choice of a number is a sum of its own, in whole grid steps inside `[l, h]`, whatever
+   doubles make of the expression. Sums whose columns all have few values are looked up in exact
+   fractions instead.
+2. Two terms of one value have one value in a row, if doubles are exact (whole numbers below `2^53`
+   all the way, or a cell of columns), or if all sums compute the value in one way, on one grid: so
+   they do for numbers that read a column with many values (a looked-up value may differ from a
+   rounded one) and are not an entry of a vector (whose sum has the vector's grid). Other terms
+   count as one value only within one and the same sum.
+3. An atom has one truth value in a row, wherever it stands. Doubles decide one comparison in one
+   way; `>`, `<` and `>=` are computed as `<=` or its opposite, so that one of `a <= b` and `a > b`
+   holds even where an overflow leaves no number. An atom is decided by fixed columns only where
+   doubles decide as exact numbers do: labels; whole numbers below `2^53`; and one of these with a
+   literal `p/q`, `|p| < 2^53` and `q < 2^100`, whose double is off by at most `2^-53 |p/q| < 1/q`,
+   while a whole number is that literal or `1/q` away. `0.1 z > 0.3` for `z = 3` is true in doubles
+   and false in fractions. If such an atom reads columns with few values only, it might be decided
+   both ways, and the rule says nothing.
+4. Where an interval holds no grid step, and where a sum is rounded to a coarser grid before noise,
+   the move may be larger by what the interpreter counts as slack, in each term and entry; the noise
+   is scaled up for it, as for the box.
+
+So 0 may be the bound of what is private by its syntax only: the counts of `x <= 0` and `x > 0` add
+up to the public size. Checker and kernel are held against all pairs of rows of random functions,
+and the interpreter's own sums, in exact fractions, against the bound
+(`tests/programs/test_cases.py`).
 """
 
 from __future__ import annotations

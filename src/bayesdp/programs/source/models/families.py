@@ -3,6 +3,30 @@
 A statistic is written out in the operations of rows that there are, so that no rule of its own is
 needed to know how far a record moves it. What the interpreter must know of the rows' bounds stands
 among the likelihood's parameters.
+
+**Statistics of models.** What `statistics(model)` stands for is written out, with what is released,
+in the operations of 8.3; no likelihood has a rule of its own. With `[lo, hi]` where the rules say
+that a row's value lies, `u = (x - m) / r` for the middle `m` and half the width `r` of that
+interval (where a regression has no constant: `m = 0`, `r = max(|lo|, |hi|)`), and `w` a response
+scaled so:
+
+| likelihood | summed of each row | moves by, in the l1 norm |
+|---|---|---|
+| `logistic`, `poisson_regression` | moments of `(1, u, ..., w)` in `[-1, 1]^D` | `D (D + 1) / 2` |
+| `normal` with unknown spread | moments of `(1, u)` | 3 |
+| `exponential_time` | `t / hi` in `[0, 1]`; where censored also whether the event came | 1; 2 |
+| `geometric`, `negative_binomial` | the failures | `hi - lo` |
+| `categorical(exposure=)`, `mixture` | a one-hot vector: of the label; of the row's bin | 2 |
+| `partial_pooling` | the row's value in a public column's cell | its interval's width, with 0 |
+
+*Proof.* The first two are the rule for moments, the third and fourth the widths, entry by entry; a
+bin is `min(floor(k (x - lo) / (hi - lo)), k - 1)` in `0` to `k - 1`, so the fifth is the rule for
+one-hot vectors, the last the rule for one cell, whose column two neighbours share. Everything else
+that a posterior of these models reads is public: bounds and numbers of bins stand in the program,
+and the numbers of records (of all, and of groups) are counts over public columns under replace-one,
+where a private filter is refused. So the posterior is a function of what was released and of what
+neighbours share, and costs nothing more. ∎ Scaling only chooses units: the bound is on the scaled
+numbers that are summed, which the interpreter holds inside `[-1, 1]`.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ from bayesdp.numbers import (
     times_above,
     up,
 )
-from bayesdp.theorems import REGISTRY, Question
+from bayesdp.theorems import REGISTRY, Question, approximate
 
 POSITIVE = st.floats(min_value=1e-300, max_value=1e300)
 
@@ -414,3 +414,15 @@ def test_sums_of_spends_are_upper_bounds_and_documents_hold_plain_numbers() -> N
 def test_the_claim_of_the_literature_is_a_plain_number() -> None:
     assert type(basic([Approximate(0.1, 1e-8, 3)]).epsilon) is UpperBound
     assert type(what_if({"releases": [{"channel": ASKED}] * 2}, TWINS).naive) is float
+
+
+def test_levels_and_costs_have_names_that_say_of_which_notion_they_are() -> None:
+    report = bdp.leakage(TWINS, 0.5)
+    assert (report.dp_epsilon, report.bdp_epsilon) == (0.5, report.best.epsilon)
+    stated = ApproxDP(UpperBound(0.5), UpperBound(1e-6))
+    pairs = approximate(Question(TWINS), stated)
+    assert (pairs.dp_epsilon, pairs.bdp_epsilon) == (0.5, pairs.best.epsilon)
+    assert (stated.dp_epsilon, stated.dp_delta) == (0.5, 1e-6)
+    assert PureDP(UpperBound(0.5)).dp_epsilon == 0.5
+    named = [report.bdp_epsilon, pairs.bdp_epsilon, stated.dp_epsilon, stated.dp_delta]
+    assert {type(level) for level in named} == {UpperBound}

@@ -165,6 +165,16 @@ class LeakageReport:
         """The lowest bound. An exact one wins ties."""
         return self.bounds[0]
 
+    @property
+    def dp_epsilon(self) -> float:
+        """The pure DP cost that was asked about, in nats."""
+        return self.cost.dp_epsilon
+
+    @property
+    def bdp_epsilon(self) -> UpperBound:
+        """The lowest level under Bayesian DP, in nats: that of `best`."""
+        return self.best.epsilon
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `bayesdp leakage --json` prints it; an infinite level is None."""
         with_delta = {"rho": self.cost.rho, "delta": self.delta} if self.delta > 0.0 else {}

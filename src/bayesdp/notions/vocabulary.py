@@ -93,6 +93,11 @@ class PureDP:
     def __post_init__(self) -> None:
         _upper_bounds(self, "epsilon")
 
+    @property
+    def dp_epsilon(self) -> UpperBound:
+        """The epsilon, by the name that says of which notion it is."""
+        return self.epsilon
+
 
 @dataclass(frozen=True, slots=True)
 class ApproxDP:
@@ -106,6 +111,16 @@ class ApproxDP:
 
     def __post_init__(self) -> None:
         _upper_bounds(self, "epsilon", "delta")
+
+    @property
+    def dp_epsilon(self) -> UpperBound:
+        """The epsilon, by the name that says of which notion it is."""
+        return self.epsilon
+
+    @property
+    def dp_delta(self) -> UpperBound:
+        """The delta of that epsilon."""
+        return self.delta
 
 
 @dataclass(frozen=True, slots=True)

@@ -333,6 +333,11 @@ class ApproximateReport:
         """The bound with the lowest epsilon."""
         return self.bounds[0]
 
+    @property
+    def bdp_epsilon(self) -> UpperBound:
+        """The lowest level under Bayesian DP, in nats: that of `best`."""
+        return self.best.epsilon
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `bayesdp leakage --delta --json` prints it."""
         return {

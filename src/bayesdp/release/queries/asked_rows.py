@@ -72,7 +72,10 @@ def asked_rows(study: StudySpec, query: QuerySpec, key: str) -> AskedRows:
 
 
 def require_public_part(query: QuerySpec, key: str, rows: AskedRows) -> None:
-    """`InputError` for an average over the rows that match, where which ones do is private."""
+    """Refuses an average over the rows that match, where which ones do is private.
+
+    `key` names the query in messages, `rows` says what its condition reads. Raises `InputError`.
+    """
     if query.kind not in OF_MATCHING or not rows.are_private:
         return
     raise InputError(
@@ -104,7 +107,11 @@ def _groups(study: StudySpec, query: QuerySpec, key: str) -> tuple[CellKey, ...]
 def group_rows(
     study: StudySpec, query: QuerySpec, keys: tuple[CellKey, ...] | None, key: str
 ) -> dict[CellKey, int] | None:
-    """The declared size of each group. Raises `InputError` for sizes that can't be."""
+    """The declared size of each group that `keys` name; None without `group_sizes`.
+
+    `key` names the query in messages, and `study` says of how many records it is. Raises
+    `InputError` for sizes that can't be.
+    """
     sizes = query.group_sizes
     if sizes is None:
         return None

@@ -117,3 +117,29 @@ NOISY = "    return laplace(sum(obs), epsilon=1)\n"
 def test_what_is_carried_along(body: str, returns: str, code: str) -> None:
     """Types of quotients, depth in branches, steps of unrolling, names of generators."""
     assert refusal_of(body, returns) == code
+
+
+@pytest.mark.parametrize("parameters", ["t=1", "*t", "**t", "t, /", "*, t"])
+def test_lambdas_have_plain_parameters(parameters: str) -> None:
+    score = (
+        "from bayesdp.programs import Database, Private, Real, exponential, linspace, program\n\n\n"
+        "@program\n"
+        "def f(obs: Database[Real[0, 9]]) -> Private[Real]:\n"
+        "    return exponential(score=lambda t: -abs(sum(min(x, t) for x in obs)), "
+        "candidates=linspace(0, 9, 4), epsilon=1)\n"
+    )
+    assert core_of(read_text(score), None, {}).name == "f"
+    with pytest.raises(ProgramError, match="A score's lambda has plain parameters only"):
+        core_of(read_text(score.replace("lambda t:", f"lambda {parameters}:")), None, {})
+    rule = (
+        "from bayesdp.programs import Database, Int, Private, chances, hypotheses, laplace, "
+        "observe, program\n\n\n"
+        "@program\n"
+        "def f(obs: Database[Int[0, 1]]) -> Private[Int]:\n"
+        "    prior = hypotheses((0.2, 0.7))\n"
+        "    model = observe(obs, chances(lambda p, t: p if t == 1 else 1 - p), prior=prior)\n"
+        "    return laplace(sum(obs), epsilon=1)\n"
+    )
+    core_of(read_text(rule), None, {})
+    with pytest.raises(ProgramError, match="A lambda of chances has plain parameters only"):
+        core_of(read_text(rule.replace("lambda p, t:", f"lambda {parameters}:")), None, {})

@@ -306,6 +306,16 @@ def test_lines_are_those_of_a_plain_computation_on_some_of_a_persons_rows(most: 
             assert kind.low <= F(value) <= kind.high
 
 
+def test_both_filters_hold_where_rows_are_filtered_twice() -> None:
+    twice = text(released("sum(v.cost for v in (w for w in p if w.ill) if v.day > 3)"), most=4)
+    core = core_of(read_text(IMPORTS + twice, "persons"), None, {})
+    rows = [
+        {"day": day, "cost": cost, "ill": ill, "state": "well"}
+        for day, ill, cost in [(9, True, 0.5), (9, False, 1.0), (2, True, 2.0), (2, False, 4.0)]
+    ]
+    assert lines(core, with_key("x", "a", rows)) == [(0.5,)]
+
+
 def test_a_line_depends_on_its_persons_rows_alone() -> None:
     """All persons with one to three rows of three kinds; two rows count. Their order is any."""
     core, _ = all_folds(2)

@@ -280,6 +280,27 @@ def test_public_columns_stay_public(tmp_path: Path) -> None:
         run(third, third_verdict, table, **kept)  # type: ignore[arg-type]
 
 
+COUNT = """
+@record
+class R:
+    x: Real[0, 10]
+    region: Public[Category["n", "s"]]
+@program(adjacency="add-remove")
+def mean(db: Database[R]) -> Private[Int]:
+    return laplace(count(r for r in db if r.x > 2), epsilon=0.5)
+"""
+
+
+def test_no_column_is_public_where_records_enter_and_leave(tmp_path: Path) -> None:
+    table = {"x": [1.0, 5.0], "region": ["n", "s"]}
+    kept = {"ledger": tmp_path / "l.db", "dataset": "d", "dp_epsilon": 9.0}
+    run(*accepted(COUNT), table, **kept)  # type: ignore[arg-type]
+    hidden = COUNT.replace('Public[Category["n", "s"]]', 'Category["n", "s"]')
+    run(*accepted(hidden.replace("r.x > 2", 'r.region == "n"')), table, **kept)  # type: ignore[arg-type]
+    (dataset,) = ledger_at(tmp_path / "l.db").show()
+    assert dataset["spent"] == 2.0
+
+
 def test_what_was_released_before_a_failure_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,7 +44,11 @@ class AskedRows:
 
 
 def asked_rows(study: StudySpec, query: QuerySpec, key: str) -> AskedRows:
-    """Which rows the `query` at `key` is about. Raises `InputError` for rows it can't be about."""
+    """Which rows the `query` at `key` of the `study` is about.
+
+    Raises `InputError` for rows that it can't be about, and `UnsupportedError` for an average over
+    records whose numbers of rows may differ.
+    """
     where = _predicate(study, query, key)
     cap = cap_of(study, query, key)
     from_data = found_groups(study, query, cap)
@@ -72,9 +76,9 @@ def asked_rows(study: StudySpec, query: QuerySpec, key: str) -> AskedRows:
 
 
 def require_public_part(query: QuerySpec, key: str, rows: AskedRows) -> None:
-    """Refuses an average over the rows that match, where which ones do is private.
+    """`InputError` for an average over the rows that match, where which ones do is private.
 
-    `key` names the query in messages, `rows` says what its condition reads. Raises `InputError`.
+    The `query` stands at `key` of the study, and `rows` are those that it is about.
     """
     if query.kind not in OF_MATCHING or not rows.are_private:
         return
@@ -107,10 +111,10 @@ def _groups(study: StudySpec, query: QuerySpec, key: str) -> tuple[CellKey, ...]
 def group_rows(
     study: StudySpec, query: QuerySpec, keys: tuple[CellKey, ...] | None, key: str
 ) -> dict[CellKey, int] | None:
-    """The declared size of each group that `keys` name; None without `group_sizes`.
+    """The declared size of each group; `None` where none is declared.
 
-    `key` names the query in messages, and `study` says of how many records it is. Raises
-    `InputError` for sizes that can't be.
+    The `query` stands at `key` of the `study`, and `keys` are its groups. Raises `InputError` for
+    sizes that can't be.
     """
     sizes = query.group_sizes
     if sizes is None:

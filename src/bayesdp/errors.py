@@ -10,12 +10,16 @@ import difflib
 import json
 import math
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
+from typing import Any
 from unicodedata import category
 
+from pydantic import BaseModel, ValidationError
+
 from bayesdp.statements.base import HIDDEN, visible
+from bayesdp.statements.wording import expected_words, place_of, place_text, way_out
 
 
 class BayesdpError(Exception):
@@ -176,6 +180,48 @@ def unknown_key(where: str, name: object, known: Iterable[str]) -> InputError:
     key = f"{where}.{name}" if where else str(name)
     remedy = did_you_mean(str(name), known)
     return InputError(key, expected="a known key", remedy=remedy, shown=False)
+
+
+def explain_validation(
+    error: ValidationError, model: type[BaseModel], plain: object, key: str
+) -> InputError:
+    """The first problem of a pydantic `error` as an `InputError` in our wording.
+
+    `model` is what the data `plain` should have made, and `key` is where they stand. Unknown keys
+    come first: what is missing beside one is most often that key, misspelt.
+    """
+    problems = error.errors(include_url=False)
+    first = min(problems, key=lambda problem: problem["type"] != "extra_forbidden")
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, InputError):
+        return cause
+
+    def place(problem: Mapping[str, Any]) -> tuple[int | str, ...]:
+        outermost, *rest = problem["loc"] or ("",)
+        inside = plain.get(outermost) if isinstance(plain, Mapping) else None
+        behind = place_of(rest, inside, missing=problem["type"] == "missing")
+        return (outermost, *behind) if problem["loc"] else ()
+
+    where = place(first)
+    path = key + place_text(where)
+    fields = model.model_fields
+    if first["type"] == "extra_forbidden":
+        return unknown_key(key + place_text(where[:-1]), where[-1], fields)
+    if first["type"] == "missing":
+        return InputError(path, expected="a value", remedy="It is missing.", shown=False)
+    alike = [
+        problem
+        for problem in problems
+        if place(problem) == where and problem["type"] not in ("missing", "extra_forbidden")
+    ]
+    value = first.get("input")
+    field = fields.get(str(where[0])) if len(where) == 1 else None
+    said = " ".join(str(problem.get("ctx", {}).get("expected", "")) for problem in alike)
+    options = re.findall("'([^']*)'", said)
+    remedy = closest(value, options) if isinstance(value, str) else ""
+    return InputError(
+        path, value, expected=expected_words(alike, field), remedy=remedy or way_out(value, alike)
+    )
 
 
 def not_a_table(key: str, value: object, expected: str) -> InputError:

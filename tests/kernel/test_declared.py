@@ -216,5 +216,5 @@ def test_numbers_of_states_are_whole() -> None:
     grid = {"model": "graph", "grid": [2, 2], "states": 2, "table": [[1.1, 1.0], [1.0, 1.1]]}
     stated_population(grid)
     for wrong in ({"states": 1.998}, {"states": [2, 1.998]}, {"grid": [2, 2.5]}):
-        with pytest.raises(InvalidError, match="integer"):
+        with pytest.raises(InvalidError, match="whole number"):
             stated_population(grid | wrong)

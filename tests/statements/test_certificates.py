@@ -69,7 +69,7 @@ FAULTS: list[tuple[str, tuple[Any, ...], Any, str, str]] = [
     ("family", ("derivation", "conclusion", "epsilon"), 0.0, ".derivation", "above the family's"),
     ("family", ("derivation", "rule"), "cluster-size", ".derivation", "families"),
     ("laplace release", (*QUERY, "evidence", "grid"), None, ".derivation", ""),
-    ("laplace release", (*QUERY, "premises"), [{}], ".derivation", "at most 0 items"),
+    ("laplace release", (*QUERY, "premises"), [{}], ".derivation", "an empty list"),
     ("laplace release", (*COMPOSED, "premises"), [], ".derivation", "at least 1 item"),
     ("laplace release", (*COMPOSED, "evidence", "adjacency"), "none", ".derivation", "replace one"),
     ("laplace release", (*OWN, "premises"), [], ".derivation", "DP costs come first"),
@@ -86,7 +86,7 @@ FAULTS: list[tuple[str, tuple[Any, ...], Any, str, str]] = [
     ("relations", ("claim", "parameters", "size"), 0, ".claim.parameters.size", "greater than"),
     ("relations", (*OWN, "rule"), "relation:", "", ""),
     ("program", ("derivation", "note"), 1, ".derivation.note", "does not belong"),
-    ("program", ("derivation", "premises"), [{}], ".derivation.premises", "at most 0 items"),
+    ("program", ("derivation", "premises"), [{}], ".derivation.premises", "an empty list"),
     ("program", ("claim", "column"), "d\u202ep", ".claim.column", "isn't shown"),
 ]
 

@@ -52,13 +52,13 @@ WRONG: dict[str, tuple[Any, str, str]] = {
     "not in lowest terms": (lambda d: node(d).update(delta="0/2"), "delta", "lowest terms"),
     "an exponent": (lambda d: node(d).update(epsilon="1e9"), "epsilon", "not a fraction"),
     "another norm": (
-        lambda d: node(d)["sensitivity"].update(norm="l3"), "sensitivity.norm", "should be",
+        lambda d: node(d)["sensitivity"].update(norm="l3"), "sensitivity.norm", "'l2', 'score'",
     ),
     "an interval's end less": (
         lambda d: node(d)["interval"].pop(), "sequence[0].interval[1]", "missing",
     ),
     "1 for true": (
-        lambda d: d["evidence"]["program"].update(scalar=1), "program.scalar", "boolean",
+        lambda d: d["evidence"]["program"].update(scalar=1), "program.scalar", "true or false",
     ),
     "a hidden letter": (
         lambda d: d["evidence"]["program"].update(name="a\u202eb"), "program.name", "as it stands",
@@ -72,10 +72,10 @@ WRONG: dict[str, tuple[Any, str, str]] = {
         "evidence.program", "twice",
     ),
     "n of nobody": (lambda d: d["evidence"].update(n=0), "evidence.n", "greater"),
-    "true people": (lambda d: d["evidence"].update(n=True), "evidence.n", "integer"),
+    "true people": (lambda d: d["evidence"].update(n=True), "evidence.n", "a whole number, not true"),
     "false for 0": (lambda d: d["conclusion"].update(delta=False), "conclusion.delta", "truth"),
     "a solver alone": (lambda d: d["evidence"].update(solvers=["z3"]), "evidence", "solvers"),
-    "a premise": (lambda d: d["premises"].append({}), "premises", "at most 0"),
+    "a premise": (lambda d: d["premises"].append({}), "premises", "an empty list"),
 }  # fmt: skip
 
 

@@ -17,9 +17,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bayesdp.arrays import Floats
 from bayesdp.causal.elimination import MOST_CELLS
-from bayesdp.errors import InputError, UnsupportedError, closest, did_you_mean
+from bayesdp.errors import (
+    InputError,
+    UnsupportedError,
+    closest,
+    did_you_mean,
+    explain_validation,
+)
 from bayesdp.leakage.tensor import channel_of
-from bayesdp.populations.base import explain_validation
 
 LARGEST_TOTAL = 2000
 _LARGEST_EXPONENT = 650.0
@@ -35,7 +40,7 @@ class _Mechanism(BaseModel):
         try:
             super().__init__(**data)
         except ValidationError as error:
-            raise explain_validation(error, type(self).model_fields, _KEY) from None
+            raise explain_validation(error, type(self), data, _KEY) from None
 
     def spec(self) -> dict[str, Any]:
         """The mechanism as plain data: what a model's file holds."""

@@ -24,11 +24,12 @@ from bayesdp.errors import (
     InputError,
     UnsupportedError,
     did_you_mean,
+    explain_validation,
     not_a_table,
     text_of_file,
 )
 from bayesdp.populations import Finite
-from bayesdp.populations.base import Rescaling, explain_validation
+from bayesdp.populations.base import Rescaling
 from bayesdp.populations.directed import check_node_keys, first_on_cycle, read_rows
 from bayesdp.populations.files import read_json, read_toml
 from bayesdp.populations.finite import MOST_CELLS as MOST_LAW_CELLS
@@ -93,7 +94,7 @@ class CausalModel(BaseModel):
         try:
             super().__init__(**data)
         except ValidationError as error:
-            raise explain_validation(error, type(self).model_fields, "model") from None
+            raise explain_validation(error, type(self), data, "model") from None
 
     @classmethod
     def load(cls, text: str) -> CausalModel:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, Decimal
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
 import bayesdp
-from bayesdp.errors import InputError, require_shown, unknown_key
+from bayesdp.errors import InputError, explain_validation, require_shown
 from bayesdp.notions import Adversary, Calibration, Kind, LeakageReport, Secrets
 
 MOST_RECORDS = 2**53
@@ -62,7 +62,7 @@ class Population(BaseModel):
         try:
             super().__init__(**self._with_names(values, data))
         except ValidationError as error:
-            raise explain_validation(error, type(self).model_fields, "population") from None
+            raise explain_validation(error, type(self), data, "population") from None
         except OverflowError:
             raise InputError("population", expected=WITHIN_DOUBLES, shown=False) from None
 
@@ -282,34 +282,3 @@ def _decimals(value: float) -> int:
     """How many decimals the shortest text of a number has."""
     exponent = Decimal(repr(float(value))).normalize().as_tuple().exponent
     return max(0, -int(exponent))
-
-
-def explain_validation(error: ValidationError, known: Mapping[str, Any], key: str) -> InputError:
-    """The first problem of a pydantic error as an `InputError` in our wording.
-
-    `key` is where the value stands, `known` are its keys.
-
-    Unknown keys come first: what is missing beside one is most often that key, misspelt.
-    """
-    first = min(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
-    cause = first.get("ctx", {}).get("error")
-    if isinstance(cause, InputError):
-        return cause
-    location = [part for part in first["loc"] if isinstance(part, str | int)]
-    path = key
-    for part in location:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}"
-    if first["type"] == "extra_forbidden":
-        return unknown_key(path.removesuffix(f".{location[-1]}"), location[-1], known)
-    if first["type"] == "missing":
-        return InputError(path, expected="a value", remedy="It is missing.", shown=False)
-    message = first["msg"][0].lower() + first["msg"][1:]
-    return InputError(path, first.get("input"), expected=_expectation(message))
-
-
-def _expectation(message: str) -> str:
-    for prefix in ("input should be ", "value error, "):
-        message = message.removeprefix(prefix)
-    if message.startswith(("greater", "less")):
-        return f"a number {message}"
-    return message

@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bayesdp.errors import InputError, closest, not_a_table
-from bayesdp.populations.base import WITHIN_DOUBLES, Population, explain_validation
+from bayesdp.errors import InputError, closest, explain_validation, not_a_table
+from bayesdp.populations.base import WITHIN_DOUBLES, Population
 
 MODELS: dict[str, type[Population]] = {}
 """The class of each `model`, in the order in which messages list them."""
@@ -44,7 +44,7 @@ def parse(spec: Mapping[str, Any], key: str = "population") -> Population:
     try:
         return kind(**spec)  # `model_validate` would check a class with its own `__init__` twice
     except ValidationError as error:
-        raise explain_validation(error, kind.model_fields, key) from None
+        raise explain_validation(error, kind, spec, key) from None
     except OverflowError:
         raise InputError(key, expected=WITHIN_DOUBLES, shown=False) from None
     except RecursionError:

@@ -11,8 +11,8 @@ expressions, `program`; `program_models` lists likelihoods and priors) and `prog
 derivation of their cost). `NotKnownError` is for
 what may mean something that nobody here reads.
 
-* What all share: `base` (strictness, words, numbers), `tables` (nested arrays, graphs as lists),
-  `times` (steps and formats of dates).
+* What all share: `base` (strictness, words, numbers), `wording` (of what was expected), `tables`
+  (nested arrays, graphs as lists), `times` (steps and formats of dates).
 * Populations: `populations`, from the forms in `chains`, `panels`, `gaussian`, `graphs`
   and `networks`.
 * Tables: `columns` (`column_sets`: all of them together), `conditions` (the grammar of `where`),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Generic, Literal, TypeVar
 from unicodedata import category
@@ -16,6 +16,8 @@ from pydantic import (
     TypeAdapter,
     ValidationError,
 )
+
+from bayesdp.statements.wording import expected_words, place_of, place_text
 
 HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Unicode categories of letters that break lines, or hide or turn what is shown."""
@@ -77,9 +79,7 @@ class Reader(Generic[_Stated]):
         try:
             return self._adapter.validate_python(plain)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            reason = _REASONS.get(first["type"], first["msg"].removeprefix("Value error, "))
-            path = _path(first["loc"], plain, missing=first["type"] == "missing")
+            path, reason = _first_problem(error, plain)
             raise StatementError(place + path, reason) from None
         except RecursionError:
             raise StatementError(place, "it is nested too deeply") from None
@@ -95,18 +95,37 @@ _REASONS = {
 }
 
 
-def _path(location: tuple[int | str, ...], plain: object, *, missing: bool) -> str:
-    """Where a problem is, without the names of forms that stand between keys."""
-    path = ""
-    for position, key in enumerate(location):
-        inside = (isinstance(plain, dict) and key in plain) or (
-            isinstance(plain, list | tuple) and isinstance(key, int) and key < len(plain)
-        )
-        if inside or (missing and position == len(location) - 1):
-            path += f"[{key}]" if isinstance(key, int) else f".{key}"
-        if inside:
-            plain = plain[key]  # type: ignore[index]  # a mapping or a list, or it were not inside
-    return path
+def _first_problem(error: ValidationError, plain: object) -> tuple[str, str]:
+    """Where the first problem is, and why it is one."""
+    problems = error.errors(include_url=False)
+    kind = problems[0]["type"]
+    place = _place(problems[0], plain)
+    if kind in _REASONS:
+        return place_text(place), _REASONS[kind]
+    alike = [problem for problem in problems if _place(problem, plain) == place]
+    words = expected_words([problem for problem in alike if problem["type"] not in _REASONS])
+    if kind == "value_error":
+        return place_text(place), words
+    return place_text(place), f"expected {words}, not {_in_short(problems[0]['input'])}"
+
+
+def _place(problem: Mapping[str, Any], plain: object) -> tuple[int | str, ...]:
+    return place_of(problem["loc"], plain, missing=problem["type"] == "missing")
+
+
+def _in_short(value: object) -> str:
+    """A value as a reason shows it: a number or a truth value, the start of a text, else a kind."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int):
+        return str(value) if abs(value) < MOST_EXACT else "a whole number as large"
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, str):
+        return f"the text {value[:40]!a}{'...' if len(value) > 40 else ''}"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    return "a table"
 
 
 def is_shown(text: str) -> bool:

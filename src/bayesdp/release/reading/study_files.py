@@ -21,6 +21,7 @@ from bayesdp.accounting.people import check_people_name
 from bayesdp.errors import (
     InputError,
     did_you_mean,
+    explain_validation,
     first_names,
     require_shown,
     text_of_file,
@@ -29,7 +30,6 @@ from bayesdp.errors import (
     whole_number,
 )
 from bayesdp.populations import Population, parse
-from bayesdp.populations.base import explain_validation
 from bayesdp.populations.files import parse_toml, search_in
 from bayesdp.populations.registry import parse_below
 from bayesdp.release.queries.collected import check_collected_keys
@@ -399,4 +399,4 @@ def _part(model: type[Any], raw: object, key: str) -> Any:
     try:
         return model.model_validate(dict(raw))
     except ValidationError as error:
-        raise explain_validation(error, model.model_fields, key) from None
+        raise explain_validation(error, model, raw, key) from None

@@ -11,8 +11,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bayesdp.errors import InputError, require_shown
-from bayesdp.populations.base import explain_validation
+from bayesdp.errors import InputError, explain_validation, require_shown
 from bayesdp.release.spec.parts import QuerySpec
 
 DerivedKind = Literal["ratio", "largest", "consistent", "cumulative", "quantiles", "sampling"]
@@ -116,7 +115,7 @@ def _read(raw: object, key: str) -> DerivedSpec:
     try:
         return DerivedSpec.model_validate(dict(raw))
     except ValidationError as error:
-        raise explain_validation(error, DerivedSpec.model_fields, key) from None
+        raise explain_validation(error, DerivedSpec, raw, key) from None
 
 
 def _require_keys(spec: DerivedSpec, key: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bayesdp.errors import InputError, require_shown
+from bayesdp.errors import InputError, explain_validation, require_shown
 from bayesdp.statements.columns import DEFINED_AS
 from bayesdp.tables.columns.checks import known_keys
 from bayesdp.tables.columns.column import Column
@@ -56,12 +56,7 @@ def _build(name: str, spec: Mapping[str, Any]) -> Column:
     try:
         return Column.model_validate({"name": name, **spec})
     except ValidationError as error:
-        first = error.errors()[0]
-        inner = first.get("ctx", {}).get("error")
-        if isinstance(inner, InputError):
-            raise inner from None
-        key = ".".join(["data.columns", name, *(str(part) for part in first["loc"][:1])])
-        raise InputError(key, first.get("input"), expected=first["msg"]) from None
+        raise explain_validation(error, Column, spec, f"data.columns.{name}") from None
 
 
 def _resolve_derived(columns: dict[str, Column]) -> dict[str, Column]:

@@ -72,7 +72,11 @@ WRONG: dict[str, tuple[Any, str, str]] = {
         "evidence.program", "twice",
     ),
     "n of nobody": (lambda d: d["evidence"].update(n=0), "evidence.n", "greater"),
-    "true people": (lambda d: d["evidence"].update(n=True), "evidence.n", "a whole number, not true"),
+    "true people": (
+        lambda d: d["evidence"].update(n=True),
+        "evidence.n",
+        "a whole number, not true",
+    ),
     "false for 0": (lambda d: d["conclusion"].update(delta=False), "conclusion.delta", "truth"),
     "a solver alone": (lambda d: d["evidence"].update(solvers=["z3"]), "evidence", "solvers"),
     "a premise": (lambda d: d["premises"].append({}), "premises", "an empty list"),

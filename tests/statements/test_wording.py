@@ -16,7 +16,7 @@ from bayesdp.release.reading.study_files import parse_study
 from bayesdp.release.spec.derived import DerivedSpec
 from bayesdp.release.spec.parts import BudgetSpec, DataSpec, QuerySpec
 from bayesdp.statements.base import Reader, Statement, StatementError
-from bayesdp.tables.columns import Column
+from bayesdp.tables.columns.column import Column
 
 
 class Part(BaseModel):

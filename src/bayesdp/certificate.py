@@ -179,7 +179,12 @@ def canonical(content: Mapping[str, Any]) -> bytes:
 
 def digest(content: Mapping[str, Any]) -> str:
     """The SHA-256 of the canonical JSON, in hex."""
-    return "sha256:" + hashlib.sha256(canonical(content)).hexdigest()
+    return digest_of(canonical(content))
+
+
+def digest_of(text: bytes) -> str:
+    """The SHA-256 of a canonical text, in hex."""
+    return "sha256:" + hashlib.sha256(text).hexdigest()
 
 
 def _no_constant(word: str) -> float:

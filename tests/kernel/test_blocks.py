@@ -14,7 +14,7 @@ from bayesdp.accounting.blocks import cell as ledger_cell
 from bayesdp.accounting.composition import cost_for
 from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.costs.blocks import cell, check_block
-from bayesdp.kernel.costs.composition import compose, spent
+from bayesdp.kernel.costs.composition import close, compose, spent
 from bayesdp.statements import StatementError, read_columns, read_population
 from bayesdp.tables.columns.declarations import parse_columns
 from bayesdp.tables.columns.predicates import Predicate
@@ -218,3 +218,14 @@ def test_cells() -> None:
         assert cell(value) == ledger_cell(value)
     assert cell("North ") == cell("nörth") != cell("south")
     assert cell(1) == cell(1.0) != cell(True) != cell("1")
+
+
+@pytest.mark.parametrize("due", [Fraction(0), Fraction(1, 3), Fraction(1e-300), Fraction(10**9)])
+def test_a_stated_sum_is_hardly_more_and_never_clearly_less(due: Fraction) -> None:
+    tiny = Fraction(1, 2**1070)
+    for factor in (1, 1 - Fraction(1, 10**12), 1 + Fraction(1, 10**9)):
+        assert close(due * factor, due)
+    assert close(due + tiny, due)
+    assert not close(due * (1 + Fraction(1, 10**9)) + 2 * tiny, due)
+    assert not close(due * (1 - Fraction(2, 10**12)) - tiny, due)
+    assert not close(-due - tiny, -due - tiny)

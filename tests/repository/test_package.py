@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.metadata
+import json
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import bayesdp
+from tests.kernel.all_kinds import certificate
 from tools.import_circles import SOURCE, circles, circles_of, import_graph
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,6 +42,22 @@ def test_a_bare_import_loads_nothing_heavy() -> None:
     code = f"import sys, bayesdp; print([m for m in {HEAVY} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_verifying_loads_no_theorem_and_no_ledger(tmp_path: Path) -> None:
+    """Whoever only verifies waits for little beside the kernel."""
+    file = tmp_path / "certificate.json"
+    file.write_text(json.dumps(certificate("clusters")), encoding="utf-8")
+    code = (
+        "import sys\nfrom bayesdp.cli import app\n"
+        "try:\n    app(['verify', sys.argv[1]])\nfinally:\n"
+        "    print([m for m in ('bayesdp.theorems', 'bayesdp.release.study', 'sqlalchemy',"
+        " 'scipy', 'opendp', 'ibis') if m in sys.modules])"
+    )
+    command = [sys.executable, "-c", code, str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "VALID ASSUMING" in done.stdout
+    assert done.stdout.strip().endswith("[]"), done.stdout
 
 
 def test_every_name_of_the_public_index_loads() -> None:

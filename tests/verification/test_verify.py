@@ -208,3 +208,35 @@ def test_a_text_of_a_certificate_does_not_pass_for_the_line_on_its_signature(
     )
     assert result.exit_code == 1
     assert "Signature: not signed" in result.stdout.splitlines()
+
+
+@pytest.mark.parametrize("half", ["\ud800", "x\udfff", "\ud83d\ud83d"])
+@pytest.mark.parametrize(
+    "place", ["n", "key", "nested", "nested key", "digest", "signature", "key of a signature"]
+)
+def test_half_a_letter_anywhere_is_never_valid(
+    half: str, place: str, document: dict[str, Any]
+) -> None:
+    """Anybody can give such a document the digest of its content, as JSON can write halves."""
+    changed: dict[str, Any] = copy.deepcopy(document)
+    if place in ("n", "digest", "signature"):
+        changed[place] = half
+    elif place == "key":
+        changed[half] = 1
+    elif place == "nested":
+        changed["columns"]["more"] = [half]
+    elif place == "nested key":
+        changed["columns"][half] = {}
+    else:
+        changed["signature"] = {half: "a key"}
+    if place != "digest":
+        changed["digest"] = digest(content_of(changed))
+    verdict = bayesdp.verify(changed)
+    assert (verdict.verdict, verdict.step) == ("INVALID", "content")
+    assert "surrogates not allowed" in verdict.reason
+
+
+def test_letters_that_json_writes_in_two_halves_are_read(document: dict[str, Any]) -> None:
+    changed = {**copy.deepcopy(document), "release": "a whale \U0001f433 and a \\ud800"}
+    changed["digest"] = digest(content_of(changed))
+    assert bayesdp.verify(changed).step == "assumptions", "read, and its name stands in them"

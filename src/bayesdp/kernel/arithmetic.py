@@ -83,7 +83,8 @@ def require(holds: bool, reason: str, step: str = "") -> None:
 
 def agree(stated: object, due: object, what: str, step: str = "") -> None:
     """`InvalidError` unless the field `what` states the value that is due."""
-    require(stated == due, f"{what}: {stated!r:.200} is stated, {due!r:.200} is due", step)
+    if not stated == due:  # no words where they agree
+        raise InvalidError(f"{what}: {stated!r:.200} is stated, {due!r:.200} is due", step)
 
 
 def exact(value: object, what: str = "a number") -> Fraction:
@@ -100,8 +101,7 @@ def ball(value: Fraction | int) -> arb:
     """A ball around a fraction."""
     watched()
     ctx.prec = PRECISION
-    fraction = Fraction(value)
-    return arb(fmpq(fraction.numerator, fraction.denominator))
+    return arb(fmpq(value.numerator, value.denominator))
 
 
 def balls(values: Sequence[object], what: str = "a number") -> list[arb]:
@@ -156,18 +156,16 @@ def contracted(log_c: arb, ratio: arb | None) -> arb:
 
 def at_least(claimed: object, derived: arb, what: str) -> None:
     """`InvalidError` unless the claimed number is at least the derived one."""
-    number = exact(claimed, what)
-    require(
-        derived.is_finite() and bool(ball(number) >= derived),
-        f"{float(number)!r} is claimed, and {_shown(derived)} is what follows",
-        what,
-    )
+    (number,) = balls([claimed], what)
+    if not (derived.is_finite() and number >= derived):
+        reason = f"{float(exact(claimed))!r} is claimed, and {_shown(derived)} is what follows"
+        raise InvalidError(reason, what)
 
 
 def follows(concluded: object, claimed: object, what: str) -> None:
     """`InvalidError` unless the claimed number is at least the concluded one, its premise."""
-    below = exact(concluded, what) <= exact(claimed, what)
-    require(below, f"{concluded!r} is concluded, and {claimed!r} is claimed", what)
+    if not exact(concluded, what) <= exact(claimed, what):
+        raise InvalidError(f"{concluded!r} is concluded, and {claimed!r} is claimed", what)
 
 
 def _shown(value: arb) -> str:

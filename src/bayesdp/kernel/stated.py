@@ -97,9 +97,12 @@ def stated_population(plain: Any) -> Population:
     text = as_text(law)
     if len(law) == len(plain) and text in _READ:
         return _READ[text]
-    beside = {key: value for key, value in plain.items() if key not in law}
     # Read from text, so that what is kept can't change in anybody's hands.
-    population = _read(json.loads(text) | json.loads(as_text(beside)))
+    read = json.loads(text)
+    if len(law) < len(plain):
+        beside = {key: value for key, value in plain.items() if key not in law}
+        read |= json.loads(as_text(beside))
+    population = _read(read)
     while len(_READ) >= MOST_KEPT:
         del _READ[next(iter(_READ))]
     _READ[text] = population.model_copy(update={"source": "", "covers": ()})

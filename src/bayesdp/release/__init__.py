@@ -19,6 +19,17 @@ in this list.
 
 from __future__ import annotations
 
-from bayesdp.release.study import Study
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bayesdp.release.study import Study
 
 __all__ = ["Study"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "Study":
+        raise AttributeError(f"module 'bayesdp.release' has no attribute {name!r}")
+    from bayesdp.release import study
+
+    return study.Study

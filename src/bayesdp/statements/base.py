@@ -166,6 +166,8 @@ def _not_a_truth_value(value: object) -> object:
 
 def _double(value: object) -> object:
     """Whole numbers are doubles where nothing is rounded."""
+    if type(value) is float:
+        return value
     _not_a_truth_value(value)
     if isinstance(value, int) and abs(value) > MOST_EXACT and int(float(value)) != value:
         raise ValueError("a number that isn't exact as a double")

@@ -253,7 +253,9 @@ class _Parser:
             with warnings.catch_warnings():  # what Python only warns of is written in error
                 warnings.simplefilter("error")
                 body = ast.parse(self.text, mode="eval").body
-            tokens = list(tokenize.generate_tokens(io.StringIO(self.text).readline))
+            tokens = []
+            if "#" in self.text:  # else it has no comment
+                tokens = list(tokenize.generate_tokens(io.StringIO(self.text).readline))
         except (SyntaxError, ValueError, MemoryError, RecursionError, Warning, tokenize.TokenError):
             once = _QUOTED.sub("", self.text)
             self.refuse(self.original, remedy=_spelling(once))
@@ -296,11 +298,12 @@ class _Parser:
         )
         return parts[0] if len(parts) == 1 else Joined("and", parts)
 
-    def pair(self, left: ast.expr, operator: str, right: ast.expr) -> Comparison:
-        shown = f"{self.spelt(left)} {operator} {self.spelt(right)}"
+    def pair(self, first: ast.expr, written: str, second: ast.expr) -> Comparison:
+        left, operator, right = first, written, second
         if not isinstance(left, ast.Name) and operator in _MIRRORED:
             left, operator, right = right, _MIRRORED[operator], left
         if not isinstance(left, ast.Name):
+            shown = f"{self.spelt(first)} {written} {self.spelt(second)}"
             self.refuse(shown, "a column on one side of each comparison", BACKTICKS)
         name = self.name(left)
         if operator in ("in", "not in"):

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesdp import kernel
-from bayesdp.certificate import FORMAT, VERSION, content_of, digest
+from bayesdp.certificate import FORMAT, OUTSIDE, VERSION, canonical, content_of, digest_of
 from bayesdp.errors import UnsupportedError
 from bayesdp.kernel import Verdict
 from bayesdp.signature import Origin, check_signature
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MOST_DIGITS = 309
 """The most digits of a whole number: no double has more."""
 _TOO_DEEP = "it is nested too deeply"
+_ESCAPED = rb"\ud"
+"""How a canonical text begins half a letter; some letters are written there as two halves."""
 _NOT_CHECKED = "not checked"
 NOT_SIGNED: Origin = "not signed"
 
@@ -93,8 +95,13 @@ def check(document: object) -> Verdict:
         )
         return Verdict("UNKNOWN", (), "version", version_words)
     try:
-        intact = document.get("digest") == digest(content_of(document))
-        json.dumps(document, ensure_ascii=False).encode()
+        content = content_of(document)
+        text = canonical(content)
+        intact = document.get("digest") == digest_of(text)
+        # The canonical text shows whether the content may have half a letter; what is outside of it
+        # is looked at in any case.
+        outside = {key: document[key] for key in OUTSIDE if key in document}
+        json.dumps(document if _ESCAPED in text else outside, ensure_ascii=False).encode()
     except RecursionError:
         return _too_deep()
     except (TypeError, ValueError) as error:

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple
 
 from bayesdp.kernel.arithmetic import exact, require
-from bayesdp.kernel.costs.blocks import heaviest
+from bayesdp.kernel.costs.blocks import added, heaviest
 from bayesdp.statements import conversions
 from bayesdp.statements.gaussian import GaussianVectors
 from bayesdp.statements.populations import Population
 from bayesdp.statements.spends import COLLECTED, Block, Spend
 
+HARDLY_LESS = 1 - Fraction(1, 10**12)
+"""A stated sum may be so many times the derived one, where doubles were added in another order."""
+HARDLY_MORE = 1 + Fraction(1, 10**9)
+"""A stated sum may be so many times the derived one, as each of its parts was rounded up."""
+TINY = Fraction(1, 2**1070)
+"""And so much more, of doubles so small that they have few digits."""
 SecretsInterval = list[float] | dict[str, list[float]] | None
 """Where secrets must lie, in one interval or one for each column; `None` is anywhere."""
 
@@ -44,18 +51,16 @@ class Cost:
     rho_lipschitz: Fraction = Fraction(0)
     rho_slack: Fraction = Fraction(0)
 
-    @property
+    @cached_property
     def total(self) -> Fraction:
         """The pure DP cost of everything."""
-        return (
-            self.any + self.lipschitz + sum((column.pure for column in self.columns), Fraction(0))
-        )
+        return added([self.any, self.lipschitz, *(column.pure for column in self.columns)])
 
-    @property
+    @cached_property
     def rho(self) -> Fraction:
         """The zCDP cost of everything that is Gaussian noise."""
-        columns = sum((column.rho for column in self.columns), Fraction(0))
-        return self.rho_any + self.rho_lipschitz + columns
+        columns = (column.rho for column in self.columns)
+        return added([self.rho_any, self.rho_lipschitz, *columns])
 
     def is_close(self, derived: Cost) -> bool:
         """Whether these are the derived costs, rounded up, part by part."""
@@ -74,10 +79,9 @@ class Cost:
 
 def close(stated: Fraction, derived: Fraction) -> bool:
     """Whether a stated sum of doubles is the derived cost, but for roundings up."""
-    tiny = Fraction(1, 2**1070)
-    return (
-        derived * (1 - Fraction(1, 10**12)) <= stated <= derived * (1 + Fraction(1, 10**9)) + tiny
-    )
+    if 0 <= derived == stated:
+        return True  # as most are: quickly seen
+    return derived * HARDLY_LESS <= stated <= derived * HARDLY_MORE + TINY
 
 
 @dataclass(frozen=True)
@@ -129,10 +133,12 @@ def _heaviest_cost(spends: Sequence[Spent], amount: Callable[[Spent], Fraction])
     A person may be in the dearest block of each data set, so those add up (theory 2.10).
     """
     paid: dict[str, list[tuple[Block | None, Fraction]]] = {}
+    if not any(map(amount, spends)):
+        return Fraction(0)
     for priced in _once(spends):
         own = paid.setdefault(priced.spend.dataset, [])
         own.append((priced.spend.block, amount(priced)))
-    return sum(map(heaviest, paid.values()), Fraction(0))
+    return added([heaviest(own) for own in paid.values()])
 
 
 def _once(spends: Sequence[Spent]) -> list[Spent]:
@@ -182,7 +188,7 @@ def check_own_delta(stated: float, spends: Sequence[Spent], where: str) -> None:
     What states it is named by `where`.
     """
     due, claimed = own_delta(spends), Fraction(stated)
-    sums = due <= claimed <= due * (1 + Fraction(1, 10**9))
+    sums = due <= claimed <= due * HARDLY_MORE
     require(sums, f"own deltas: {stated!r} is not the sum of those of the spends", where)
 
 

@@ -1,4 +1,89 @@
-"""What learning a record changes, and what setting it changes: exact numbers for one model."""
+"""What learning a record changes, and what setting it changes: exact numbers for one model.
+
+### 5.3 Seeing and doing
+
+Does differential privacy assume that records are independent? No, if it is read as a statement
+about what *setting* a record does; and yes, if it is read as one about what *learning* a record
+says. This section makes both exact ([the same with examples](causality.md)).
+
+**Objects.** A *structural causal model* here is an acyclic network of discrete nodes: latent
+causes, attributes of people, and *data points* `X_1, ..., X_n`, the records; each node has a law
+for each combination of its parents' values. The output `Y` is drawn from the channel `P[y | x]`,
+given the data points. **Hypothesis:** data points have no child but the output. Then
+
+* *seeing* is conditioning: `see_i = sup ln P[y | X_i = v] - ln P[y | X_i = v']`, over outcomes and
+  values of positive probability. By definition it is the leakage of the joint law of the data
+  points (`model.population()`) to an uninformed adversary (1);
+* *doing* is intervening: the law of `X_i` is replaced by "is v" and all others stay (the *truncated
+  factorisation*): `do_i = sup ln P[y | do(X_i = v)] - ln P[y | do(X_i = v')]`, over outcomes
+  and *all* values.
+
+**Statement.** In every such model, `do_i` is at most the DP level of the channel. Over all models
+its supremum is the DP level.
+
+**Proof.** Sum the truncated product over everything but `X_i` and the other data points. As `X_i`
+has no child among the nodes, only its own law mentions it, and that one was replaced. So what is
+left is the marginal law of the others, whatever the graph: `P[y | do(X_i = v)] = sum over x_-i of
+P[x_-i] P[y | v, x_-i]`. The databases `(v, x_-i)` and `(v', x_-i)` are adjacent, so each term
+changes by a factor of at most `e^eps`, and so does the sum. Equality: let the other data points be
+certain. ∎
+
+*The hypothesis is needed.* Let one data point be a parent of the other, which differs from it with
+probability .1, and publish their count with discrete Laplace noise and eps = 1. Then `do_1 = 1 +
+ln((.9 e + .1) / (.9 + .1 e)) = 1.7763`: setting the first sets the second along. Such an edge is
+refused, and what is meant goes *between the attributes* that the data points record. There the same
+number is what setting the *person* does, `do(R_1)`, and setting the record does 1.
+
+**Seeing is neither more nor less.** Three identical relatives: see 3, do 1. A record and its
+opposite: their count is known, so see 0, do 1. With independent data points the two are the same,
+since conditioning on `X_i` leaves the law of the others alone. There is no bound on seeing in terms
+of doing and none back, within one model.
+
+**The definitions of Tschantz, Sen and Datta** (`tests/oracles/causal_definitions.py`) ask for a
+level in *all* populations. The least levels for which they hold:
+
+* *the DP level*: differential privacy; strong adversary; intervening on the whole database;
+  intervening on one data point; independent Bayesian_0;
+* *the largest log ratio between any two databases* (at most n times as much): Bayesian_0;
+  intervening on an attribute.
+
+**Proof.** *The first ones.* In a circle. DP gives whole-database intervention: setting all data
+points leaves the channel. That gives data-point intervention: by the proof above, `do_i` averages
+over it. That gives independent Bayesian_0: among mutually independent records conditioning is
+intervening. That gives the strong adversary: for a database `x` take the population in which
+`X_-i = x_-i` for certain and `X_i` has two values. That gives DP: take a population in which every
+database is possible. *The second ones.* Both quantities compare averages of `P[y | x]` over
+databases, so the largest ratio bounds them. Both reach it: given the extreme databases `a` and `b`,
+which differ in record `i`, let a coin choose between them and condition on `X_i`; or let the
+attribute `R_i`, recorded as `X_i`, cause all other attributes, so that `R_i = a_i` makes the
+database `a` and everything else makes it `b` (but for record `i`), and set it. Databases that
+differ in k records are k replacements apart. ∎
+
+**Corrected.** The paper's definition of independent Bayesian_0 asks that each two records be
+independent *given all others*. That is too little to be equivalent to DP: if `X1 = X2 = X3`, then
+given the third the other two are constants, hence independent, and a 1-DP count leaks 3. We ask
+for *mutual* independence. (Where every database has positive probability, pairwise independence
+given all others does imply mutual independence, so only degenerate laws are concerned. *Proof:* `ln
+P` then has no interaction of two coordinates at any setting of the others, so it is a sum of
+functions of one coordinate each.)
+
+**How it is computed** (`causal/elimination.py`). By variable elimination. A count or sum depends on
+the data through a total, so factors carry one more axis for the partial total, and multiplying
+factors convolves along it: twenty relatives given one gene need tables of 2 by 21 cells, not
+`2^20`. *Clamping loses nothing:* discrete Laplace noise on a total in `{0, ..., T}` has, for every
+outcome `y <= 0`, likelihoods proportional to those of 0, and likewise from `T` on, so the outcome
+taken into `{0, ..., T}` is a sufficient statistic, and all levels stay. A level is right up to a
+stated error, which counts roundings; a probability that double precision would take for 0 is
+refused.
+
+*Weaker dependence.* For the figure each data point follows its causes with probability `sqrt(s)`,
+on its own, and is else drawn anew from its own law. Each keeps its law; for functions `f`, `g` of
+two data points `Cov(f, g)` is multiplied by `s`, because both must follow.
+
+*Source:* Tschantz, Sen and Datta (S&P 2020) for the causal reading; J. Pearl, *Causality*, for
+interventions. Tested against enumeration of all nodes' settings (`tests/oracles/causal.py`), the
+engine of 3.9 a, and pyAgrum's do-calculus.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
 """From Rényi divergences to (epsilon, delta), rounded up (theory 2.5).
 
-If `D_alpha(P || Q) <= tau` for one `alpha > 1`, then `P(S) <= e^epsilon Q(S) + delta` for all
-`S`, with `ln delta = (alpha - 1)(tau - epsilon) - ln(alpha - 1) + alpha ln(1 - 1/alpha)` (Canonne,
-Kamath & Steinke, NeurIPS 2020, Proposition 12). So `epsilon = tau + reserve(alpha, delta)`.
-
-A zCDP cost `rho` beside a pure one `eps` has `tau = eps + alpha rho` for every `alpha`.
+`reserve(alpha, delta)` is the `k` of one order below, so that `epsilon = tau + reserve`. A zCDP cost
+`rho` beside a pure one `eps` has `tau = eps + alpha rho` for every `alpha`.
 
 ### 2.5 Gaussian noise: zCDP beside pure costs
 

@@ -2,6 +2,28 @@
 
 What is shown to people must never be sharper than what is true, whatever double precision makes of
 it: upper limits are rounded up, lower limits down, at every step (theory 1, 3.10b).
+
+### 3.10b What a delta leaves of beliefs (new)
+
+**Statement.** Let `F` be a fact about record `i`, and let an adversary's beliefs have the
+population's conditional law for the rest. If the level is `(e, delta)`, then, whether `F` is true
+or not, with probability at least `1 - 3 delta` the odds of `F` after seeing the output are between
+`1 / (2 e^e)` and `2 e^e` times the odds before.
+
+**Proof.** The laws of the output given `F` and given its opposite are mixtures of the laws `P[. |
+x_i, x_K]`, over values `x_i` on either side; the inequality of 3.10 is linear in both, so it holds
+for the mixtures: `P[A | F] <= e^e P[A | not F] + delta`, and the other way round. The odds change
+by the likelihood ratio. Let `B` be the outputs where it is above `t e^e`, `t > 1`. Then `P[B |
+F] >= t e^e P[B | not F]` and `P[B | F] <= e^e P[B | not F] + delta` give `P[B | F] <= delta t /
+(t - 1)` and `P[B | not F] <= delta / (e^e (t - 1))`. At `t = 2` these are `2 delta` and at most
+`delta`. The set where the ratio is below `1 / (2 e^e)` is the same with `F` and its opposite
+exchanged. So under either the two sets together have a probability of at most `3 delta`. ∎
+
+No factor below some `t e^e` with `t > 1` will do: the ratio may exceed `e^e` by a hair with a
+probability near 1, at a `delta` near 0. `explain` therefore shows the table of beliefs at `2 e^e`,
+with its exception.
+
+*Checked:* random pairs of laws, with the smallest `delta` that is true of them at a given `e`.
 """
 
 from __future__ import annotations

@@ -15,6 +15,26 @@ Gaussian noise (theory 3.8 e). A mechanism that is Lipschitz in the values and h
 `rho` has, along the coupling, a mean that moves `factor` times as far, hence `factor^2 rho`; one of
 another kind `m^2 rho`. Each coupled pair of databases then has a bounded Rényi divergence, and the
 outputs for two secrets mix such pairs with the same weights.
+
+#### g. Unequal clusters, and which record is which
+
+**Clusters smaller than declared.** An absent record is one that no query reads. Leave it among the
+unknown records of b, c or f: it moves, but nothing sees it, so its term is missing from the sum,
+and the sets `K` that can be known are fewer. The level of the full cluster holds. ∎ So a family
+without a father needs no population of its own. (Who is absent is public, and the population is the
+law given all that is public: the declared covariance must hold for the families without a father,
+too.)
+
+**Which row of the covariance a record stands for.** The factor is a maximum over targets and known
+sets, and the mechanism's cost is the same for every record. So permuting the rows of the covariance
+changes nothing: a level holds as soon as *some* assignment of the records to different rows of the
+covariance describes their law. It must not depend on private values: "the taller one is record 1"
+is not an assignment, since the law given such an order is another one. Without `roles` the
+certificate states this as an assumption. With `roles` and a public column of role `member` the
+assignment is declared, and the table is held against it: no cluster has two records of one member.
+
+*Reference values.* Three records, all correlations 0.275: a gives 1.85345, b 1.55. Two records with
+correlation 0.4483: 1.4483 in both. c equals b in both.
 """
 
 from __future__ import annotations

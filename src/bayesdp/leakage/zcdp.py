@@ -1,7 +1,7 @@
 """From Rényi divergences to (epsilon, delta), rounded up (theory 2.5).
 
-`reserve(alpha, delta)` is the `k` of one order below, so that `epsilon = tau + reserve`. A zCDP cost
-`rho` beside a pure one `eps` has `tau = eps + alpha rho` for every `alpha`.
+`reserve(alpha, delta)` is the `k` of one order below, so that `epsilon = tau + reserve`. A zCDP
+cost `rho` beside a pure one `eps` has `tau = eps + alpha rho` for every `alpha`.
 
 ### 2.5 Gaussian noise: zCDP beside pure costs
 

@@ -173,6 +173,24 @@ def density(noise: Any, distance: int) -> float:
     return math.exp(-scaled if isinstance(noise, DiscreteLaplace) else -(scaled**2) / 2)
 
 
+def far_away(due: Any, states: list[int], prior: Any, scale: float) -> float:
+    """The log ratio of likelihoods at releases far from all sums; infinite where it still grows."""
+
+    def gap(release: int) -> float:
+        logs = []
+        for state in states:
+            parts = [
+                math.log(weight) - (release - total) ** 2 / (2 * scale**2)
+                for (its, total), weight in due.items()
+                if its == state and weight > 0.0
+            ]
+            logs.append(float(np.logaddexp.reduce(parts)) - math.log(prior[state]))
+        return max(logs) - min(logs)
+
+    grows = any(gap(2000 * side) > gap(1000 * side) + 1.0 for side in (-1, 1))
+    return math.inf if grows else max(gap(2000), gap(-2000))
+
+
 @pytest.mark.prove
 @pytest.mark.parametrize("noise", [DiscreteLaplace(1.7), DiscreteGaussian(1.4)])
 def test_success_and_level_are_those_of_enumeration(noise: Any) -> None:
@@ -196,7 +214,9 @@ def test_success_and_level_are_those_of_enumeration(noise: Any) -> None:
         assert seen.success == pytest.approx(hand, rel=1e-9)
         assert seen.success >= seen.without * (1 - 1e-12)
         if isinstance(noise, DiscreteGaussian):
-            assert seen.level == math.inf
+            assert seen.level == pytest.approx(
+                far_away(due, states, prior, noise.scale), rel=1e-9, abs=1e-9
+            )
             continue
         laws = table[states][:, reach - 40 : reach + 81] / prior[states, None]
         gaps = np.log(laws.max(axis=0)) - np.log(laws.min(axis=0))
@@ -212,6 +232,20 @@ def test_success_and_level_are_those_of_enumeration(noise: Any) -> None:
         hand_gap = 0.5 * np.abs(target - stranger).sum()
         assert member.advantage == pytest.approx(hand_gap, abs=1e-9)
         assert member.level <= seen.level * (1 + 1e-9) + 1e-9
+
+
+def test_gaussian_noise_bounds_ratios_where_states_allow_the_same_sums() -> None:
+    """A record that adds nothing itself: its state only says how likely the other's part is."""
+    pair = bdp.Finite(probabilities=[[0.4, 0.1], [0.1, 0.4]])
+    other_only = SumWithNoise([[0, 0], [0, 1]], DiscreteGaussian(3.0))
+    seen = attack(pair, other_only, 0)
+    assert seen.level == pytest.approx(math.log(4.0))
+    assert {seen.value, seen.other} == {0, 1}
+    assert membership(pair, other_only, 0, 1).level == pytest.approx(math.log(2.5))
+    assert attack(pair, SumWithNoise([0, 1], DiscreteGaussian(3.0)), 0).level == math.inf
+    # The sums at both ends are too unlikely for doubles: which there are is not looked up.
+    long = bdp.MarkovChain([[0.5, 0.5], [0.5, 0.5]], length=1200)
+    assert attack(long, SumWithNoise([0, 1], DiscreteGaussian(3.0)), 600).level == math.inf
 
 
 @pytest.mark.parametrize("dp_epsilon", [0.05, 0.5, 1.0, 3.0])

@@ -23,6 +23,9 @@ from bayesdp.errors import InputError
 from bayesdp.mechanisms import DiscreteLaplace
 from bayesdp.populations import Population
 
+_NEARLY_LOST = 1e-200
+"""Beside weights below it there may be some that a double can't hold."""
+
 
 @dataclass(frozen=True)
 class AttackerBelief:
@@ -57,7 +60,8 @@ class RecordAttack:
     (`value` against `other`) at any release, in nats. In exact arithmetic that is a lower bound for
     Bayesian DP; it is computed in doubles and not rounded down, so it is a plain number and not a
     `LowerBound`: it shows that a level is nearly attained, and refutes none. For Gaussian noise it
-    is infinite, as ratios have no bound where one state allows sums beyond all of the other's.
+    is that of ever larger or ever smaller releases, and infinite where one state allows sums beyond
+    all of the other's.
     """
 
     record: int
@@ -132,13 +136,14 @@ def attack(
         raise InputError(
             "record", record, expected="a record with two possible states, given the known ones"
         )
-    level, value, other = _largest_ratio(joint[possible] / prior[possible, None])
     pure = isinstance(mechanism.noise, DiscreteLaplace)
+    likely = joint if pure else far_out(sums.weights)
+    level, value, other = largest_ratio(likely[possible] / prior[possible, None])
     return RecordAttack(
         record,
         float(prior.max()),
         float(joint.max(axis=0).sum()),
-        level if pure else math.inf,
+        level,
         int(possible[value]),
         int(possible[other]),
     )
@@ -157,7 +162,22 @@ def attacked_sums(
     return law_of_sum(law, record, mechanism.evidence(law.sizes).knowing(known))
 
 
-def _largest_ratio(laws: Floats) -> tuple[float, int, int]:
+def far_out(weights: Floats) -> Floats:
+    """What Gaussian noise leaves of `weights[x, s]`: of the least and of the largest sum `s`.
+
+    As a release grows, the part of every smaller sum in its likelihood vanishes beside that of the
+    largest sum, and so on the other side: the ratio of two states tends to that of these weights.
+    Where weights are so small that others may have been lost as 0, it is not known which sums there
+    are: then columns without bound, one state alone in each.
+    """
+    if weights[weights > 0.0].min() < _NEARLY_LOST:
+        return np.eye(len(weights))
+    there = np.flatnonzero(weights.any(axis=0))
+    ends: Floats = weights[:, [there[0], there[-1]]]
+    return ends
+
+
+def largest_ratio(laws: Floats) -> tuple[float, int, int]:
     """The largest log ratio of two rows in a column, and which they are."""
     with np.errstate(divide="ignore"):
         logs = np.log(laws)

@@ -10,13 +10,12 @@ stranger's record is a mixture over its values).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from bayesdp.audit.attack import attacked_sums
+from bayesdp.audit.attack import attacked_sums, far_out, largest_ratio
 from bayesdp.audit.observed import SumWithNoise, outcomes
 from bayesdp.errors import InputError
 from bayesdp.mechanisms import DiscreteLaplace
@@ -29,7 +28,7 @@ class Membership:
 
     `success` is the probability that it is right if both are as likely, `advantage` the rate of
     true alarms less that of false alarms, and `level` the largest log ratio of the two likelihoods
-    either way, in nats (infinite for Gaussian noise).
+    either way, in nats, in doubles (for Gaussian noise as in `RecordAttack`).
     """
 
     record: int
@@ -60,7 +59,9 @@ def membership(
     joint = outcomes(sums.weights, mechanism.noise)
     target, stranger = joint[value] / prior[value], joint.sum(axis=0)
     advantage = 0.5 * float(np.abs(target - stranger).sum())
-    level = math.inf
     if isinstance(mechanism.noise, DiscreteLaplace):
         level = float(np.abs(np.log(target) - np.log(stranger)).max())
+    else:
+        ends = far_out(sums.weights)
+        level, _, _ = largest_ratio(np.stack([ends[value] / prior[value], ends.sum(axis=0)]))
     return Membership(record, value, 0.5 + advantage / 2.0, advantage, level)

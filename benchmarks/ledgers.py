@@ -26,9 +26,10 @@ import uuid
 from functools import partial
 from pathlib import Path
 
-from bayesdp.accounting import Ledger, Reading, Spend, verified
-from bayesdp.accounting.composition import level
-from bayesdp.accounting.contents import release_content
+from bayesdp.accounting import Ledger, Reading, Spend
+from bayesdp.accounting.costs.composition import level
+from bayesdp.accounting.log.contents import release_content
+from bayesdp.accounting.stores import verified
 
 LIMIT = 6.0
 SHORT, LONG = 100, 10_000

@@ -40,7 +40,7 @@ from typing import Any
 import data
 
 from bayesdp import Study
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.costs.rounded import up_words
 from bayesdp.release.checking.check import Check
 from bayesdp.release.price.plan import CONFIDENCE, PlannedQuery
 

@@ -11,7 +11,7 @@ import pytest
 
 import bayesdp as bdp
 from bayesdp import notebook
-from bayesdp.accounting.rounded import up_words, value_words
+from bayesdp.accounting.costs.rounded import up_words, value_words
 from bayesdp.notions import ApproxDP, Cost
 from bayesdp.programs.verdict import ProgramVerdict
 from bayesdp.release import Study

@@ -22,8 +22,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import bayesdp as bdp
-from bayesdp.accounting.rounded import left
-from bayesdp.accounting.spend import as_zcdp, total_cost
+from bayesdp.accounting.costs.rounded import left
+from bayesdp.accounting.costs.spend import as_zcdp, total_cost
 from bayesdp.accounting.what_if import what_if
 from bayesdp.notions import ZCDP, ApproxDP, ColumnCost, PureDP
 from bayesdp.numbers import (

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from bayesdp.accounting import server_addresses
+from bayesdp.accounting.stores import server_addresses
 from bayesdp.errors import BayesdpError, LedgerError, TableError
 from bayesdp.server_urls import parse_server
 from bayesdp.tables.engines import postgres_urls

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from bayesdp.accounting import Ledger, verified
-from bayesdp.accounting.entries import hash_of
+from bayesdp.accounting import Ledger
+from bayesdp.accounting.log.entries import hash_of
+from bayesdp.accounting.stores import verified
 from bayesdp.errors import BudgetExceededError
 from tests.accounting.helpers import BDP, DP, debit, ledger
 

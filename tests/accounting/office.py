@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bayesdp.accounting import Ledger
-from bayesdp.accounting.entries import Entry, following
-from bayesdp.accounting.roles import grants
+from bayesdp.accounting.log.entries import Entry, following
+from bayesdp.accounting.stores.roles import grants
 from tests.accounting.helpers import DP, debit, ledger, spend
 from tests.postgres_server import PASSWORD, PORT, Server
 

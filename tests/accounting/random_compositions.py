@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesdp.accounting.expressions import (
+from bayesdp.accounting.expressions.expression import (
     CompositionNode,
     Indexed,
     Mechanism,

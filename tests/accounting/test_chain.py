@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bayesdp.accounting import Ledger
-from bayesdp.accounting.entries import Entry, chain_faults, following, hash_of
+from bayesdp.accounting.log.entries import Entry, chain_faults, following, hash_of
 from bayesdp.cli import app
 from bayesdp.errors import LedgerError
 from tests.accounting.chains import chain_anew, change, filled

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from bayesdp.accounting import Block, Ledger
-from bayesdp.accounting.contents import columns_content
-from bayesdp.accounting.entries import following
+from bayesdp.accounting.log.contents import columns_content
+from bayesdp.accounting.log.entries import following
 from bayesdp.errors import LedgerError
 from tests.accounting.helpers import DP, ledger, spend
 from tests.accounting.office import ID, Office, insert, release_said

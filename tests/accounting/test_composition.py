@@ -11,15 +11,15 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import norm
 
-from bayesdp.accounting.composition import (
+from bayesdp.accounting.costs.composition import (
     UnspokenColumnError,
     converted,
     cost_for,
     level,
     secrets_needed,
 )
-from bayesdp.accounting.readings import Reading
-from bayesdp.accounting.spend import Spend
+from bayesdp.accounting.costs.readings import Reading
+from bayesdp.accounting.costs.spend import Spend
 from tests.effort import runs
 from tests.oracles import finite
 

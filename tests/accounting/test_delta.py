@@ -16,8 +16,8 @@ from scipy.signal import fftconvolve
 from scipy.stats import norm
 
 from bayesdp.accounting import Ledger, Reading, Spend, total_cost
-from bayesdp.accounting.composition import converted, cost_for, dp_bound, level
-from bayesdp.accounting.spend import as_zcdp
+from bayesdp.accounting.costs.composition import converted, cost_for, dp_bound, level
+from bayesdp.accounting.costs.spend import as_zcdp
 from bayesdp.calibration import calibrate_gaussian
 from bayesdp.errors import BudgetExceededError, InputError, Refusal
 from bayesdp.leakage.deadline import Deadline

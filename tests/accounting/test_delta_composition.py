@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayesdp.accounting import delta_composition as composing
-from bayesdp.accounting.delta_composition import (
+from bayesdp.accounting.costs import delta_composition as composing
+from bayesdp.accounting.costs.delta_composition import (
     Approximate,
     Curve,
     DiscreteGaussianEvent,

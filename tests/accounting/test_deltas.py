@@ -14,9 +14,9 @@ import pytest
 from rich.console import Console
 
 from bayesdp.accounting import Filter, Odometer, Reading, Spend, total_cost
-from bayesdp.accounting.composition import dp_bound, level, zcdp_cost
-from bayesdp.accounting.deltas import UnreadDeltaError
-from bayesdp.accounting.rounded import spent
+from bayesdp.accounting.costs.composition import dp_bound, level, zcdp_cost
+from bayesdp.accounting.costs.deltas import UnreadDeltaError
+from bayesdp.accounting.costs.rounded import spent
 from bayesdp.errors import (
     BudgetExceededError,
     InputError,

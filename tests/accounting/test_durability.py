@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from bayesdp.accounting import Ledger, Reading
-from bayesdp.accounting import storage as storage_module
-from bayesdp.accounting.storage import path_of
+from bayesdp.accounting.stores import storage as storage_module
+from bayesdp.accounting.stores.storage import path_of
 from bayesdp.errors import LedgerError, UnsupportedError
 from tests.accounting.helpers import BDP, DP, debit, ledger, spend
 

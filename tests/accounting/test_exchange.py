@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bayesdp.accounting import Ledger, verified
+from bayesdp.accounting import Ledger
 from bayesdp.accounting.canonical import canonical_json
-from bayesdp.accounting.entries import Entry, hash_of
-from bayesdp.accounting.exchange import entries_of
+from bayesdp.accounting.log.entries import Entry, hash_of
+from bayesdp.accounting.log.exchange import entries_of
+from bayesdp.accounting.stores import verified
 from bayesdp.cli import app
 from bayesdp.errors import BudgetExceededError, InputError, LedgerError, Refusal
 from tests.accounting.chains import chain_anew, change, filled
@@ -137,7 +138,7 @@ def test_the_loser_of_a_race_imports_nothing(
         winner.path.rename(target)
         link(source, target)
 
-    monkeypatch.setattr("bayesdp.accounting.storage.os.link", late)
+    monkeypatch.setattr("bayesdp.accounting.stores.storage.os.link", late)
     with pytest.raises(LedgerError, match="not there yet"):
         copy.restore(book.export())
     assert copy.head() != book.head()

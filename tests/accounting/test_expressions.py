@@ -7,9 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from bayesdp.accounting.blocks import Block, heaviest, usable_axes
-from bayesdp.accounting.composition import cost_for, level
-from bayesdp.accounting.expressions import (
+from bayesdp.accounting.costs.blocks import Block, heaviest, usable_axes
+from bayesdp.accounting.costs.composition import cost_for, level
+from bayesdp.accounting.costs.readings import Reading
+from bayesdp.accounting.costs.spend import Spend, total_cost
+from bayesdp.accounting.expressions.expression import (
     ADDING_LEVELS,
     BLOCKS_LEAK_SIZES,
     COUNTEREXAMPLES,
@@ -24,11 +26,9 @@ from bayesdp.accounting.expressions import (
     Public,
     Sequential,
 )
-from bayesdp.accounting.independence import dependence
-from bayesdp.accounting.levels import composed_level
-from bayesdp.accounting.prices import price
-from bayesdp.accounting.readings import Reading
-from bayesdp.accounting.spend import Spend, total_cost
+from bayesdp.accounting.expressions.independence import dependence
+from bayesdp.accounting.expressions.levels import composed_level
+from bayesdp.accounting.expressions.prices import price
 from bayesdp.errors import InputError
 from bayesdp.populations import (
     Clusters,

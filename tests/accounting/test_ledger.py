@@ -19,11 +19,11 @@ import pytest
 from rich.console import Console
 
 from bayesdp.accounting import Ledger, Reading, Spend, total_cost
-from bayesdp.accounting.account import NOTHING_SPENT
-from bayesdp.accounting.analysts import login_name
-from bayesdp.accounting.blocks import Block
-from bayesdp.accounting.rounded import keeps, left_words, up_words
-from bayesdp.accounting.shown import asked_words
+from bayesdp.accounting.accounts.account import NOTHING_SPENT
+from bayesdp.accounting.accounts.analysts import login_name
+from bayesdp.accounting.costs.blocks import Block
+from bayesdp.accounting.costs.rounded import keeps, left_words, up_words
+from bayesdp.accounting.log.shown import asked_words
 from bayesdp.errors import BudgetExceededError, InputError, LedgerError, UnsupportedError
 from bayesdp.numbers import float_above
 from bayesdp.report.ledgers import show_ledger

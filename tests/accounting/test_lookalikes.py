@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bayesdp.accounting import Ledger, Reading, Spend
-from bayesdp.accounting.composition import level
-from bayesdp.accounting.lookalikes import lookalike, shape
+from bayesdp.accounting.accounts.lookalikes import lookalike, shape
+from bayesdp.accounting.costs.composition import level
 from bayesdp.errors import LedgerError
 
 READING = Reading("dp", 1.0)

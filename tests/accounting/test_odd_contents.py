@@ -12,9 +12,9 @@ import pytest
 
 from bayesdp.accounting import Ledger
 from bayesdp.accounting.canonical import canonical_json
-from bayesdp.accounting.entries import hash_of
-from bayesdp.accounting.schema import result_content
-from bayesdp.accounting.version_2 import TABLES
+from bayesdp.accounting.log.entries import hash_of
+from bayesdp.accounting.log.schema import result_content
+from bayesdp.accounting.stores.version_2 import TABLES
 from bayesdp.errors import InputError, LedgerError
 from tests.accounting.chains import chain_anew, change, filled
 from tests.accounting.helpers import ledger

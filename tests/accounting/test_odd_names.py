@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bayesdp.accounting import Ledger, verified
+from bayesdp.accounting import Ledger
+from bayesdp.accounting.stores import verified
 from bayesdp.errors import BudgetExceededError, InputError, LedgerError
 from tests.accounting.helpers import DP, debit, ledger, spend
 from tests.accounting.office import Office

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bayesdp.accounting import Filter, Odometer, Reading, Spend
-from bayesdp.accounting.composition import UnspokenColumnError, level
+from bayesdp.accounting.costs.composition import UnspokenColumnError, level
 from bayesdp.errors import BudgetExceededError, InputError
 from tests.accounting.random_compositions import Grower, Place, attacks, random_world
 from tests.effort import runs

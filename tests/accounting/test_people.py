@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from bayesdp.accounting import Block, Ledger, Reading, Spend, total_cost
-from bayesdp.accounting.composition import level
-from bayesdp.accounting.contents import people_content
-from bayesdp.accounting.entries import LedgerFault
+from bayesdp.accounting.costs.composition import level
+from bayesdp.accounting.log.contents import people_content
+from bayesdp.accounting.log.entries import LedgerFault
 from bayesdp.errors import BudgetExceededError, InputError, LedgerError, Refusal, UnsupportedError
 from tests.accounting.helpers import DP, ledger, spend
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bayesdp.accounting import Ledger, Reading
-from bayesdp.accounting.account import Account, differences
-from bayesdp.accounting.composition import UnspokenColumnError, level
+from bayesdp.accounting.accounts.account import Account, differences
+from bayesdp.accounting.costs.composition import UnspokenColumnError, level
 from bayesdp.errors import LedgerError
 from tests.accounting.helpers import ledger, spend
 from tests.accounting.test_people import OF_X, OF_Y, pay

@@ -7,8 +7,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from bayesdp.accounting.composition import level
-from bayesdp.accounting.expressions import (
+from bayesdp.accounting.costs.composition import level
+from bayesdp.accounting.costs.readings import Reading
+from bayesdp.accounting.costs.spend import Spend
+from bayesdp.accounting.expressions.expression import (
     CompositionNode,
     CompositionRefusal,
     Mechanism,
@@ -17,10 +19,8 @@ from bayesdp.accounting.expressions import (
     Public,
     Sequential,
 )
-from bayesdp.accounting.levels import composed_level
-from bayesdp.accounting.prices import price
-from bayesdp.accounting.readings import Reading
-from bayesdp.accounting.spend import Spend
+from bayesdp.accounting.expressions.levels import composed_level
+from bayesdp.accounting.expressions.prices import price
 from bayesdp.leakage.tensor import tensor_leakage
 from tests.accounting.random_compositions import COLUMN, Grower, exact_leakage, random_world
 from tests.effort import runs

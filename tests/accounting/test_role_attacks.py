@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bayesdp.accounting import Reading
-from bayesdp.accounting.entries import Entry, following
+from bayesdp.accounting.log.entries import Entry, following
 from bayesdp.errors import BudgetExceededError
 from tests.accounting.helpers import debit
 from tests.accounting.office import ID, Office, insert, release_said

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bayesdp.accounting import Ledger, Reading, verified
-from bayesdp.accounting.roles import grants
+from bayesdp.accounting import Ledger, Reading
+from bayesdp.accounting.stores import verified
+from bayesdp.accounting.stores.roles import grants
 from bayesdp.cli import app
 from bayesdp.errors import BudgetExceededError, InputError, LedgerError, Refusal
 from tests.accounting.helpers import DP, debit, ledger, spend

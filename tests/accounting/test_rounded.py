@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from bayesdp.accounting.readings import Reading
-from bayesdp.accounting.rounded import value_words
+from bayesdp.accounting.costs.readings import Reading
+from bayesdp.accounting.costs.rounded import value_words
 from bayesdp.accounting.what_if.kinds import SecretsCondition
 from bayesdp.cli import app
 from bayesdp.errors import InputError

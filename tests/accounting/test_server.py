@@ -11,10 +11,11 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 from typer.testing import CliRunner
 
-from bayesdp.accounting import Ledger, Reading, verified
-from bayesdp.accounting import server as server_module
-from bayesdp.accounting.server import lock_key
-from bayesdp.accounting.server_addresses import parse
+from bayesdp.accounting import Ledger, Reading
+from bayesdp.accounting.stores import server as server_module
+from bayesdp.accounting.stores import verified
+from bayesdp.accounting.stores.server import lock_key
+from bayesdp.accounting.stores.server_addresses import parse
 from bayesdp.cli import app
 from bayesdp.errors import BudgetExceededError, LedgerError, UnsupportedError
 from tests.accounting.chains import filled

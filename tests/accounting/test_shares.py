@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bayesdp.accounting import Ledger, Reading
-from bayesdp.accounting.trail import EVENTS
+from bayesdp.accounting.log.trail import EVENTS
 from bayesdp.cli import app
 from bayesdp.errors import BudgetExceededError, InputError, LedgerError, Refusal
 from bayesdp.release import Study

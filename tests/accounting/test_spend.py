@@ -12,7 +12,7 @@ import pytest
 
 from bayesdp.accounting import Reading, Spend, total_cost
 from bayesdp.accounting.canonical import canonical_json
-from bayesdp.accounting.composition import level
+from bayesdp.accounting.costs.composition import level
 from bayesdp.errors import InputError, LedgerError, UnsupportedError
 from bayesdp.notions import Cost
 from bayesdp.statements.spends import COLLECTED
@@ -238,7 +238,7 @@ def test_a_large_population_is_written_once(monkeypatch: pytest.MonkeyPatch) -> 
         ).encode("ascii")
     ).hexdigest()
     assert reading.key() == key
-    monkeypatch.setattr("bayesdp.accounting.readings.canonical_json", None)
+    monkeypatch.setattr("bayesdp.accounting.costs.readings.canonical_json", None)
     assert level(reading, [Spend("d", "row", "q", "any", 0.5)]) == pytest.approx(1.5)
 
 

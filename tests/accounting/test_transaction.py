@@ -13,7 +13,7 @@ import pytest
 
 import bayesdp
 from bayesdp.accounting import Ledger, Reading, Spend
-from bayesdp.accounting.composition import level
+from bayesdp.accounting.costs.composition import level
 from bayesdp.accounting.transaction import LedgerEntry, PartialResult, Transaction
 from bayesdp.errors import BudgetExceededError, FailedError, LedgerError
 from bayesdp.programs.run import run

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
-from bayesdp.accounting import Ledger, Reading, entries, verified
-from bayesdp.accounting.contents import release_content
-from bayesdp.accounting.entries import Entry, following
+from bayesdp.accounting import Ledger, Reading
+from bayesdp.accounting.log import entries
+from bayesdp.accounting.log.contents import release_content
+from bayesdp.accounting.log.entries import Entry, following
+from bayesdp.accounting.stores import verified
 from bayesdp.errors import BudgetExceededError, LedgerError
 from tests.accounting.chains import chain_anew
 from tests.accounting.helpers import debit, ledger, spend

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bayesdp.accounting import Ledger, Reading, Spend
-from bayesdp.accounting.composition import level
+from bayesdp.accounting.costs.composition import level
 from bayesdp.errors import LedgerError
 from tests.accounting.helpers import debit
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bayesdp.accounting import delta_composition
+from bayesdp.accounting.costs import delta_composition
 from bayesdp.accounting.what_if import WhatIf, what_if
 from bayesdp.errors import InputError, UnsupportedError
 

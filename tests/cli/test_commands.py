@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bayesdp import kernel
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.costs.rounded import up_words
 from bayesdp.cli import app
 from bayesdp.release.certificates import derivation
 from tests.golden.cases import DAYS, FILES, PEOPLE

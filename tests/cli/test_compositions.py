@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bayesdp.accounting import Reading, Spend
-from bayesdp.accounting.composition import converted
+from bayesdp.accounting.costs.composition import converted
 from bayesdp.accounting.what_if import what_if
 from bayesdp.cli import app
 from bayesdp.errors import InputError, Refusal

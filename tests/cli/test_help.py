@@ -15,7 +15,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from bayesdp.accounting import Ledger, Reading
-from bayesdp.accounting.composition import level
+from bayesdp.accounting.costs.composition import level
 from bayesdp.cli import app
 
 ROOT = Path(__file__).parents[2]

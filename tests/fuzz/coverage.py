@@ -36,7 +36,7 @@ def main(name: str, options: list[str]) -> None:
 
     with atheris.instrument_imports(include=["bayesdp"]):
         from bayesdp.accounting import Ledger
-        from bayesdp.accounting.composition import level
+        from bayesdp.accounting.costs.composition import level
         from bayesdp.cli.programs import verdicts
         from bayesdp.errors import BayesdpError
         from bayesdp.populations import load

@@ -17,9 +17,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bayesdp.accounting.canonical import canonical_json
-from bayesdp.accounting.entries import hash_of
-from bayesdp.accounting.exchange import FIELDS
-from bayesdp.accounting.schema import result_content
+from bayesdp.accounting.log.entries import hash_of
+from bayesdp.accounting.log.exchange import FIELDS
+from bayesdp.accounting.log.schema import result_content
 from tests.accounting.chains import chain_anew
 from tests.fuzz import seeds
 from tests.fuzz.mutations import NUMBERS, TEXTS, bytes_damaged, damaged, text_damaged

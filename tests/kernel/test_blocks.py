@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from bayesdp.accounting import Block, Reading, Spend, total_cost
-from bayesdp.accounting.blocks import cell as ledger_cell
-from bayesdp.accounting.composition import cost_for
+from bayesdp.accounting.costs.blocks import cell as ledger_cell
+from bayesdp.accounting.costs.composition import cost_for
 from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.costs.blocks import cell, check_block
 from bayesdp.kernel.costs.composition import close, compose, spent

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from bayesdp.accounting.delta_composition import DiscreteGaussianEvent
+from bayesdp.accounting.costs.delta_composition import DiscreteGaussianEvent
 from bayesdp.errors import InputError
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from bayesdp.mechanisms.gaussian import discrete_gaussian_delta, smallest_sigma

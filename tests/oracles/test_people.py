@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from bayesdp.accounting import Ledger, Reading, Spend
-from bayesdp.accounting.composition import level
+from bayesdp.accounting.costs.composition import level
 from tests.effort import in_full
 from tests.oracles.mechanisms import random_channel, randomized_response
 

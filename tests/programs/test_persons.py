@@ -488,7 +488,7 @@ def test_a_table_of_nobody_is_read_where_their_number_is_private() -> None:
 
 def test_the_ledger_keeps_persons(tmp_path: Path) -> None:
     from bayesdp.accounting import Ledger
-    from bayesdp.accounting.composition import level
+    from bayesdp.accounting.costs.composition import level
 
     (tmp_path / "visits.py").write_text(IMPORTS + text(ACCEPTED["a clipped total"]))
     program = ProgramSource(tmp_path / "visits.py", "f")

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 from scipy.special import log_ndtr
 
-from bayesdp.accounting.composition import level
-from bayesdp.accounting.readings import Reading
+from bayesdp.accounting.costs.composition import level
+from bayesdp.accounting.costs.readings import Reading
 from bayesdp.certificate import content_of, digest
 from bayesdp.errors import (
     BayesdpError,

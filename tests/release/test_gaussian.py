@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.io import mmwrite
 
 from bayesdp import Study, verify
-from bayesdp.accounting.composition import cost_for
+from bayesdp.accounting.costs.composition import cost_for
 from bayesdp.certificate import Certificate
 from bayesdp.errors import BayesdpError, InputError, TableMismatchError
 from bayesdp.tables.checks.findings import inspect

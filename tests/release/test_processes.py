@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from bayesdp.accounting.composition import level
+from bayesdp.accounting.costs.composition import level
 from bayesdp.accounting.ledger import Ledger
 from bayesdp.certificate import Certificate
 from bayesdp.verification import verify

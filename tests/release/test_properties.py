@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bayesdp.accounting.composition import level
+from bayesdp.accounting.costs.composition import level
 from bayesdp.certificate import Certificate
 from bayesdp.errors import BudgetExceededError, TableMismatchError
 from bayesdp.mechanisms.laplace import DiscreteLaplace

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import bayesdp as bdp
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.costs.rounded import up_words
 from bayesdp.cli import app
 from bayesdp.mechanisms import RandomizedResponse
 

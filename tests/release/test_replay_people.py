@@ -20,8 +20,8 @@ import pandas as pd
 import pytest
 
 from bayesdp import Study
-from bayesdp.accounting import spend as accounting_spend
-from bayesdp.accounting.composition import level
+from bayesdp.accounting.costs import spend as accounting_spend
+from bayesdp.accounting.costs.composition import level
 from bayesdp.accounting.ledger import Ledger
 from bayesdp.kernel import check
 from tests.effort import in_full, runs

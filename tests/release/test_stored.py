@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import bayesdp as bdp
 from bayesdp.accounting.ledger import Ledger
-from bayesdp.accounting.schema import result_content
+from bayesdp.accounting.log.schema import result_content
 from bayesdp.accounting.transaction import Transaction
 from bayesdp.cli import app
 from bayesdp.release.drawing.stored import StoredRelease

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from bayesdp.accounting import verified
+from bayesdp.accounting.stores import verified
 from bayesdp.certificate import content_of, digest
 from bayesdp.cli import app
 from bayesdp.release import Study

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import bayesdp
 from bayesdp import explain
-from bayesdp.accounting.composition import level
+from bayesdp.accounting.costs.composition import level
 from bayesdp.certificate import Certificate, Step, content_of, digest
 from bayesdp.cli import app
 from bayesdp.errors import InputError, UnsupportedError

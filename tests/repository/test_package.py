@@ -188,7 +188,7 @@ DOORS = {
 """Imports that a linter can't see: the index, rooms that load their own files, one shortcut."""
 
 OTHER_PACKAGES = [
-    "accounting/delta_composition",
+    "accounting/costs/delta_composition",
     "populations/bif",
     "programs/run/machine/readiness",
 ]

@@ -39,6 +39,12 @@ def test_the_table_of_rooms_is_the_tree() -> None:
 
 MAPPED = (
     "accounting",
+    "accounting/accounts",
+    "accounting/costs",
+    "accounting/expressions",
+    "accounting/log",
+    "accounting/sharing",
+    "accounting/stores",
     "accounting/what_if",
     "audit",
     "fitting",

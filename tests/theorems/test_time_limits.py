@@ -15,8 +15,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import bayesdp as bdp
-from bayesdp.accounting.expressions import Mechanism
-from bayesdp.accounting.levels import composed_level
+from bayesdp.accounting.expressions.expression import Mechanism
+from bayesdp.accounting.expressions.levels import composed_level
 from bayesdp.accounting.what_if import what_if
 from bayesdp.cli import app
 from bayesdp.errors import InputError

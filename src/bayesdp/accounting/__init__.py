@@ -1,23 +1,15 @@
 """Spends, what they add up to, and the ledger that keeps them.
 
-* What is spent and how it is read: `spend` (with `field_checks`) and `readings`, `blocks` (of a
-  public column), `independence`.
-* What it adds up to: `composition` and `levels`, `delta_composition` (of epsilon and delta),
-  `deltas` (of mechanisms, within what a reading sets aside), `expressions` (compositions as data)
-  with their `prices`, and the room `what_if`; `odometer` (in memory).
-* The ledger: `ledger` is what other rooms use, `reader` its part that only reads, `transaction` the
-  way of every release through it.
-* What the ledger keeps: `entries`, chained by hash; `contents` (what they say), `canonical` (data
-  as text), `exchange` (entries as lines of a file). `verifying` holds entries against each other,
-  `against` holds them against certificates, `verified` remembers what this process has read.
-* Where it keeps them: the tables of a `schema`, in a file (`storage`) or on a `server` (named by
-  `server_addresses`), which are both `stores`; `roles` of curators and analysts on a server;
-  `version_2` (older files).
-* What may be spent: `account` (what a data set holds), `limits` (what its readings allow),
-  `rounded` (what is left), `shares` (of analysts), `people` (data sets that share people);
-  `analysts` and `lookalikes` (names).
-* Lists of entries: `listing` (as data), `trail` (in their order), `chosen` (some of them), `shown`
-  (in notebooks).
+Each room below imports none that stands below it in this list:
+
+* `canonical`: plain data as text.
+* `costs`: what is spent, how it is read, and what it adds up to.
+* `expressions`: compositions as data, their prices and levels; `accounts`: what may be spent.
+* `log`: entries, chained by hash, and lists of them; `what_if`: what several releases cost
+  together.
+* `sharing`: shares of analysts, and data sets that share people; `stores`: a file, or a server.
+* `reader`: everything that is read from a ledger; `ledger`: what other rooms use of it.
+* `transaction`: the way of every release through its ledger.
 
 What brings SQLAlchemy or the theorems along is loaded on first use.
 """
@@ -27,13 +19,14 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from bayesdp.accounting.blocks import Block
-from bayesdp.accounting.readings import LevelFunction, Reading
-from bayesdp.accounting.spend import Spend, total_cost
+from bayesdp.accounting.costs.blocks import Block
+from bayesdp.accounting.costs.readings import LevelFunction, Reading
+from bayesdp.accounting.costs.spend import Spend, total_cost
 
 if TYPE_CHECKING:
-    from bayesdp.accounting.account import Preview
-    from bayesdp.accounting.expressions import (
+    from bayesdp.accounting.accounts.account import Preview
+    from bayesdp.accounting.costs.odometer import Filter, Odometer
+    from bayesdp.accounting.expressions.expression import (
         CompositionRefusal,
         Indexed,
         Mechanism,
@@ -43,10 +36,9 @@ if TYPE_CHECKING:
         Public,
         Sequential,
     )
+    from bayesdp.accounting.expressions.levels import Composed, composed_level
+    from bayesdp.accounting.expressions.prices import Price, price
     from bayesdp.accounting.ledger import Ledger, ReleaseId
-    from bayesdp.accounting.levels import Composed, composed_level
-    from bayesdp.accounting.odometer import Filter, Odometer
-    from bayesdp.accounting.prices import Price, price
 
 __all__ = [
     "Block",
@@ -74,11 +66,11 @@ __all__ = [
 ]
 
 _LATER = {
-    "account": ("Preview",),
+    "accounts.account": ("Preview",),
     "ledger": ("Ledger", "ReleaseId"),
-    "levels": ("Composed", "composed_level"),
-    "odometer": ("Filter", "Odometer"),
-    "expressions": (
+    "expressions.levels": ("Composed", "composed_level"),
+    "costs.odometer": ("Filter", "Odometer"),
+    "expressions.expression": (
         "CompositionRefusal",
         "Indexed",
         "Mechanism",
@@ -88,7 +80,7 @@ _LATER = {
         "Public",
         "Sequential",
     ),
-    "prices": ("Price", "price"),
+    "expressions.prices": ("Price", "price"),
 }
 
 

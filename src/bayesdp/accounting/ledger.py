@@ -17,7 +17,7 @@ from typing import Any, NewType
 
 from sqlalchemy import Connection
 
-from bayesdp.accounting.account import (
+from bayesdp.accounting.accounts.account import (
     NOTHING_SPENT,
     Account,
     check_columns,
@@ -27,9 +27,14 @@ from bayesdp.accounting.account import (
     declared,
     new_columns,
 )
-from bayesdp.accounting.analysts import checked_analyst
+from bayesdp.accounting.accounts.analysts import checked_analyst
+from bayesdp.accounting.accounts.lookalikes import require_known_analyst
 from bayesdp.accounting.canonical import plain_text
-from bayesdp.accounting.contents import (
+from bayesdp.accounting.costs.field_checks import check_text
+from bayesdp.accounting.costs.readings import Reading
+from bayesdp.accounting.costs.rounded import keeps, up_words
+from bayesdp.accounting.costs.spend import Spend, total_cost
+from bayesdp.accounting.log.contents import (
     Book,
     RefusalReason,
     columns_content,
@@ -41,12 +46,12 @@ from bayesdp.accounting.contents import (
     release_content,
     share_content,
 )
-from bayesdp.accounting.entries import Head
-from bayesdp.accounting.exchange import entries_of, lines_of, not_an_export
-from bayesdp.accounting.field_checks import check_text
-from bayesdp.accounting.listing import release_in_full
-from bayesdp.accounting.lookalikes import require_known_analyst
-from bayesdp.accounting.people import (
+from bayesdp.accounting.log.entries import Head
+from bayesdp.accounting.log.exchange import entries_of, lines_of, not_an_export
+from bayesdp.accounting.log.listing import release_in_full
+from bayesdp.accounting.log.schema import Log, insert
+from bayesdp.accounting.reader import LedgerReader, debit_of
+from bayesdp.accounting.sharing.people import (
     admitted,
     check_named,
     check_people_name,
@@ -55,14 +60,9 @@ from bayesdp.accounting.people import (
     of_dataset,
     require_new_people,
 )
-from bayesdp.accounting.reader import LedgerReader, debit_of
-from bayesdp.accounting.readings import Reading
-from bayesdp.accounting.rounded import keeps, up_words
-from bayesdp.accounting.schema import Log, insert
-from bayesdp.accounting.shares import checked_share, frozen_words, stopped
-from bayesdp.accounting.spend import Spend, total_cost
-from bayesdp.accounting.verified import book_of
-from bayesdp.accounting.verifying import content_faults
+from bayesdp.accounting.sharing.shares import checked_share, frozen_words, stopped
+from bayesdp.accounting.sharing.verifying import content_faults
+from bayesdp.accounting.stores.verified import book_of
 from bayesdp.errors import (
     BudgetExceededError,
     InputError,

@@ -13,25 +13,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Unpack
 
-from bayesdp.accounting.account import Preview, check_columns, check_spends, declared
-from bayesdp.accounting.against import certificate_faults, missing_words
-from bayesdp.accounting.analysts import checked_analyst
-from bayesdp.accounting.chosen import EntryFilter, chosen
-from bayesdp.accounting.contents import Book, DatasetRecord, DebitRecord, decoded
-from bayesdp.accounting.deltas import UnreadDeltaError, within_deltas
-from bayesdp.accounting.entries import Head, LedgerFault, UndecodedError
-from bayesdp.accounting.limits import Limits
-from bayesdp.accounting.listing import dataset_listed, release_in_full
-from bayesdp.accounting.people import admitted, check_spoken, of_dataset
-from bayesdp.accounting.readings import LevelFunction, Reading
-from bayesdp.accounting.schema import Log
-from bayesdp.accounting.shares import stopped
-from bayesdp.accounting.shown import spent_html
-from bayesdp.accounting.spend import Spend
-from bayesdp.accounting.stores import store_of
-from bayesdp.accounting.trail import trail_of
-from bayesdp.accounting.verified import book_of
-from bayesdp.accounting.verifying import content_faults
+from bayesdp.accounting.accounts.account import Preview, check_columns, check_spends, declared
+from bayesdp.accounting.accounts.analysts import checked_analyst
+from bayesdp.accounting.accounts.limits import Limits
+from bayesdp.accounting.costs.deltas import UnreadDeltaError, within_deltas
+from bayesdp.accounting.costs.readings import LevelFunction, Reading
+from bayesdp.accounting.costs.spend import Spend
+from bayesdp.accounting.log.against import certificate_faults, missing_words
+from bayesdp.accounting.log.chosen import EntryFilter, chosen
+from bayesdp.accounting.log.contents import Book, DatasetRecord, DebitRecord, decoded
+from bayesdp.accounting.log.entries import Head, LedgerFault, UndecodedError
+from bayesdp.accounting.log.listing import dataset_listed, release_in_full
+from bayesdp.accounting.log.schema import Log
+from bayesdp.accounting.log.shown import spent_html
+from bayesdp.accounting.log.trail import trail_of
+from bayesdp.accounting.sharing.people import admitted, check_spoken, of_dataset
+from bayesdp.accounting.sharing.shares import stopped
+from bayesdp.accounting.sharing.verifying import content_faults
+from bayesdp.accounting.stores.store import store_of
+from bayesdp.accounting.stores.verified import book_of
 from bayesdp.errors import LedgerError
 
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from bayesdp.accounting.canonical import plain_text
-from bayesdp.accounting.readings import Reading
-from bayesdp.accounting.spend import Spend
+from bayesdp.accounting.costs.readings import Reading
+from bayesdp.accounting.costs.spend import Spend
 from bayesdp.errors import FailedError, LedgerError, TableMismatchError
 
 if TYPE_CHECKING:
-    from bayesdp.accounting.account import Preview
+    from bayesdp.accounting.accounts.account import Preview
     from bayesdp.accounting.ledger import Ledger, ReleaseId
 
 Shown = TypeVar("Shown", covariant=True)

@@ -94,7 +94,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.costs.rounded import up_words
 from bayesdp.arrays import Floats
 from bayesdp.causal.elimination import EliminationFactor, marginal, planned_cells
 from bayesdp.causal.mechanism import Compiled, OfTotal

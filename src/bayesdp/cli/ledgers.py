@@ -69,7 +69,7 @@ def _ledger(ledger: str, seconds: float = 1.0) -> Ledger:
     """The ledger that is named, whether it is there or not."""
     from functools import partial
 
-    from bayesdp.accounting.composition import level
+    from bayesdp.accounting.costs.composition import level
     from bayesdp.accounting.ledger import Ledger
 
     positive_seconds(seconds)
@@ -101,7 +101,7 @@ def ledger_show(
     as_json: Json = False,
 ) -> None:
     """What is spent and what is left, by data set, and who released what when."""
-    from bayesdp.accounting.chosen import time_of
+    from bayesdp.accounting.log.chosen import time_of
 
     opened = _opened(ledger, seconds)
     try:
@@ -300,8 +300,8 @@ def ledger_grants(
     ledger: LedgerOption = "ledger.db",
 ) -> None:
     """Print the SQL that makes logins of a server analysts of a ledger: its curator runs it."""
-    from bayesdp.accounting.roles import grants
-    from bayesdp.accounting.server_addresses import parse
+    from bayesdp.accounting.stores.roles import grants
+    from bayesdp.accounting.stores.server_addresses import parse
     from bayesdp.server_urls import SCHEME
 
     if not ledger.startswith(SCHEME):
@@ -348,7 +348,7 @@ def ledger_import(
     as_json: Json = False,
 ) -> None:
     """Make a new ledger of an export, whose chain and whose readings must hold."""
-    from bayesdp.accounting.exchange import limited
+    from bayesdp.accounting.log.exchange import limited
 
     opened = _ledger(ledger, seconds)
     try:

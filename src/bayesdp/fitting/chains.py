@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.costs.rounded import up_words
 from bayesdp.errors import InputError, UnsupportedError, whole_number
 from bayesdp.fitting.comparing import (
     HIGHEST_ORDER,

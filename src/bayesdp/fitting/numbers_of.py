@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.costs.rounded import up_words
 from bayesdp.arrays import Ints
 from bayesdp.errors import InputError, did_you_mean, inner_probability
 from bayesdp.statements.conditions import Reads

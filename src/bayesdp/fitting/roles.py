@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.costs.rounded import up_words
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.fitting.comparing import FitCheck, dropped_rows
 from bayesdp.fitting.diagnosing import check_covariances, check_file_order, check_jointly_normal

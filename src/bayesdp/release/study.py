@@ -16,11 +16,11 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bayesdp.accounting.account import Preview
-from bayesdp.accounting.composition import level
+from bayesdp.accounting.accounts.account import Preview
+from bayesdp.accounting.costs.composition import level
+from bayesdp.accounting.costs.readings import Reading
+from bayesdp.accounting.costs.spend import Spend
 from bayesdp.accounting.ledger import Ledger, refusal_of
-from bayesdp.accounting.readings import Reading
-from bayesdp.accounting.spend import Spend
 from bayesdp.accounting.transaction import LedgerEntry, Transaction, refusals_noted
 from bayesdp.errors import (
     BudgetExceededError,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.costs.rounded import up_words
 
 
 def confidence_words(confidence: float) -> str:

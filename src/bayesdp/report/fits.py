@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
-from bayesdp.accounting.rounded import value_words
+from bayesdp.accounting.costs.rounded import value_words
 from bayesdp.fitting import (
     AutoregressiveFit,
     ChainFit,

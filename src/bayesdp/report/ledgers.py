@@ -7,12 +7,12 @@ from typing import Any
 
 from rich.console import Console
 
-from bayesdp.accounting.account import to_the_second
-from bayesdp.accounting.analysts import by_analyst
-from bayesdp.accounting.entries import Head, LedgerFault
-from bayesdp.accounting.rounded import left_words
-from bayesdp.accounting.shown import asked_words, level_of
-from bayesdp.accounting.spend import Spend, total_cost
+from bayesdp.accounting.accounts.account import to_the_second
+from bayesdp.accounting.accounts.analysts import by_analyst
+from bayesdp.accounting.costs.rounded import left_words
+from bayesdp.accounting.costs.spend import Spend, total_cost
+from bayesdp.accounting.log.entries import Head, LedgerFault
+from bayesdp.accounting.log.shown import asked_words, level_of
 from bayesdp.errors import as_shown
 from bayesdp.notions import Cost
 from bayesdp.report.layout import item, say, show_table

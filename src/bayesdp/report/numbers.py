@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-from bayesdp.accounting.rounded import left_words, up_words
+from bayesdp.accounting.costs.rounded import left_words, up_words
 from bayesdp.notions.catalogue import notion_of
 from bayesdp.statements.base import exact_text
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
-from bayesdp.accounting.spend import Spend, total_cost
+from bayesdp.accounting.costs.spend import Spend, total_cost
 from bayesdp.errors import BayesdpError, UnsupportedError
 from bayesdp.leakage.correlated_deltas import group
 from bayesdp.notions import ADVERSARIES, Adversary, ApproxDP, ColumnCost, Cost

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bayesdp.accounting.composition import dp_bound
-from bayesdp.accounting.readings import Reading
-from bayesdp.accounting.spend import Spend
+from bayesdp.accounting.costs.composition import dp_bound
+from bayesdp.accounting.costs.readings import Reading
+from bayesdp.accounting.costs.spend import Spend
 from bayesdp.release.checking.check import plan_warnings
 from bayesdp.release.queries.crossed_columns import quoted
 from bayesdp.release.results.release import Release

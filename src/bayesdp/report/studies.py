@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from bayesdp.accounting.spend import Spend
+from bayesdp.accounting.costs.spend import Spend
 from bayesdp.notions import ADVERSARY_MEANING
 from bayesdp.release.checking.check import Check
 from bayesdp.release.checking.proposals import Proposals

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.costs.rounded import up_words
 from bayesdp.release.words import cost_words
 from bayesdp.statements.assumptions import named
 from bayesdp.statements.populations import in_short

@@ -23,7 +23,7 @@ import pyarrow.parquet
 import pytest
 
 from bayesdp.accounting import Ledger
-from bayesdp.accounting.composition import level
+from bayesdp.accounting.costs.composition import level
 from bayesdp.errors import BayesdpError, TableError, TableMismatchError
 from bayesdp.programs.ir import Program
 from bayesdp.programs.run import inspect_table, load, run

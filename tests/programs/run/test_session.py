@@ -12,7 +12,7 @@ import pytest
 
 from bayesdp import kernel
 from bayesdp.accounting import Ledger
-from bayesdp.accounting.composition import level
+from bayesdp.accounting.costs.composition import level
 from bayesdp.errors import (
     BudgetExceededError,
     FailedError,

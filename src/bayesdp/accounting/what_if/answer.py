@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bayesdp.accounting.prices import Price
+from bayesdp.accounting.expressions.prices import Price
 from bayesdp.accounting.what_if.blocks import PublicBlock
 from bayesdp.accounting.what_if.kinds import SecretsCondition
 from bayesdp.accounting.what_if.releases import StatedRelease, by_measure

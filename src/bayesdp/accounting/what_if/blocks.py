@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bayesdp.accounting.blocks import Block, CellValue, cell
+from bayesdp.accounting.costs.blocks import Block, CellValue, cell
 from bayesdp.errors import InputError
 
 RecordName = int | tuple[str | int, int]

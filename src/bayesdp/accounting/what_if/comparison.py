@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from bayesdp.accounting.blocks import heaviest
-from bayesdp.accounting.expressions import (
+from bayesdp.accounting.costs.blocks import heaviest
+from bayesdp.accounting.costs.readings import SMALLEST_DELTA
+from bayesdp.accounting.costs.spend import Spend
+from bayesdp.accounting.expressions.expression import (
     CompositionNode,
     Indexed,
     Mechanism,
@@ -24,8 +26,6 @@ from bayesdp.accounting.expressions import (
     Public,
     Sequential,
 )
-from bayesdp.accounting.readings import SMALLEST_DELTA
-from bayesdp.accounting.spend import Spend
 from bayesdp.accounting.what_if.answer import MARGIN, Planned, WhatIf
 from bayesdp.accounting.what_if.blocks import (
     BlockCell,

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bayesdp.accounting.composition import converted
-from bayesdp.accounting.expressions import CompositionNode
-from bayesdp.accounting.levels import composed_level
-from bayesdp.accounting.prices import Price, price
-from bayesdp.accounting.readings import Reading
-from bayesdp.accounting.spend import Spend
+from bayesdp.accounting.costs.composition import converted
+from bayesdp.accounting.costs.readings import Reading
+from bayesdp.accounting.costs.spend import Spend
+from bayesdp.accounting.expressions.expression import CompositionNode
+from bayesdp.accounting.expressions.levels import composed_level
+from bayesdp.accounting.expressions.prices import Price, price
 from bayesdp.accounting.what_if.answer import Planned
 from bayesdp.accounting.what_if.kinds import has_vectors
 from bayesdp.accounting.what_if.releases import DPCost, StatedRelease, spends_of

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayesdp.accounting.blocks import Block
-from bayesdp.accounting.expressions import Mechanism
-from bayesdp.accounting.spend import Spend
+from bayesdp.accounting.costs.blocks import Block
+from bayesdp.accounting.costs.spend import Spend
+from bayesdp.accounting.expressions.expression import Mechanism
 from bayesdp.accounting.what_if.blocks import (
     PublicBlock,
     RecordBlock,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bayesdp.accounting.delta_composition import (
+from bayesdp.accounting.costs.delta_composition import (
     Approximate,
     ConvertedCurve,
     advanced,

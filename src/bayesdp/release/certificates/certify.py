@@ -9,10 +9,10 @@ from typing import Any
 
 import bayesdp
 from bayesdp import kernel
-from bayesdp.accounting.composition import SecretsInterval, secrets_needed
-from bayesdp.accounting.entries import Head
-from bayesdp.accounting.readings import Reading
-from bayesdp.accounting.spend import Spend, total_cost
+from bayesdp.accounting.costs.composition import SecretsInterval, secrets_needed
+from bayesdp.accounting.costs.readings import Reading
+from bayesdp.accounting.costs.spend import Spend, total_cost
+from bayesdp.accounting.log.entries import Head
 from bayesdp.certificate import Certificate, Step
 from bayesdp.populations import Population
 from bayesdp.release.certificates.derivation import (

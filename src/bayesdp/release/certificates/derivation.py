@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from bayesdp import kernel, theorems
-from bayesdp.accounting.composition import (
+from bayesdp.accounting.costs.composition import (
     PATIENCE,
     SECONDS,
     converted,
@@ -22,8 +22,8 @@ from bayesdp.accounting.composition import (
     population_of,
     zcdp_cost,
 )
-from bayesdp.accounting.readings import Reading
-from bayesdp.accounting.spend import Spend, total_cost
+from bayesdp.accounting.costs.readings import Reading
+from bayesdp.accounting.costs.spend import Spend, total_cost
 from bayesdp.certificate import Step
 from bayesdp.errors import BudgetExceededError, Refusal
 from bayesdp.notions import ApproxDP, Cost

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bayesdp import notebook
-from bayesdp.accounting.account import Preview
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.accounts.account import Preview
+from bayesdp.accounting.costs.rounded import up_words
 from bayesdp.numbers import float_above, shortest
 from bayesdp.populations import Family, Population
 from bayesdp.populations.base import NO_ALLOWANCE

@@ -6,8 +6,8 @@ declarations: the same columns, and names or numbers of records that are nearly 
 
 from __future__ import annotations
 
+from bayesdp.accounting.accounts.lookalikes import are_extracts
 from bayesdp.accounting.ledger import Ledger
-from bayesdp.accounting.lookalikes import are_extracts
 from bayesdp.release.price.plan import declared_columns
 from bayesdp.release.spec.study import StudySpec
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from bayesdp import notebook
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.costs.rounded import up_words
 from bayesdp.errors import InputError, Refusal
 from bayesdp.mechanisms import RandomizedResponse
 from bayesdp.release.checking.ideas import Idea, ideas

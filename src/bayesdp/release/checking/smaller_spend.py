@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 
-from bayesdp.accounting.rounded import STEPS, scaled
+from bayesdp.accounting.costs.rounded import STEPS, scaled
 from bayesdp.errors import InputError, Refusal
 from bayesdp.release.certificates.derivation import provable_plan
 from bayesdp.release.price.plan import Plan

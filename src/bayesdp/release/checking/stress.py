@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bayesdp import notebook
-from bayesdp.accounting.rounded import keeps, up_words
+from bayesdp.accounting.costs.rounded import keeps, up_words
 from bayesdp.errors import InputError, Refusal, UnsupportedError
 from bayesdp.notions import Refused, left_out_for_time
 from bayesdp.numbers import UpperBound

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bayesdp import notebook
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.costs.rounded import up_words
 from bayesdp.errors import BudgetExceededError, InputError, Refusal, finite_number
 from bayesdp.release.certificates.derivation import provable_plan
 from bayesdp.release.checking.check import Check

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from typing import Any, Protocol, cast
 
-from bayesdp.accounting.rounded import up_words, value_words
+from bayesdp.accounting.costs.rounded import up_words, value_words
 from bayesdp.errors import InputError, inner_probability
 from bayesdp.release.derived.numbers import (
     NoisyNumber,

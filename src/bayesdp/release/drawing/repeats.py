@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayesdp.accounting.account import NOTHING_SPENT, to_the_second
+from bayesdp.accounting.accounts.account import NOTHING_SPENT, to_the_second
 from bayesdp.accounting.canonical import canonical_json
-from bayesdp.accounting.contents import NOT_WRITTEN, certificate_in
+from bayesdp.accounting.costs.readings import Reading
+from bayesdp.accounting.costs.spend import Spend, total_cost
 from bayesdp.accounting.ledger import Ledger
-from bayesdp.accounting.readings import Reading
-from bayesdp.accounting.spend import Spend, total_cost
+from bayesdp.accounting.log.contents import NOT_WRITTEN, certificate_in
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError, LedgerError, Refusal
 from bayesdp.release.certificates.certify import declarations

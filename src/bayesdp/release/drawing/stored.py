@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bayesdp.accounting.account import to_the_second
-from bayesdp.accounting.contents import decoded
+from bayesdp.accounting.accounts.account import to_the_second
+from bayesdp.accounting.costs.rounded import up_words
 from bayesdp.accounting.ledger import Ledger
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.log.contents import decoded
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError, Refusal, require_shown, unknown_name
 from bayesdp.numbers import UpperBound

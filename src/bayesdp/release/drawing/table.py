@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-from bayesdp.accounting.account import NOTHING_SPENT
+from bayesdp.accounting.accounts.account import NOTHING_SPENT
 from bayesdp.errors import InputError, TableError, TableMismatchError
 from bayesdp.release.drawing.public_sizes import averages_of_nothing, other_group_sizes
 from bayesdp.release.price.plan import Plan, structure_of

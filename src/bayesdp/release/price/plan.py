@@ -14,16 +14,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bayesdp.accounting.composition import (
+from bayesdp.accounting.costs.composition import (
     SecretsInterval,
     converted,
     dp_bound,
     keep_population,
     secrets_of,
 )
-from bayesdp.accounting.readings import Reading
-from bayesdp.accounting.rounded import keeps
-from bayesdp.accounting.spend import Spend, total_cost
+from bayesdp.accounting.costs.readings import Reading
+from bayesdp.accounting.costs.rounded import keeps
+from bayesdp.accounting.costs.spend import Spend, total_cost
 from bayesdp.accounting.transaction import LedgerEntry
 from bayesdp.certificate import Step
 from bayesdp.errors import BudgetExceededError, InputError

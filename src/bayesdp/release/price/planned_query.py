@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bayesdp.accounting.spend import Spend
+from bayesdp.accounting.costs.spend import Spend
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from bayesdp.numbers import float_above
 from bayesdp.release.price.noise import Noise

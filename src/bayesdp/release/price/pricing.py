@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from bayesdp.accounting.composition import SECONDS, converted, dp_bound
-from bayesdp.accounting.readings import Reading
-from bayesdp.accounting.rounded import keeps, up_words
-from bayesdp.accounting.spend import Spend
+from bayesdp.accounting.costs.composition import SECONDS, converted, dp_bound
+from bayesdp.accounting.costs.readings import Reading
+from bayesdp.accounting.costs.rounded import keeps, up_words
+from bayesdp.accounting.costs.spend import Spend
 from bayesdp.calibration import MOST_LEVELS, largest_within
 from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.leakage.deadline import NEVER, Deadline

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from bayesdp.accounting.canonical import canonical_json
-from bayesdp.accounting.readings import Reading
-from bayesdp.accounting.rounded import keeps, up_words
-from bayesdp.accounting.spend import Spend
+from bayesdp.accounting.costs.readings import Reading
+from bayesdp.accounting.costs.rounded import keeps, up_words
+from bayesdp.accounting.costs.spend import Spend
 from bayesdp.accounting.transaction import LedgerEntry
 from bayesdp.calibration import calibrate
 from bayesdp.errors import (

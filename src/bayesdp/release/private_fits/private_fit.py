@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesdp.accounting.contents import decoded
+from bayesdp.accounting.costs.rounded import up_words
 from bayesdp.accounting.ledger import Ledger
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.log.contents import decoded
 from bayesdp.accounting.transaction import PartialResult
 from bayesdp.errors import InputError, TableMismatchError
 from bayesdp.fitting import FitCheck, TransitionBounds

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from bayesdp.accounting.rounded import up_words, value_words
+from bayesdp.accounting.costs.rounded import up_words, value_words
 from bayesdp.certificate import Certificate
 from bayesdp.errors import UnsupportedError
 from bayesdp.notebook import Figure

@@ -53,7 +53,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bayesdp import kernel
-from bayesdp.accounting.spend import Spend
+from bayesdp.accounting.costs.spend import Spend
 from bayesdp.certificate import Step
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.numbers import ZERO, UpperBound, float_above, sum_above

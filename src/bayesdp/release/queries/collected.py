@@ -16,7 +16,7 @@ from math import isqrt
 from statistics import NormalDist
 from typing import Any
 
-from bayesdp.accounting.spend import Spend
+from bayesdp.accounting.costs.spend import Spend
 from bayesdp.errors import InputError, UnsupportedError, inner_probability, toml_text
 from bayesdp.kernel.costs.collected import MOST_EFFORT, Evidence, estimate
 from bayesdp.numbers import UpperBound

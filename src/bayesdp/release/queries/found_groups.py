@@ -46,7 +46,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bayesdp.accounting.readings import SMALLEST_DELTA
+from bayesdp.accounting.costs.readings import SMALLEST_DELTA
 from bayesdp.errors import InputError, UnsupportedError, toml_key
 from bayesdp.mechanisms import DiscreteLaplace
 from bayesdp.numbers import float_below

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from bayesdp import kernel
-from bayesdp.accounting.readings import SMALLEST_DELTA
+from bayesdp.accounting.costs.readings import SMALLEST_DELTA
 from bayesdp.errors import (
     InputError,
     UnsupportedError,

@@ -6,7 +6,7 @@ that may be about everything that the people have in all of their tables (theory
 
 from __future__ import annotations
 
-from bayesdp.accounting.people import check_model
+from bayesdp.accounting.sharing.people import check_model
 from bayesdp.errors import InputError, toml_text
 from bayesdp.release.spec.study import StudySpec
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bayesdp.accounting.analysts import checked_analyst
-from bayesdp.accounting.people import check_people_name
+from bayesdp.accounting.accounts.analysts import checked_analyst
+from bayesdp.accounting.sharing.people import check_people_name
 from bayesdp.errors import (
     InputError,
     did_you_mean,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.costs.rounded import up_words
 from bayesdp.numbers import float_above
 from bayesdp.release.price.noise import Noise
 from bayesdp.release.queries.collected import NO_ANSWERS, CollectedAnswers, PlannedCollected

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.costs.rounded import up_words
 from bayesdp.mechanisms import DiscreteLaplace
 from bayesdp.release.price.planned_query import PlannedQuery
 from bayesdp.release.results.result import Result

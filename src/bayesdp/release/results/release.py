@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayesdp import notebook
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.costs.rounded import up_words
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError, UnsupportedError, unknown_name
 from bayesdp.numbers import UpperBound

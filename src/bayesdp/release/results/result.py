@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp import notebook
-from bayesdp.accounting.rounded import up_words, value_words
+from bayesdp.accounting.costs.rounded import up_words, value_words
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError, UnsupportedError, first_names, unknown_name
 from bayesdp.numbers import float_above

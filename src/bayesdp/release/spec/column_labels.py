@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bayesdp.accounting.composition import THREE_WAYS_OUT
+from bayesdp.accounting.costs.composition import THREE_WAYS_OUT
 from bayesdp.errors import InputError, toml_text
 from bayesdp.release.spec.study import StudySpec
 from bayesdp.statements.column_sets import name_in_spends

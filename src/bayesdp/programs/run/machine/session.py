@@ -189,7 +189,7 @@ def _budget(
     reading: Reading | None,
 ) -> tuple[Ledger, Reading]:
     from bayesdp.accounting import Ledger, Reading
-    from bayesdp.accounting.composition import level
+    from bayesdp.accounting.costs.composition import level
 
     if ledger is None or not dataset:
         raise InputError(

@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from bayesdp.accounting.spend import Spend
+from bayesdp.accounting.costs.spend import Spend
 from bayesdp.errors import InputError
 from bayesdp.numbers import ZERO, float_above
 from bayesdp.programs.ir import (

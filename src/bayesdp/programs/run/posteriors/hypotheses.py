@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesdp.accounting.rounded import value_words
+from bayesdp.accounting.costs.rounded import value_words
 from bayesdp.errors import inner_probability
 from bayesdp.programs.run.numerics.hidden_counts import AddedNoise, CountLaw, convolved
 from bayesdp.programs.run.numerics.observed import Answers

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesdp.accounting.rounded import value_words
+from bayesdp.accounting.costs.rounded import value_words
 
 if TYPE_CHECKING:
     from bayesdp.arrays import Floats

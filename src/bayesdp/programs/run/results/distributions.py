@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesdp.accounting.rounded import value_words
+from bayesdp.accounting.costs.rounded import value_words
 from bayesdp.errors import InputError, inner_probability
 from bayesdp.notebook import Figure
 from bayesdp.programs.run.results.density_figures import DensityPanel, curve, histogram, svg

@@ -14,14 +14,15 @@ import sys
 from collections.abc import Callable
 from dataclasses import fields, replace
 from fractions import Fraction
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
-from bayesdp.accounting.approximate import Approximate, basic
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import bayesdp as bdp
+from bayesdp.accounting.costs.delta_composition import Approximate, basic
 from bayesdp.accounting.costs.rounded import left
 from bayesdp.accounting.costs.spend import as_zcdp, total_cost
 from bayesdp.accounting.what_if import what_if
@@ -390,6 +391,16 @@ def test_what_was_spent_and_claimed_is_an_upper_bound(name: str) -> None:
             build(other)
     with pytest.raises(bdp.InputError):
         build("much")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "cls", [bdp.Claim, PureDP, ApproxDP, ZCDP, ColumnCost, bdp.Cost, bdp.Spend]
+)
+def test_the_type_checker_is_told_so(cls: type[Any]) -> None:
+    """No number of these is annotated as a plain one, but a width, which is in a column's unit."""
+    hints = {name: hint for name, hint in get_type_hints(cls).items() if name != "width"}
+    assert float not in hints.values()
+    assert UpperBound in hints.values()
 
 
 def test_a_budget_may_be_spent_whole() -> None:

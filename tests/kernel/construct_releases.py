@@ -151,6 +151,15 @@ def _of_more_records(document: Document) -> None:
     document["programs"][0]["assuming"] = remaining(own)
 
 
+def _of_other_numbers_of_records(document: Document) -> None:
+    """The cost of all tables but those of eight records, for one of eight."""
+    (own,) = _step("compared")(document)["premises"]
+    eight = ["const", [], [{"number": "8"}]]
+    own["evidence"]["n"] = None
+    own["evidence"]["program"]["requires"] = [["ne", [["public", [], ["db.size"]], eight], []]]
+    document["programs"][0]["assuming"] = remaining(own)
+
+
 def _another_name(document: Document) -> None:
     query = _step("compared")(document)["evidence"]["query"]
     query["program"] = document["programs"][0]["program"] = "people.py:chain"
@@ -188,6 +197,7 @@ FORGED: dict[str, Change] = {
     "a failure with another number": _failed_otherwise,
     "a conclusion for less": _concludes_less,
     "tables of more records": _of_more_records,
+    "all other tables": _of_other_numbers_of_records,
     "the cost of another program": _another_name,
     "hypotheses for less": _cheaper("compared"),
     "answers for less": _cheaper("mean"),

@@ -105,6 +105,14 @@ OTHERS = {
 """Texts of other tests, with records of their own."""
 
 
+def certified(text: str, name: str | None = None) -> str:
+    """The certificate of the program of this name, which a text without imports has."""
+    program = core_of(read_text(program_texts.HEAD + text, "constructs.py"), name, {})
+    verdict = check(program)
+    assert verdict.verdict == "ACCEPTED", (name, verdict)
+    return program_certificate(program, verdict).to_json()
+
+
 @cache
 def _texts() -> dict[str, str]:
     made = {name: HEAD + RECORD + text for name, text in CONSTRUCTS.items()}

@@ -17,10 +17,12 @@ from tests.kernel.program_lies import (
     release_of,
 )
 from tests.programs import construct_probes as probes
+from tests.programs import person_probes
 from tests.programs.edits import Edit
 
 RELEASES, COSTS = "kernel.programs.releases", "kernel.programs.costs"
 DISTANCES, SENSITIVITIES = "kernel.programs.distances", "kernel.programs.sensitivities"
+QUERIES = "kernel.program_queries"
 PERSONS, DOCUMENT = "kernel.programs.persons", "kernel.programs.document"
 
 # -- the first query above a threshold -------------------------------------------------------------
@@ -289,6 +291,20 @@ OF_ROWS: dict[str, Edit] = {
                 words.replace("'person'", "'day'") for words in d["assumptions"]
             ]),
         )),
+    ),
+    "the study counts a person's rows for itself": Edit(
+        QUERIES, "counted = 1 if persons is None else persons.most", "counted = 1",
+        partial(person_probes.found_out, person_probes.fewer_rows),
+    ),
+    "a record of the program's own": Edit(
+        QUERIES, 'agree(body.unit, "row" if persons is None else persons.by, "unit", where)',
+        'agree(body.unit, body.unit, "unit", where)',
+        partial(person_probes.found_out, person_probes.another_record),
+    ),
+    "what a fold's filter reads is not read": Edit(
+        "statements.program", "return frozenset().union(*map(columns_of, self.parts))",
+        "return columns_of(self.value)",
+        partial(person_probes.found_out, person_probes.reads_less),
     ),
     "a fold of some of the row's columns": Edit(
         PERSONS, "fold.reads <= set(rows)", "bool(fold.reads & set(rows))",

@@ -16,11 +16,11 @@ from math import lgamma
 from typing import Any
 
 import numpy as np
-from bayesdp.programs.verdicts import refused as refusal
-from bayesdp.programs.verdicts import verdict_in
 
 from bayesdp import kernel
 from bayesdp.programs.certificate import program_certificate
+from bayesdp.programs.checked_files import refused as refusal
+from bayesdp.programs.checked_files import verdict_in
 from bayesdp.programs.source import ProgramError, read_text
 from tests.kernel.mutations import sealed
 from tests.kernel.program_lies import LIES, node_at, stated

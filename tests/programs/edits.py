@@ -7,6 +7,8 @@ out otherwise are replaced wherever they were imported.
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,43 +24,51 @@ _SKIPPED = (FunctionType, ModuleType, type)
 
 
 class Edit(NamedTuple):
-    """`old` stands once in the module's source and is wrong as `new`.
+    """`old` stands once in all files of a room, and is wrong as `new`.
 
-    `module` is its name below the package, `probe` a test that passes, and fails by an assertion
-    with the change.
+    `room` is its name below the package; so a rule may move to another file. `probe` is a test
+    that passes, and fails by an assertion with the change.
     """
 
-    module: str
+    room: str
     old: str
     new: str
     probe: Callable[[], object]
 
     @property
-    def name(self) -> str:
-        """The module's whole name."""
-        return f"{PACKAGE}.{self.module}"
+    def places(self) -> list[str]:
+        """The modules that have it, once for each time."""
+        texts = _texts(f"{PACKAGE}.{self.room}")
+        return [name for name, text in texts.items() for _ in range(text.count(self.old))]
 
 
 @cache
-def source(name: str) -> str:
-    """The text of a module."""
-    file = importlib.import_module(name).__file__
-    assert file is not None
-    return Path(file).read_text(encoding="utf-8")
+def _texts(room: str) -> dict[str, str]:
+    """The texts of all modules of a room, or of one module."""
+    names = [room]
+    package = importlib.import_module(room)
+    if hasattr(package, "__path__"):
+        names += [each.name for each in pkgutil.walk_packages(package.__path__, f"{room}.")]
+    return {name: Path(_file(name)).read_text(encoding="utf-8") for name in names}
+
+
+def _file(name: str) -> str:
+    spec = importlib.util.find_spec(name)
+    assert spec is not None
+    assert spec.origin is not None
+    return spec.origin
 
 
 @contextmanager
 def edited(edit: Edit) -> Iterator[None]:
     """Inside, the package has this change."""
-    text = source(edit.name)
-    assert text.count(edit.old) == 1, (edit.module, edit.old, text.count(edit.old))
-    module = importlib.import_module(edit.name)
-    assert module.__file__ is not None
+    (name,) = edit.places
+    module, text = importlib.import_module(name), _texts(f"{PACKAGE}.{edit.room}")[name]
     old, new = (
-        compile(part, module.__file__, "exec", dont_inherit=True)
+        compile(part, _file(name), "exec", dont_inherit=True)
         for part in (text, text.replace(edit.old, edit.new))
     )
-    functions, constants = _functions(old, new, edit.name), _constants(old, new, module)
+    functions, constants = _functions(old, new, name), _constants(old, new, module)
     assert functions or constants, edit
     try:
         for function, (_, changed) in functions.items():

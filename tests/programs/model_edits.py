@@ -10,7 +10,7 @@ from tests.programs import construct_probes as probes
 from tests.programs import model_probes as models
 from tests.programs.edits import Edit
 
-LEVELS, SENSITIVITIES = "kernel.programs.levels", "kernel.programs.sensitivities"
+RULES, SOURCE, RUN = "kernel.programs", "programs.source", "programs.run"
 MODELS = "statements.program_models"
 LIED = probes.found_out
 
@@ -33,19 +33,18 @@ def _of_prior(place: int, value: object) -> Callable[[probes.Document], None]:
 
 
 N = ["clip", [["public", [], ["laplace_2"]], number_of("0"), ["public", [], ["db.size"]]], []]
-DRAWS = "programs.run.laws"
 FITS = "fits = place == ANYWHERE or lies.low > 0 or"
 LAWS: dict[str, Edit] = {
     "a parameter may be 0": Edit(
-        LEVELS, FITS, FITS.replace(">", ">="),
+        RULES, FITS, FITS.replace(">", ">="),
         partial(LIED, NOISY_LAW, _of_prior(0, N)),
     ),
     "a parameter may be below 0": Edit(
-        LEVELS, "(place == AT_LEAST and lies.low == 0)", "lies.high > 0",
+        RULES, "(place == AT_LEAST and lies.low == 0)", "lies.high > 0",
         partial(LIED, NOISY_LAW, _of_prior(0, ["sub", [N, number_of("1")], []])),
     ),
     "an upper end for a lower one": Edit(
-        LEVELS, FITS, FITS.replace("low", "high"),
+        RULES, FITS, FITS.replace("low", "high"),
         partial(LIED, A_LAW, _of_prior(1, N)),
     ),
     "any second number of a beta": Edit(
@@ -64,14 +63,14 @@ LAWS: dict[str, Edit] = {
         partial(probes.refused, models.after("Normal", "return normal(0, sd=n)")),
     ),
     "a law of data that nothing was added to": Edit(
-        LEVELS, 'require(data.op in ("nothing", "public"), "a model of unreleased data")',
+        RULES, 'require(data.op in ("nothing", "public"), "a model of unreleased data")',
         'require(data.op in ("nothing", "public", "data"), "a model of unreleased data")',
         partial(LIED, NOISY_LAW, lambda d: _law(d)[1].__setitem__(  # type: ignore[index]
             0, ["data", [["const", [], [True]], ["field", [], ["b"]]], [[]]],
         )),
     ),
     "one of two laws": Edit(
-        LEVELS, "require(1 <= len(node.args) <= 2,", "require(1 <= len(node.args) <= 3,",
+        RULES, "require(1 <= len(node.args) <= 2,", "require(1 <= len(node.args) <= 3,",
         partial(LIED, models.finite_model(
             "laplace(sum(onehot(p.g) for p in people), epsilon=1)", f"chances({models.TABLES})",
         ), lambda d: next(
@@ -79,65 +78,63 @@ LAWS: dict[str, Edit] = {
         )["value"][1].extend([["public", [], ["laplace_1"]]] * 2)),
     ),
     "two numbers that are turned": Edit(
-        "programs.run.posteriors", "return d.single(family, parameters[0], parameters[1])",
+        RUN, "return d.single(family, parameters[0], parameters[1])",
         "return d.single(family, parameters[1], parameters[0])", models.laws_are_as_written,
     ),
     "the first number for both": Edit(
-        "programs.run.posteriors", "return d.single(family, parameters[0], parameters[1])",
+        RUN, "return d.single(family, parameters[0], parameters[1])",
         "return d.single(family, parameters[0], parameters[0])", models.laws_are_as_written,
     ),
     "new records without their own spread": Edit(
-        DRAWS, "return Answers(rng.normal(thetas, about[0]))", "return Answers(thetas)",
+        RUN, "return Answers(rng.normal(thetas, about[0]))", "return Answers(thetas)",
         partial(models.drawn, "normal(n, sd=2)", "normal(sd=1)", 3, 5),
     ),
     "new counts without their exposure": Edit(
-        DRAWS, "np.minimum(thetas * about[0], LARGEST_RATE)", "np.minimum(thetas, LARGEST_RATE)",
+        RUN, "np.minimum(thetas * about[0], LARGEST_RATE)", "np.minimum(thetas, LARGEST_RATE)",
         partial(models.drawn, "gamma(1 + n, rate=2)", "poisson(exposure=3)", 6, 15),
     ),
     "the chance of the other answer": Edit(
-        DRAWS, "np.stack([1 - thetas, thetas], axis=1)", "np.stack([thetas, 1 - thetas], axis=1)",
+        RUN, "np.stack([1 - thetas, thetas], axis=1)", "np.stack([thetas, 1 - thetas], axis=1)",
         partial(models.drawn, "beta(1 + n, 1)", "bernoulli", 0.8, 0.16),
     ),
     "labels one place further": Edit(
-        DRAWS, "below = np.cumsum(chances, axis=1)", "below = np.cumsum(chances[:, ::-1], axis=1)",
+        RUN, "below = np.cumsum(chances, axis=1)", "below = np.cumsum(chances[:, ::-1], axis=1)",
         models.labels_drawn,
     ),
     "impossible hypotheses have a weight": Edit(
-        "programs.source.hypotheses", "if isinstance(weight, Fraction) and weight > 0]",
+        SOURCE, "if isinstance(weight, Fraction) and weight > 0]",
         "if isinstance(weight, Fraction) and weight >= 0]",
         partial(probes.refused, models.hypothetical(
             f"chances({models.TABLES})", 'hypotheses({"u": 1, "v": 0})'
         )),
     ),
     "answers as if they were true": Edit(
-        "programs.run.finite", "chances = source.other + chances * (source.kept - source.other)",
+        RUN, "chances = source.other + chances * (source.kept - source.other)",
         "pass", models.answers_have_the_posterior_of_the_definition,
     ),
     "answers kept with the chance of another": Edit(
-        "programs.run.finite", "chances = source.other + chances * (source.kept - source.other)",
+        RUN, "chances = source.other + chances * (source.kept - source.other)",
         "chances = source.other + chances * source.kept",
         models.answers_have_the_posterior_of_the_definition,
     ),
     "counts without their number of ways": Edit(
-        "programs.run.finite", "logs = (self.rates[k, j] + tilt) * s - gammaln(s + 1.0)",
+        RUN, "logs = (self.rates[k, j] + tilt) * s - gammaln(s + 1.0)",
         "logs = (self.rates[k, j] + tilt) * s",
         models.counts_have_the_posterior_of_the_definition,
     ),
     "noise on counts with the other sign": Edit(
-        "programs.run.finite", "logs = logs + self.noise.log(y - s)",
+        RUN, "logs = logs + self.noise.log(y - s)",
         "logs = logs + self.noise.log(y + s)",
         models.counts_have_the_posterior_of_the_definition,
     ),
     "every hypothesis has one weight": Edit(
-        "programs.run.finite", "logs = logs + np.log(prior.weights)", "pass",
+        RUN, "logs = logs + np.log(prior.weights)", "pass",
         models.counts_have_the_posterior_of_the_definition,
     ),
 }  # fmt: skip
 
 # -- partial pooling -------------------------------------------------------------------------------
 
-GROUPS = "programs.run.pooled"
-OF_GROUPS = "programs.source.pooling"
 IN_CELLS = "    stays = _power(first * place.width(), norm)\n"
 
 
@@ -156,15 +153,15 @@ def _normal() -> None:
 OF_MEANS = models.pooled("p.x", "normal(sd=2)")
 POOLING: dict[str, Edit] = {
     "half of the width in a group": Edit(
-        SENSITIVITIES, IN_CELLS, IN_CELLS.replace("width()", "width() / 2"),
+        RULES, IN_CELLS, IN_CELLS.replace("width()", "width() / 2"),
         partial(LIED, OF_MEANS, probes.less("laplace", "4")),
     ),
     "the largest number in a group, for its width": Edit(
-        SENSITIVITIES, IN_CELLS, IN_CELLS.replace("width()", "largest()"),
+        RULES, IN_CELLS, IN_CELLS.replace("width()", "largest()"),
         partial(LIED, OF_MEANS, probes.less("laplace", "5")),
     ),
     "the squared width in a group": Edit(
-        SENSITIVITIES, IN_CELLS, "    stays = _power(_power(first * place.width(), norm), norm)\n",
+        RULES, IN_CELLS, "    stays = _power(_power(first * place.width(), norm), norm)\n",
         partial(
             LIED,
             OF_MEANS.replace("laplace(", "gaussian(")
@@ -174,12 +171,12 @@ POOLING: dict[str, Edit] = {
         ),
     ),
     "the smallest group's factor": Edit(
-        SENSITIVITIES, "first, second = (*sorted(factors, reverse=True), Fraction(0))[:2]",
+        RULES, "first, second = (*sorted(factors, reverse=True), Fraction(0))[:2]",
         "first, second = (*sorted(factors), Fraction(0))[:2]",
         partial(LIED, models.POOLED_UNEVENLY, probes.less("laplace", "8")),
     ),
     "groups of a column that is protected": Edit(
-        SENSITIVITIES, "    if columns_of(vector_of) <= context.public:\n        return stays\n",
+        RULES, "    if columns_of(vector_of) <= context.public:\n        return stays\n",
         "    if columns_of(vector_of) is not None:\n        return stays\n",
         partial(LIED, models.POOLED_UNEVENLY, lambda d: (
             column(d, "s").update(public=False),
@@ -189,58 +186,58 @@ POOLING: dict[str, Edit] = {
         )),
     ),
     "any column has groups": Edit(
-        OF_GROUPS, "public = by in context.draft.public_columns and ", "public = ",
+        SOURCE, "public = by in context.draft.public_columns and ", "public = ",
         partial(probes.refused_for, models.pooled().replace('"s"', '"g"'), "not one"),
     ),
     "the size of all for that of a group": Edit(
-        OF_GROUPS, "group = replace(data, pieces=(*data.pieces, (by_of(prior), label)))",
+        SOURCE, "group = replace(data, pieces=(*data.pieces, (by_of(prior), label)))",
         "group = data", _bernoulli,
     ),
     "the spread of one for that of a sum": Edit(
-        GROUPS, "return log_noisy_sum(seen - n * t, n * about**2, noise)",
+        RUN, "return log_noisy_sum(seen - n * t, n * about**2, noise)",
         "return log_noisy_sum(seen - n * t, about**2, noise)", _normal,
     ),
     "the spread of a mean for that of a sum": Edit(
-        GROUPS, "return log_noisy_sum(seen - n * t, n * about**2, noise)",
+        RUN, "return log_noisy_sum(seen - n * t, n * about**2, noise)",
         "return log_noisy_sum(seen / n - t, about**2 / n, noise)", _normal,
     ),
     "noise of another sign": Edit(
-        GROUPS, "logs = noise.log(seen - sums) if aware", "logs = noise.log(seen + sums) if aware",
+        RUN, "logs = noise.log(seen - sums) if aware", "logs = noise.log(seen + sums) if aware",
         _bernoulli,
     ),
     "sums without their number of ways": Edit(
-        GROUPS, "logs = logs - gammaln(sums + 1) - gammaln(n - sums + 1)",
+        RUN, "logs = logs - gammaln(sums + 1) - gammaln(n - sums + 1)",
         "logs = logs - gammaln(sums + 1)", _bernoulli,
     ),
     "those without count as those with": Edit(
-        GROUPS, "(n - sums) * log_expit(-t)[:, None]", "(n - sums) * log_expit(t)[:, None]",
+        RUN, "(n - sums) * log_expit(-t)[:, None]", "(n - sums) * log_expit(t)[:, None]",
         _bernoulli,
     ),
     "all of the exposure for each group": Edit(
-        GROUPS, 'each = of_all * n / whole if family == "pooled_poisson" else of_all',
+        RUN, 'each = of_all * n / whole if family == "pooled_poisson" else of_all',
         "each = of_all", _poisson,
     ),
     "a count without its rate": Edit(
-        GROUPS, "each = sums * (np.log(about) + t[:, None]) - mean[:, None]",
+        RUN, "each = sums * (np.log(about) + t[:, None]) - mean[:, None]",
         "each = sums * (np.log(about) + t[:, None])", _poisson,
     ),
     "a rate on the scale of its logarithm": Edit(
-        GROUPS, 'return np.asarray(t if family == "pooled_normal" else np.exp(',
+        RUN, 'return np.asarray(t if family == "pooled_normal" else np.exp(',
         'return np.asarray(t if family != "pooled_bernoulli" else np.exp(', _poisson,
     ),
     "a variance for the centre's spread": Edit(
-        GROUPS, "logs = -0.5 * ((m - mean) / sd) ** 2 - 0.5",
+        RUN, "logs = -0.5 * ((m - mean) / sd) ** 2 - 0.5",
         "logs = -0.5 * (m - mean) ** 2 / sd**4 - 0.5", _normal,
     ),
     "no prior of the spread": Edit(
-        GROUPS, "** 2 - 0.5 * (s / scale) ** 2\n", "** 2\n", _normal,
+        RUN, "** 2 - 0.5 * (s / scale) ** 2\n", "** 2\n", _normal,
     ),
     "groups without their centre": Edit(
-        GROUPS, "(self.edges[None, 1:-1] - center[:, None]) / spread[:, None]",
+        RUN, "(self.edges[None, 1:-1] - center[:, None]) / spread[:, None]",
         "self.edges[None, 1:-1] / spread[:, None]", _normal,
     ),
     "a variance for the groups' spread": Edit(
-        GROUPS, "(self.edges[None, 1:-1] - center[:, None]) / spread[:, None]",
+        RUN, "(self.edges[None, 1:-1] - center[:, None]) / spread[:, None]",
         "(self.edges[None, 1:-1] - center[:, None]) / spread[:, None] ** 2", _normal,
     ),
 }  # fmt: skip

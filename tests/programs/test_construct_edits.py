@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bayesdp.programs.run import noise
+from bayesdp.programs.run.draws import noise
 from tests.programs import construct_probes
 from tests.programs.construct_edits import ABOVE_THRESHOLD, DIRICHLET, OF_ROWS
-from tests.programs.edits import Edit, edited, source
+from tests.programs.edits import Edit, edited
 from tests.programs.model_edits import LAWS, POOLING
 
 EDITS: dict[str, dict[str, Edit]] = {
@@ -35,8 +35,8 @@ def test_a_wrong_rule_is_shown_by_its_probe(edit: Edit) -> None:
 def test_there_are_ten_of_each_and_none_twice() -> None:
     every = [edit for edits in EDITS.values() for edit in edits.values()]
     assert all(len(edits) >= 10 for edits in EDITS.values())
-    assert len({(edit.module, edit.old, edit.new) for edit in every}) == len(every)
-    assert all(source(edit.name).count(edit.old) == 1 for edit in every)
+    assert len({(edit.room, edit.old, edit.new) for edit in every}) == len(every)
+    assert all(len(edit.places) == 1 for edit in every)
 
 
 def test_a_change_is_seen_everywhere_and_taken_back() -> None:

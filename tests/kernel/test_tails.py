@@ -8,6 +8,7 @@ from fractions import Fraction
 import flint
 import pytest
 
+from bayesdp.kernel import arithmetic
 from bayesdp.kernel.steps.tails import gaussian_tail, laplace_tail
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from tests.effort import runs
@@ -31,6 +32,33 @@ def test_gaussian_tails_far_out_and_of_large_scales() -> None:
     assert float(far) == pytest.approx(float(flint.arb("40.005").__truediv__(2**0.5).erfc()))
     assert float(gaussian_tail(Fraction(2**61), 0)) == pytest.approx(1.0)
     assert float(gaussian_tail(Fraction(1, 2**20), 0)) == 0.0
+
+
+FINE = 12_000
+"""Bits at which what the kernel's own precision hides is seen."""
+
+
+def _in_full(sigma: Fraction, k: int) -> flint.arb:
+    """The tail, with so many terms that the others are below any of these bits."""
+    rate = flint.arb(flint.fmpq(*(1 / (2 * sigma * sigma)).as_integer_ratio()))
+    furthest = k + 10 + round(140 * sigma)
+    masses = [(-rate * (z * z)).exp() for z in range(furthest)]
+    above = sum(masses[k + 1 :], flint.arb(0))
+    return 2 * above / (2 * sum(masses, flint.arb(0)) - masses[0])
+
+
+@pytest.mark.parametrize("sigma", [Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(15.9)])
+@pytest.mark.parametrize("k", [0, 1, 5, 40])
+def test_the_terms_that_no_sum_has_are_bounded(
+    monkeypatch: pytest.MonkeyPatch, sigma: Fraction, k: int
+) -> None:
+    """At the kernel's precision they are below a rounding error; here each of them counts."""
+    monkeypatch.setattr(flint.ctx, "prec", FINE)
+    monkeypatch.setattr(arithmetic, "PRECISION", FINE)
+    actual, truth = gaussian_tail(sigma, k), _in_full(sigma, k)
+    assert truth < actual < truth * (1 + flint.arb(2) ** -140)
+    left_out = actual / truth - 1
+    assert left_out < flint.arb(2) ** (1 - 192), "hidden at the kernel's precision"
 
 
 def test_laplace_tails() -> None:

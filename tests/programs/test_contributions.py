@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -20,9 +21,10 @@ from bayesdp.programs.falsify.contributions import Contributions
 from bayesdp.programs.falsify.losses import together
 from bayesdp.programs.falsify.paths import paths
 from bayesdp.programs.falsify.releases import Trial
+from bayesdp.programs.falsify.search import independent_of_others
 from bayesdp.programs.falsify.values import Evaluator
 from bayesdp.programs.falsify.witnesses import Neighbours, witness_rows
-from bayesdp.programs.ir import Program
+from bayesdp.programs.ir import Expr, Program
 from tests.effort import runs
 from tests.programs.probes import GRID, coin, core
 from tools.make_program_audit import audited, completeness, programs
@@ -94,15 +96,34 @@ BODIES = [
     ("laplace(sum(clip(r.x, 0, 2) for r in db if r.b), epsilon=1)", 2),
     ("laplace(abs(sum(r.y for r in db) - 2 * count(r for r in db if r.b)), epsilon=1)", 3),
     ("laplace(max(sum(r.y for r in db), count(r for r in db if r.b)), epsilon=1)", 3),
+    ("laplace(max(sum(r.y for r in db) - 4, 0), epsilon=1)", 3),
     ("laplace(fold(db, 0, grown), epsilon=1)", 2),
     ("laplace(min(sum(r.y if r.b else -r.y for r in db), 2), epsilon=1)", 3),
     ("laplace(min(fold(db, 0, kept), count(r for r in db if r.b)), epsilon=1)", 2),
-]
+    ("exponential(score=lambda c: -abs(count(r for r in db if r.y <= c) - 1), "
+     "candidates=(0, 1, 2), epsilon=1)", 3),
+    ("posterior_sample(observe((r.y for r in db), poisson(exposure=2), prior=gamma(1, 1)), "
+     "grid=linspace(0.1, 3, 4), log_likelihood=(-3, 0), power=1)", 3),
+    ("exponential(score=hellinger(infer(observe((r.b for r in db if r.y > 1), bernoulli, "
+     "prior=beta(1, 1)))), candidates=grid_of(beta, a=(1, 2, 3), b=(1, 2)), epsilon=1)", 3),
+    ("randomized_response((r.c for r in db), epsilon=1)", 1),
+    ("per_record_exponential((r.x for r in db), score=lambda x, c: -abs(x - c), "
+     "candidates=(0, 3), epsilon=1)", 1),
+    ("laplace(transition_counts(db.b, order='z'), epsilon=1)", 3),
+]  # fmt: skip
+
+
+def returns(body: str) -> str:
+    """The type that a program of this body announces."""
+    if "hellinger" in body:
+        return "Beta"
+    vectors = ("randomized_response", "per_record_exponential", "laplace(transition_counts")
+    return "Vector" if body.startswith(vectors) else "Real"
 
 
 @pytest.mark.parametrize(("body", "most"), BODIES, ids=[body for body, _ in BODIES])
 def test_as_bad_as_the_worst_of_all_sequences(body: str, most: int) -> None:
-    program = core(body)
+    program = core(body, returns=returns(body))
     verdict = check(program)
     assert verdict.verdict == "ACCEPTED", verdict.reason
     findings = falsify(program, verdict, n_max=most, most_pairs=100_000)
@@ -151,6 +172,74 @@ def test_tables_of_a_required_size() -> None:
     assert_as_bad(findings, worst_of_all(program, [5, 6]))
 
 
+# -- what rows are unlike in ---------------------------------------------------------------------
+
+
+def read_by(program: Program, public: tuple[Expr, ...] = ()) -> Contributions:
+    """What the rows contribute to the first path of a program of two records."""
+    trials = next(trials_of(program, check(program), 2))
+    return Contributions(trials[0].at, trials, public)
+
+
+def test_rows_that_can_not_be_read_are_unlike_all_others() -> None:
+    """Else a row that adds nothing would stand for one that divides by 0."""
+    program = core("laplace(sum(clip(r.x, 0, 1) for r in db), epsilon=1)")
+    quotient = Expr("div", (Expr("field", (), ("x",)), Expr("field", (), ("x",))))
+    release = program.body[0]
+    data = Expr("data", (Expr("const", (), (True,)), quotient), ((),))
+    failing = replace(program, body=(replace(release, args=(Expr("sum", (data,)),)),))
+    trials = next(trials_of(program, check(program), 2))
+    read = Contributions(trials[0].at, [replace(trials[0], release=failing.body[0])], ())
+    zero = [row["x"] for row in trials[0].at.rows].index(F(0))
+    assert read.of_rows[zero].whole is not None
+    assert all(row.whole is None for i, row in enumerate(read.of_rows) if i != zero)
+
+
+def test_public_sums_are_read_too() -> None:
+    program = core("laplace(sum(r.b for r in db), epsilon=1)")
+    of_y = core("laplace(sum(r.y for r in db), epsilon=1)").body[0].args[0]
+    findings = falsify(replace(program, returns=(of_y,)), check(program))
+    assert {item.obligation for item in findings.excess} == {"public"}
+    as_fold = core("laplace(fold(db, 0, grown), epsilon=1)").body[0].args[0]
+    findings = falsify(replace(program, returns=(as_fold,)), check(program), n_max=2)
+    assert {item.obligation for item in findings.excess} == {"public"}
+
+
+def test_transitions_are_nothing_public() -> None:
+    table = core("laplace(transition_counts(db.b, order='z'), epsilon=1)", returns="Vector")
+    program = core("laplace(sum(r.y for r in db), epsilon=1)")
+    findings = falsify(replace(program, returns=table.body[0].args), check(program), n_max=2)
+    assert {item.obligation for item in findings.excess} == {"public"}
+
+
+@pytest.mark.parametrize("private", ["sum(r.y for r in db)", "count(r for r in db if r.b)"])
+def test_a_private_divisor_is_not_linear(private: str) -> None:
+    """No rule accepts it; if one did, tables of one choice of others would not be enough."""
+    (release,) = core(f"laplace({private}, epsilon=1)").body
+    below = Expr("add", (release.args[0], Expr("const", (), (F(1),))))
+    quotient = replace(release, args=(Expr("div", (Expr("const", (), (F(9),)), below)),))
+    assert not independent_of_others(quotient)
+    chosen = Expr("if", (Expr("lt", (below, below)), release.args[0], release.args[0]))
+    assert not independent_of_others(replace(release, args=(chosen,)))
+    product = Expr("mul", (release.args[0], below))
+    assert not independent_of_others(replace(release, args=(product,)))
+    half = Expr("div", (below, Expr("const", (), (F(2),))))
+    assert independent_of_others(replace(release, args=(half,)))
+
+
+def test_a_selection_says_what_it_leaves_out() -> None:
+    program = core("laplace(max(sum(r.x for r in db), sum(r.y for r in db)), epsilon=1)")
+    findings = falsify(program, check(program), n_max=2, most_pairs=5)
+    assert findings.left_out == {"pairs of records", "the other records of a table"}
+    assert completeness(findings) == (
+        "without some of: pairs of records, the other records of a table"
+    )
+    turns = "clip(r.x, 0, 1) + clip(r.x, 2, 3) + clip(r.q, 1.5, 2) + clip(r.q, 2.5, 3)"
+    many = core(f"laplace(sum({turns} + r.y + r.b for r in db), epsilon=1)")
+    assert not witness_rows(many).all
+    assert "values of columns" in falsify(many, check(many), 1, 5).left_out
+
+
 # -- programs of which there was a selection only ------------------------------------------------
 
 MANY = {
@@ -180,8 +269,7 @@ def test_how_many_kinds_of_rows_there_are(name: str) -> None:
     program = accepted()[name]
     witnesses = witness_rows(program)
     assert witnesses.all
-    trials = next(trials_of(program, check(program), 2))
-    read = Contributions(trials[0].at, trials, ())
+    read = read_by(program)
     assert (len(witnesses.rows), len(set(read.kind_of))) == MANY[name]
 
 

@@ -86,7 +86,7 @@ class _Search:
 
     def _all_sums(self, commands: Sequence[Command]) -> bool:
         for command in commands:
-            if isinstance(command, Release) and not _independent_of_others(command):
+            if isinstance(command, Release) and not independent_of_others(command):
                 return False
             if isinstance(command, Branch) and not self._all_sums(
                 (*command.then, *command.otherwise)
@@ -151,7 +151,7 @@ class _Search:
     def _law(self, path: Path, trials: list[Trial], at: Evaluator, size: int) -> None:
         public = self._public(path)
         read = Contributions(at, trials, public)
-        alike = all(_independent_of_others(trial.release) for trial in trials)
+        alike = all(independent_of_others(trial.release) for trial in trials)
         # Public sums are additive too: whether they differ is up to the records that differ.
         alike &= all(part.op in ("sum", "count") for expr in public for part in _readings(expr))
         worst: tuple[float, losses.Loss, Neighbours] | None = None
@@ -186,7 +186,7 @@ class _Search:
 
     def _entering(self, path: Path, trials: list[Trial], size: int) -> None:
         priced_trials = [trial for trial in trials if trial.node["entering"] is not None]
-        alike = all(_independent_of_others(trial.release) for trial in priced_trials)
+        alike = all(independent_of_others(trial.release) for trial in priced_trials)
         if not priced_trials:
             return
         read = Contributions(priced_trials[0].at, priced_trials, ())
@@ -283,7 +283,7 @@ def _reads_data(expr: Expr) -> bool:
     return any(node.op in (*READERS, "observe") for node in nodes(expr))
 
 
-def _independent_of_others(release: Release) -> bool:
+def independent_of_others(release: Release) -> bool:
     """Whether the shift depends on the records that differ only: sums, scaled."""
     if release.op in ("randomized-response", "per-record-exponential"):
         return True

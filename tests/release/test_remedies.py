@@ -219,12 +219,12 @@ CASES = [
         query=("error",),
     ),
     Case(
-        "columns._keys",
+        "column._keys",
         BASE.replace(', states = ["child", "grown up"]', "") + MEAN + BY,
         below=True,
         fill=('"child"',),
     ),
-    Case("columns._keys", BASE + MEAN + 'by = "day of test"\n', below=True, fill=("1",)),
+    Case("column._keys", BASE + MEAN + 'by = "day of test"\n', below=True, fill=("1",)),
     Case(
         "table_sources._check_join",
         BASE.replace(
@@ -299,7 +299,7 @@ OTHERWISE = {
     "quantile_lists.one_each": "tests/release/test_quantile_lists.py asks for other lists",
     "weighted._require_weights": "an example of a declaration, in the place of another one",
     "study_files._one_error": "a key in the place of another one, with a column of one's own",
-    "weighted.by_weights": "tests/release/test_weighted.py asks for what it says",
+    "weighted._check_asked": "tests/release/test_weighted.py asks for what it says",
     "study_files._median": "tests/release/test_quantile.py asks for another probability",
     "collected._column": "an example of a declaration, with a name of one's own",
     "collected._check_others": "names the kind: its epsilon is that of a collection",
@@ -320,7 +320,7 @@ OTHERWISE = {
     "study_files._stress": "names the other notion",
     "fit_plan._column": "test_options_of_states_with_private_are_lines_of_the_study",
     "fit_plan._require_order_column": "consistency._structure has the same line",
-    "column_checks._check_combination": "two examples of a declaration",
+    "checks._check_combination": "two examples of a declaration",
     "private_fits._instead": "test_options_of_states_with_private_are_lines_of_the_study",
     "private_fits._order": "test_the_order_of_past_data_is_found_by_the_command_that_is_named",
     "private_fits._check_options": "names options",
@@ -334,7 +334,7 @@ OTHERWISE = {
     "wide._position": "an example of a key of [data.wide], with names of one's own",
     "products.check_product_keys": "names a kind that has keys of its own",
     "products._check_regression": "an example of the keys of a regression",
-    "query_checks._require_grid": "the engine's own check: a study is refused before it",
+    "checks._require_grid": "the engine's own check: a study is refused before it",
     "declarations.parse_columns": "speaks of names with an equals sign",
     "autoregressive._region": "names a model",
     "clusters.fit_exchangeable": "names a model",
@@ -348,7 +348,7 @@ SHOWS = re.compile(r"\b[a-z_]+ = |bayesdp [a-z]+ |--[a-z]")
 PACKAGE = Path(bayesdp.__file__).parent
 FILES = (
     *PACKAGE.glob("release/**/*.py"),
-    *PACKAGE.glob("tables/*.py"),
+    *PACKAGE.glob("tables/**/*.py"),
     *PACKAGE.glob("fitting/*.py"),
     *(PACKAGE / "cli" / name for name in ("private_fits.py", "fits.py")),
 )

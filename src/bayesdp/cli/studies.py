@@ -24,6 +24,7 @@ from bayesdp.errors import BudgetExceededError, InputError
 if TYPE_CHECKING:
     from bayesdp.release import Study
     from bayesdp.release.drawing.stored import StoredRelease
+    from bayesdp.release.results.release import Release
 
 
 @command(app, "bayesdp check heights.toml --target 0.1,0.3,1,3")
@@ -210,41 +211,45 @@ def release(
         say(text)
 
     new_ledger = loaded.new_ledger
-    if key is not None:
-        answer = loaded.release_once(key, warn=warn)
-        if isinstance(answer, StoredRelease):
-            _show_stored(
-                answer,
-                certificate or study.with_name(certificate_name(study.name, answer.id)),
-                report,
-                as_json,
-            )
-            return
-        result = answer
+    if key is None:  # whoever types the command again means it
+        result: Release | StoredRelease = loaded.release(again=True, warn=warn)
     else:
-        result = loaded.release(again=True, warn=warn)  # whoever types the command again means it
+        result = loaded.release_once(key, warn=warn)
+    path = certificate or study.with_name(certificate_name(study.name, result.id))
+    if isinstance(result, StoredRelease):
+        _show_stored(result, path, report, as_json)
+        return
     if new_ledger:
         say(new_ledger)
-    path = certificate or study.with_name(certificate_name(study.name, result.id))
     saved = write(path, result.certificate.to_json() + "\n")
     if report is not None:
-        from bayesdp.report.html import write_report
-        from bayesdp.report.sections import study_section
+        _write_report(report, loaded, result, saved)
+    _show_released(result, loaded.spec.budget.notion, warnings, as_json)
+    if saved and not as_json:
+        say(f"Certificate: {saved}")
 
-        try:
-            write_report(report, [study_section(loaded, result, saved)])
-        except (OSError, ValueError) as error:
-            say(f"The report could not be written: {error}")
+
+def _write_report(report: Path, study: Study, result: Release, saved: str) -> None:
+    """The report of a release, whose certificate was `saved`; what it released is shown anyway."""
+    from bayesdp.report.html import write_report
+    from bayesdp.report.sections import study_section
+
+    try:
+        write_report(report, [study_section(study, result, saved)])
+    except (OSError, ValueError) as error:
+        say(f"The report could not be written: {error}")
+
+
+def _show_released(result: Release, notion: str, warnings: list[str], as_json: bool) -> None:
+    """Print a release; `warnings` are those that were shown before it."""
     from bayesdp.report.studies import release_warnings, show_release
 
-    if as_json:
-        print_json(result.to_dict())
-        for warning in release_warnings(result):
-            say(warning)
+    if not as_json:
+        show_release(console(), result, notion, warnings)
         return
-    show_release(console(), result, loaded.spec.budget.notion, warnings)
-    if saved:
-        say(f"Certificate: {saved}")
+    print_json(result.to_dict())
+    for warning in release_warnings(result):
+        say(warning)
 
 
 def _show_stored(

@@ -34,7 +34,17 @@ def by_weights(
     """
     if query.weighted_by is None:
         return (query,)
-    key = f"query[{position}]"
+    _check_asked(query, f"query[{position}]", columns)
+    if query.kind == "sum":
+        return (query,)
+    if query.kind == "count":
+        return (_sum_of_weights(query),)
+    return _parts_of_ratio(query)
+
+
+def _check_asked(query: QuerySpec, key: str, columns: Mapping[str, Column]) -> None:
+    """`InputError` for a weighted query at `key` that can't be asked, or with a key too many."""
+    assert query.weighted_by is not None
     _require_weights(query.weighted_by, f"{key}.weighted_by", columns)
     if query.kind not in ("count", "sum", *_RATIOS):
         raise InputError(
@@ -66,10 +76,8 @@ def by_weights(
             f"{toml_text(query.weighted_by)}, and leave weighted_by out.",
             shown=False,
         )
-    if query.kind == "sum":
-        return (query,)
-    if query.kind == "count":
-        return (_sum_of_weights(query),)
+    if query.kind not in _RATIOS:
+        return
     for name in ("error", "group_sizes"):
         value = getattr(query, name)
         if value is not None:
@@ -79,6 +87,10 @@ def by_weights(
                 expected=f"nothing on a weighted {query.kind}, which is a ratio of two numbers",
                 remedy=f"Leave {name} out: the interval is known with the numbers.",
             )
+
+
+def _parts_of_ratio(query: QuerySpec) -> tuple[QuerySpec, ...]:
+    """The two sums whose ratio a weighted mean or proportion is, each with half of its share."""
     half = (query.weight or 1.0) / 2.0
     whole = query.model_copy(update={"weight": half})
     over = whole.model_copy(update={"kind": "sum"}) if query.kind == "mean" else whole

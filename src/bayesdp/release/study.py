@@ -116,20 +116,16 @@ class Study:
         derived: Sequence[DerivedSpec | Mapping[str, Any]] = (),
     ) -> None:
         data: dict[str, Any] = {"dataset": dataset, "n": n, "unit": unit, "columns": columns}
-        if rows_per_unit is not None:
-            data["rows_per_unit"] = rows_per_unit
-        if max_rows is not None:
-            data["max_rows"] = max_rows
-        if balanced:
-            data["balanced"] = balanced
-        if csv is not None:
-            data["csv"] = csv
-        if wide is not None:
-            data["wide"] = wide
-        if join:
-            data["join"] = join
-        if people is not None:
-            data["people"] = people
+        optional = {
+            "rows_per_unit": rows_per_unit,
+            "max_rows": max_rows,
+            "balanced": balanced or None,
+            "csv": csv,
+            "wide": wide,
+            "join": join or None,
+            "people": people,
+        }
+        data |= {key: value for key, value in optional.items() if value is not None}
         plain_budget = budget.model_dump() if isinstance(budget, BudgetSpec) else dict(budget)
         raw = {
             "data": data,

@@ -14,8 +14,8 @@ from functools import cache
 from itertools import product
 
 import pytest
-from bayesdp.programs.check.verdict import ProgramVerdict, check
 
+from bayesdp.programs.check.checker import ProgramVerdict, check
 from bayesdp.programs.falsify import Findings, falsify
 from bayesdp.programs.falsify.contributions import Contributions
 from bayesdp.programs.falsify.losses import together

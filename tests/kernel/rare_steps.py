@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from bayesdp.release.certify import conversion_certificate
-
 from bayesdp import kernel
 from bayesdp.leakage.merged_factors import merged_factors
 from bayesdp.leakage.state_fields import StateMessages, states_level
 from bayesdp.notions import Cost
 from bayesdp.populations import Graph, parse
+from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.theorems import Question, report
 from tests.kernel.steps import make_step
 

@@ -1,0 +1,83 @@
+"""Numbers of the kernel against the same numbers by other means: exact laws and all cases."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from fractions import Fraction
+
+import pytest
+from flint import arb, fmpq, fmpq_poly
+
+from bayesdp.kernel.arithmetic import ball
+from bayesdp.kernel.collected import _at_least
+from bayesdp.kernel.series import PeriodSums, matrix_column
+from tests.effort import runs
+
+
+def _exact_tail(least: int, count: int, records: int, kept: Fraction, other: Fraction) -> Fraction:
+    """The probability of at least so many answers, from the generating function."""
+
+    def law(chance: Fraction, trials: int) -> fmpq_poly:
+        ratio = fmpq(chance.numerator, chance.denominator)
+        return fmpq_poly([1 - ratio, ratio]) ** trials
+
+    product = law(kept, count) * law(other, records - count)
+    tail = sum((product[k] for k in range(max(least, 0), records + 1)), fmpq(0))
+    return Fraction(int(tail.p), int(tail.q))
+
+
+@pytest.mark.parametrize("case", range(runs(200, 30)))
+def test_tails_of_perturbed_answers(case: int) -> None:
+    """Never below the truth, and hardly above it; some laws are cut off far from their means."""
+    rng = random.Random(case)
+    records = rng.choice([1, 2, 7, 30, 250])
+    count = rng.choice([0, records, rng.randint(0, records)])
+    kept, other = Fraction(rng.randint(1, 999), 1000), Fraction(rng.randint(1, 999), 1000)
+    mean = count * kept + (records - count) * other
+    least = round(mean) + rng.randint(-5, 5)
+    bound = _at_least(least, count, records, ball(kept), ball(other))
+    truth = ball(_exact_tail(least, count, records, kept, other))
+    assert bound.upper() >= truth.lower()
+    assert bound < truth + arb(2) ** -60
+
+
+@pytest.mark.parametrize("periods", [1, 2, 3, 5])
+@pytest.mark.parametrize("in_period", [1, 2])
+@pytest.mark.parametrize("periods_filled", [1, 2, 3])
+@pytest.mark.parametrize("strategy", ["square-root", "tree"])
+def test_rows_move_sums_of_periods_at_most_where_they_come_first(
+    strategy: str, periods: int, in_period: int, periods_filled: int
+) -> None:
+    """All ways to put the rows of a record into periods."""
+    rows = min(in_period * periods_filled, in_period * periods)
+    sums = PeriodSums(strategy, periods, "cumulative", stays=False)  # type: ignore[arg-type]
+    placed = [
+        counts
+        for counts in itertools.product(range(in_period + 1), repeat=periods)
+        if sum(counts) == rows
+    ]
+    column = matrix_column(periods)
+    squares = [
+        _of_tree(counts, sums.levels) if strategy == "tree" else _of_matrix(counts, column)
+        for counts in placed
+    ]
+    assert sums._most(rows, in_period) == max(squares)
+
+
+def _of_matrix(counts: tuple[int, ...], column: tuple[int, ...]) -> int:
+    """The squares of what a lower triangular matrix with this first column makes of them."""
+    sums = [sum(counts[t] * column[k - t] for t in range(k + 1)) for k in range(len(counts))]
+    return sum(entry**2 for entry in sums)
+
+
+def _of_tree(counts: tuple[int, ...], levels: int) -> int:
+    """The squares of the sums at each level; that of all periods counts half, rounded up."""
+    total = 0
+    for level in range(levels):
+        width = 2**level
+        parts = [sum(counts[start : start + width]) for start in range(0, len(counts), width)]
+        squares = sum(part**2 for part in parts)
+        last = level > 0 and level == levels - 1
+        total += -(-squares // 2) if last else squares
+    return total

@@ -115,5 +115,5 @@ def _forget() -> None:
     """What the kernel keeps would hide functions that a certificate needs."""
     package = "bayesdp.kernel"
     sys.modules[f"{package}.stated"]._READ.clear()
-    sys.modules[f"{package}.graphs"]._last = None  # type: ignore[attr-defined]
-    sys.modules[f"{package}.blocks"]._listed.cache_clear()
+    sys.modules[f"{package}.models.graphs"]._last = None  # type: ignore[attr-defined]
+    sys.modules[f"{package}.costs.blocks"]._listed.cache_clear()

@@ -201,8 +201,26 @@ def test_public_sums_are_read_too() -> None:
     findings = falsify(replace(program, returns=(of_y,)), check(program))
     assert {item.obligation for item in findings.excess} == {"public"}
     as_fold = core("laplace(fold(db, 0, grown), epsilon=1)").body[0].args[0]
-    findings = falsify(replace(program, returns=(as_fold,)), check(program), n_max=2)
-    assert {item.obligation for item in findings.excess} == {"public"}
+    folded = falsify(replace(program, returns=(as_fold,)), check(program), n_max=2)
+    assert {item.obligation for item in folded.excess} == {"public"}
+    assert folded.complete
+    # The fold goes over other rows too, in both orders; for the sum it takes a single row of them.
+    of_x = core("laplace(sum(r.x for r in db), epsilon=1)").body[0].args[0]
+    summed = falsify(replace(program, returns=(of_x,)), check(program), n_max=2)
+    assert folded.pairs > 2 * summed.pairs
+
+
+def test_rows_that_a_sample_weighs_are_not_added_up() -> None:
+    """Each has a likelihood of its own, held in bounds: the sum of two says nothing of theirs."""
+    (body,) = [body for body, _ in BODIES if body.startswith("posterior_sample")]
+    assert all(row.whole for row in read_by(core(body)).of_rows)
+
+
+def test_each_row_has_scores_of_its_own() -> None:
+    (body,) = [body for body, _ in BODIES if body.startswith("per_record")]
+    program = core(body, returns="Vector")
+    findings = falsify(program, check(program), n_max=1)
+    assert findings.largest("sensitivity") == 1
 
 
 def test_transitions_are_nothing_public() -> None:

@@ -66,7 +66,7 @@ class _Search:
         self.add_remove = self.program.adjacency == "add-remove"
         if not self.witnesses.all:
             self.findings.left_out.add("values of columns")
-        body = list(expressions(self.program.body))
+        body = [*expressions(self.program.body), *self.program.returns]
         self.ordered = any(node.op == "fold" for expr in body for node in nodes(expr))
         self.sized = any(node == SIZE for expr in body for node in nodes(expr))
 

@@ -3,6 +3,37 @@
 A spend is a record, not a number: what it means for a population depends on the kind of the
 mechanism, the column and its clipping interval (theory 2.2). A reading is one such meaning with
 the total that it may reach.
+
+**Independent columns (corrected).** A column may be declared `independent` when, given the record's
+own covered columns, it is independent of everything in the other records.
+
+*Plain independence of the other records' covered columns isn't enough:* let `X2` and `Z1` be fair
+bits and `X1 = Z1 xor X2`. `Z1` is independent of `X2`, and `X1` of `X2`, so that for the covered
+columns alone `L(eps) = eps`. But `(X1, Z1)` together give `X2` away, and an eps-DP mechanism on all
+columns leaks `2 eps` about record 1.
+
+*Statement.* Let `L` be the conversion of the covered columns `X` and let the columns `Z` be
+independent in this sense. Then the leakage from `(x_i, z_i)` to `(x_i', z_i')` is at most `L(eps)`
+if `x_i != x_i'`, and at most `eps` otherwise. *Proof:* the hypothesis gives `P[z | x] = product
+over j of P[z_j | x_j]`. Let `g` be log-Lipschitz in the records `(x_j, z_j)`. Fix what is known of
+the `z` and average over `z_U` given `x_U`: the result is log-Lipschitz in the `x_j`, since `g(..,
+(x_j, z_j), ..) <= e^eps g(.., (x_j', z_j'), ..)` for all `z_j, z_j'`. So is the function of `x_i`
+that uses `z_i` at `x_i` and `z_i'` at `x_i'`. The law of `X_U` given what is known depends on `x_i`
+only, and 2.1 for the covered columns gives `L(eps)`. If `x_i = x_i'` that law doesn't change, and
+`e^eps` holds pointwise. ∎
+
+*Lipschitz in the covered values.* For the theorems of 3.8 a query that reads an independent column
+counts as *not* Lipschitz, even if it is a clipped sum of that column: the coupling moves the other
+records' covered values, and what they say about `Z` may jump. *Counterexample:* two Gaussian
+records with correlation 0.1, `Z_j = 1` if `X_j > 0.5` and -1 otherwise, Laplace noise on `Z_1 +
+Z_2` at eps 1.2: for the secrets `X_1 = 3` and `-3` the leakage is 1.4827, above `1.1 eps = 1.32`.
+Such a query costs `m eps`.
+
+**States and raw values.** A chain over states (active or not) covers a query on the raw column
+(steps) only if the state is a function of the raw value, and the raw values are independent of each
+other and of everything else in the other records given the states. This is the previous statement
+with the raw value as `Z`: two raw values of the same state then cost `eps`, of different states
+`L(eps)`. It is an assumption to be stated; otherwise the query is refused.
 """
 
 from __future__ import annotations

@@ -1,4 +1,27 @@
-"""How many rows of a record count, where a record is several rows, and which are left out."""
+"""How many rows of a record count, where a record is several rows, and which are left out.
+
+**Records of several rows.** Let at most `m` rows of a record count for a query, at most `g` of them
+in one group of `by` or cell of a histogram: `m = g = r` where a record has at most r rows. Let `s`
+be the sensitivity of one row. Replacing a record moves the query by at most `m s`, and by `2 m s`
+in l1 where its rows may lie in any groups or cells; the square of the move in l2 is then at most `2
+m g s^2`. *Proof.* Let `u` and `v` be the record's numbers of rows in each group before and after:
+numbers from 0 to `g` that add up to at most `m`. A group's number moves by at most `s max(u_i,
+v_i)`: pair rows that leave with rows that enter, each pair moves it by at most `s`, and so does a
+row without a partner. So the l1 move is at most `s (|u| + |v|) <= 2 m s`, and the square at most
+`s^2 (sum u_i^2 + sum v_i^2) <= s^2 g (sum u_i + sum v_i) <= 2 m g s^2`. ∎ *Of a quantile* with
+probability a / b, in steps of 1/b row, with `t = max(a, b - a)`: a group's scores move by at most
+`b min(u_i, v_i) + t |u_i - v_i| <= t (u_i + v_i)`, and the squares add up to at most `m g max(b^2,
+2 t^2)`. *Proof of the latter:* on the triangle `0 <= y <= x <= g` the function `(b y + t (x -
+y))^2` is convex, and `c g (x + y) / 2` with `c = max(b^2, 2 t^2)` is linear and no smaller at the
+corners, so nowhere. ∎
+
+*Which rows count.* Rows that are left out (`max_rows`) are chosen by a function of the record's own
+rows, the same for all tables. So the query is one of the table in which each record has its chosen
+rows only, and replacing a record of the given table replaces one of that table: a DP cost there is
+a DP cost here, for records of any number of rows. The choice must not depend on anything else, the
+order of a file or an engine's ties among them: if a tie were broken differently in two runs, the
+rows of *other* records would move too.
+"""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ and the certificate itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from tests.kernel.mutations import sealed
@@ -388,9 +388,3 @@ SOLVED: dict[str, Lie] = {
 
 LIES: dict[str, Lie] = {**PLACES, **MOVES, **COMMANDS, **DOCUMENTS, **SOLVED}
 """Each lie, and the certificate that tells it."""
-
-
-def forged() -> Iterator[Document]:
-    """All of the lies."""
-    for lie in LIES.values():
-        yield lie()

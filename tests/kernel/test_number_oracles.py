@@ -7,11 +7,11 @@ import random
 from fractions import Fraction
 
 import pytest
+from bayesdp.kernel.collected import _at_least
+from bayesdp.kernel.series import PeriodSums, matrix_column
 from flint import arb, fmpq, fmpq_poly
 
 from bayesdp.kernel.arithmetic import ball
-from bayesdp.kernel.collected import _at_least
-from bayesdp.kernel.series import PeriodSums, matrix_column
 from tests.effort import runs
 
 

@@ -5,6 +5,24 @@ sum `S` stand for `lo * n + step * S`. Masked, for a sum in which a row may coun
 private predicate, records of several rows): the grid is anchored at 0,
 `q(x) = floor(x * (2^k / width))`, `width = max(hi, 0) - min(lo, 0)`, clamped to `[q(lo), q(hi)]`.
 All arithmetic is in doubles, in this order, in the data engine and here alike.
+
+**The grid.** Values are clipped to `[a, b]` and put on a grid of `2^k` steps by rounding down; the
+integers `0 ... 2^k` are summed in the data engine, exactly, and get integer noise from OpenDP's
+samplers. Replacing a record changes the sum by at most `2^k`: the sensitivity is exact whatever the
+values are. `k` is the largest for which `n 2^k` plus a far quantile of the noise stays below
+`2^62`.
+
+**Its price** (3.8). A record that moves by `d` steps before rounding down moves by less than `d +
+1` after, and the attacked record never by more than `2^k`. So each *other* record that moves adds
+at most one step, and one more for the rounding of the engine's own arithmetic: relative to the
+width `2 * 2^-k` for each, for at most `m - 1` records of a cluster, or `n - 1` where all records
+are dependent. This slack is counted in the level and shown on the certificate; above 1 % the study
+is refused.
+
+**Arithmetic in the engine** is prescribed, since engines differ: NaN and infinities are tested
+first, literals are doubles, rounding is `floor` (engines round halves differently), and the integer
+is clamped to `0 ... 2^k` last. If the spacing of doubles at `a` or `b` exceeds one step, the study
+is refused.
 """
 
 from __future__ import annotations

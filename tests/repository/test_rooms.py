@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -144,3 +145,17 @@ def test_every_room_has_its_tests() -> None:
         folder = TESTS / room
         assert (PACKAGE / room).is_dir() == folder.is_dir(), room
         assert any(folder.glob("test_*.py")) if folder.is_dir() else room in single, room
+
+
+@pytest.mark.parametrize("folder", ["kernel", "programs", "release"])
+def test_a_large_folder_of_tests_begins_with_its_map(folder: str) -> None:
+    """Each file that tests share is named there, and each name there is a file or a room."""
+    map_ = ast.get_docstring(
+        ast.parse((TESTS / folder / "__init__.py").read_text(encoding="utf-8"))
+    )
+    named = set(re.findall(r"`(\w+\*?)`", map_ or ""))
+    inside = {path.name.removesuffix(".py") for path in (TESTS / folder).iterdir()}
+    inside -= {"__init__", "__pycache__"}
+    assert {name for name in inside if not name.startswith("test_")} <= named
+    for name in named:
+        assert any(fnmatchcase(file, name) for file in inside), name

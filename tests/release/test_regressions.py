@@ -181,6 +181,30 @@ def held(fit: Regression, line: Numbers) -> Numbers:
 
 
 @pytest.mark.prove
+@pytest.mark.parametrize(
+    ("explains", "outcome"),
+    [
+        ([0.0, 1e-150], [0.0, 1e60]),  # a slope of 1e210
+        ([0.0, 1e-50], [0.0, 1e160]),
+        ([1e120, 1e120 + 1e105], [0.0, 1e190]),  # an intercept of 1e205
+    ],
+)
+def test_coefficients_that_are_no_doubles_are_refused(explains: Any, outcome: Any) -> None:
+    def made(x: list[float], y: list[float]) -> Study:
+        return Study(
+            dataset="d",
+            n=9,
+            columns={"x": {"bounds": x}, "y": {"bounds": y}},
+            population={"model": "independent", "covers": ["x", "y"]},
+            budget={"epsilon": 1.0},
+            queries=[{"name": "r", "kind": "regression", "outcome": "y", "on": ["x"]}],
+        )
+
+    with pytest.raises(InputError, match=r"query\[0\]\.on .*coefficients are doubles"):
+        made(explains, outcome)
+    made(explains, [0.0, outcome[1] / 1e15])
+
+
 @pytest.mark.parametrize("law", [DiscreteLaplace, DiscreteGaussian])
 @pytest.mark.parametrize(("many", "scale"), [(2, 1e-4), (2, 0.01), (3, 0.001), (3, 0.004)])
 def test_intervals_hold_as_often_as_they_say(law: Any, many: int, scale: float) -> None:

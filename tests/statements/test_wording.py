@@ -230,6 +230,7 @@ REASONS = [
     ({"text": 7}, ".text", "expected a text, not 7"),
     ({"items": ()}, ".items", "expected a list of at least 1 item, not a list of 0"),
     ({"items": (1, "\u202e")}, ".items[1]", r"expected a whole number, not the text '\u202e'"),
+    ({"whole": "\u0435"}, ".whole", r"expected a whole number, not the text '\u0435'"),  # no e
     (
         {"either": "a" * 50},
         ".either",

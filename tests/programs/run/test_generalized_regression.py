@@ -120,10 +120,39 @@ def test_a_density_is_that_of_its_definition(features: int) -> None:
             p * 4 * c * (1 - c) * np.outer(u, u)
             for p, c, u in zip(law, chance, points, strict=True)
         )
+        # What of the means is not linear in the moments, by weighted least squares.
+        root = np.sqrt(law)[:, None]
+        linear = np.c_[np.ones(len(law)), moments]
+        means = points * (2 * chance - 1)[:, None]
+        left = root * (means - linear @ np.linalg.lstsq(root * linear, root * means)[0])
+        covariance = covariance + n * left.T @ left
         return float(logs + stats.multivariate_normal(centre, covariance).logpdf(whole[:-1, -1]))
 
     wanted = [due(point[: len(pairs)], point[len(pairs) :]) for point in at]
     assert np.diff(target(at)) == pytest.approx(np.diff(wanted), rel=1e-6)
+
+
+def test_sums_over_features_of_known_moments_vary_as_is_said() -> None:
+    """Features at random; of the sum of u E[w], what their moments don't tell."""
+    r, n, b = rng(8), 400, np.asarray([0.3, 2.2])
+    design = RegressionRows.of("poisson_regression", [20, 1, 1, 1, -1, 1, 0])
+    x = r.uniform(-1, 1, (runs(20_000, least=4000), n))
+    mean, _ = design.response(b[0] + b[1] * x)
+    sums = np.c_[mean.sum(axis=1), (mean * x).sum(axis=1)]
+    moments = np.c_[np.ones(len(x)), x.sum(axis=1), (x**2).sum(axis=1)]
+    left = sums - moments @ np.linalg.lstsq(moments, sums)[0]
+    wanted = left.T @ left / len(x)
+    seen = (0.0,) * 6
+    noisy = Noisy(tuple(Fraction(y) for y in seen), AddedNoise("gaussian", 1.0), n)
+    target = generalized.NoisyRegression(noisy, design, np.zeros(2), np.ones(2), None)
+    law = target.law(np.zeros((1, 2)))
+    off = law @ target.moments - target.middle
+    spread = (law @ target.products).reshape(-1, 2, 2) - off[:, :, None] * off[:, None, :]
+    _, whole = target.sums(law, b[None], off, spread)
+    _, variance = design.response(design.grid[0] @ b)
+    of_responses = n * ((law * variance) @ target.squares).reshape(2, 2)
+    assert whole[0] - of_responses == pytest.approx(wanted, rel=0.15)
+    assert (whole[0] - of_responses)[1, 1] > 0.1 * of_responses[1, 1]  # not to be left out
 
 
 @pytest.mark.parametrize("family", ["logistic", "poisson_regression"])

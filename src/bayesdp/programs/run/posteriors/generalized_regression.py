@@ -8,6 +8,9 @@ w are scaled into [-1, 1]. Given the features, X'w is sufficient for the coeffic
 where E and Var are those of the likelihood at x'b, of counts after their clip. Both sums go over
 the features' values. What is known of these is their noisy moments; so their law is taken as the
 one of largest entropy with such moments: p(u) is proportional to exp(t'M(u)), M being the moments.
+The n records' features are a sample of it that has these moments: the sum of u E[w] then still
+varies, by n times the part of Cov[u E[w]] that isn't linear in M, and this is added. (Without it
+intervals of Poisson coefficients far from 0 were too narrow, however many records.)
 Sums over it go over a grid; of a feature with many values it is that of a Gauss-Lobatto rule, whose
 weights are those of an even law, and which has the bounds, where clipped values are. The moments'
 prior is flat. Released numbers have noise of known law.
@@ -38,6 +41,9 @@ FAR = 30.0
 """Beyond that a likelihood's predictor x'b is held: chances and rates are at their ends there."""
 STEPS = 120
 """Entries of a unit of the predictor in tables of responses; of up to k they bend as its root."""
+
+RIDGE = 1e-9
+"""Added to the covariance of moments before it is inverted: laws of a single point have none."""
 
 
 @dataclass(frozen=True)
@@ -169,6 +175,8 @@ class NoisyRegression:
         self.middle = self.moments.mean(axis=0)
         self.products = _products(self.moments - self.middle)
         self.squares = _products(self.scaled)
+        wide, about = self.scaled[:, :, None], (self.moments - self.middle)[:, None, :]
+        self.mixed = (wide * about).reshape(len(self.points), -1)
         own = 1e-9 if self.laplace else self.scale**2
         self.own = own * np.eye(width)
 
@@ -178,13 +186,12 @@ class NoisyRegression:
         t, b, z = at[:, :tilts], at[:, tilts : tilts + many], at[:, tilts + many :]
         law = self.law(t)
         logs = -0.5 * (((b - self.mean) / self.spread) ** 2).sum(axis=1)
+        off = law @ self.moments - self.middle
+        spread = (law @ self.products).reshape(-1, tilts, tilts) - off[:, :, None] * off[:, None, :]
         if tilts:
-            means = law @ self.moments
-            off = means - self.middle
-            spread = (law @ self.products).reshape(-1, tilts, tilts)
-            logs = logs + _log_volume(spread - off[:, :, None] * off[:, None, :])
-            logs = logs + self.noise_at(self.of_features - self.n * means)
-        centre, covariance = self.sums(law, b)
+            logs = logs + _log_volume(spread)
+            logs = logs + self.noise_at(self.of_features - self.n * (off + self.middle))
+        centre, covariance = self.sums(law, b, off, spread)
         root = np.asarray(np.linalg.cholesky(covariance + self.own), dtype=np.float64)
         if self.laplace:
             true = centre + np.einsum("bij,bj->bi", root, z)
@@ -204,12 +211,25 @@ class NoisyRegression:
         each = -np.abs(off) / self.scale if self.laplace else -0.5 * (off / self.scale) ** 2
         return np.asarray(each.sum(axis=1))
 
-    def sums(self, law: Floats, b: Floats) -> tuple[Floats, Floats]:
-        """The mean and covariance of X'w."""
+    def sums(self, law: Floats, b: Floats, off: Floats, spread: Floats) -> tuple[Floats, Floats]:
+        """The mean and covariance of X'w.
+
+        `law` are probabilities of the grid's points, `b` the coefficients, a row for each point;
+        `off` and `spread` the mean (less `middle`) and covariance of the features' moments.
+        """
         mean, variance = self.design.looked_up(b @ self.points.T)
-        width = self.scaled.shape[1]
-        covariance = self.n * ((law * variance) @ self.squares)
-        return self.n * ((law * mean) @ self.scaled), covariance.reshape(-1, width, width)
+        width, tilts = self.scaled.shape[1], off.shape[1]
+        weighted = law * mean
+        centre = weighted @ self.scaled
+        varies = (law * (variance + mean**2)) @ self.squares
+        covariance = varies.reshape(-1, width, width) - centre[:, :, None] * centre[:, None, :]
+        if tilts:  # the part of u E[w] that is linear in the moments does not vary
+            shared = (weighted @ self.mixed).reshape(-1, width, tilts)
+            shared = shared - centre[:, :, None] * off[:, None, :]
+            held = spread + RIDGE * np.eye(tilts)
+            linear = np.linalg.solve(held, np.swapaxes(shared, 1, 2))
+            covariance = covariance - shared @ linear
+        return self.n * centre, self.n * covariance
 
     def start(self) -> tuple[Floats, Floats]:
         """A point that fits, and about how far the density reaches around it."""

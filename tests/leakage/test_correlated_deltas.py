@@ -58,9 +58,14 @@ def test_groups_by_hand() -> None:
     three = group(3, ApproxDP(0.5, 1e-3))
     assert three.epsilon == pytest.approx(1.5)
     assert three.delta == pytest.approx(1e-3 * (1 + math.exp(0.5) + math.exp(1.0)))
-    assert group(4, ApproxDP(0.0, 0.01)) == ApproxDP(0.0, pytest.approx(0.04))
-    assert group(10**6, ApproxDP(1.0, 1e-300)) == ApproxDP(pytest.approx(1e6), math.inf)
-    assert group(10**6, ApproxDP(1.0, 0.0)) == ApproxDP(pytest.approx(1e6), 0.0)
+    four, many, pure = (
+        group(4, ApproxDP(0.0, 0.01)),
+        group(10**6, ApproxDP(1.0, 1e-300)),
+        group(10**6, ApproxDP(1.0, 0.0)),
+    )
+    assert (four.epsilon, four.delta) == (0.0, pytest.approx(0.04))
+    assert (many.epsilon, many.delta) == (pytest.approx(1e6), math.inf)
+    assert (pure.epsilon, pure.delta) == (pytest.approx(1e6), 0.0)
 
 
 def test_groups_are_attained() -> None:

@@ -17,8 +17,8 @@
   one thing (`stories`, `declaration_stories`, `hypothesis_stories`, `program_stories`,
   `relation_stories`, `release_stories`, `step_stories`). `reached` picks those that come by a
   mutant's place.
-* Mutants of `kernel/programs`: `test_construct_mutants`, on the lies of `program_lies`, `bound_lies`,
-  `rule_lies` (of `rule_stories`) and `construct_lies` (of `construct_stories` and
+* Mutants of `kernel/programs`: `test_construct_mutants`, on the lies of `program_lies`,
+  `bound_lies`, `rule_lies` (of `rule_stories`) and `construct_lies` (of `construct_stories` and
   `construct_releases`).
 * Time: `test_time_limit`.
 """

@@ -144,7 +144,7 @@ def test_sums_over_features_of_known_moments_vary_as_is_said() -> None:
     wanted = left.T @ left / len(x)
     seen = (0.0,) * 6
     noisy = Noisy(tuple(Fraction(y) for y in seen), AddedNoise("gaussian", 1.0), n)
-    target = generalized.NoisyRegression(noisy, design, np.zeros(2), np.ones(2), None)
+    target = generalized_regression.NoisyRegression(noisy, design, np.zeros(2), np.ones(2), None)
     law = target.law(np.zeros((1, 2)))
     off = law @ target.moments - target.middle
     spread = (law @ target.products).reshape(-1, 2, 2) - off[:, :, None] * off[:, None, :]

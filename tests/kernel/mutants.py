@@ -178,6 +178,9 @@ def _changes(node: ast.AST) -> Iterator[_Place]:
         yield _Place(node, new_loop, "loop", f"without the last of {_words(node.iter)}")
     elif isinstance(node, ast.Constant) and type(node.value) is int:
         yield _Place(node, ast.Constant(node.value + 1), "constant", f"{node.value + 1}")
+        yield _Place(node, ast.Constant(node.value - 1), "less", f"{node.value - 1}")
+        if node.value > 1:
+            yield _Place(node, ast.Constant(node.value * 2), "doubled", f"{node.value * 2}")
 
 
 def _is_check(name: str) -> bool:
@@ -207,6 +210,8 @@ def _places(tree: ast.Module) -> Iterator[tuple[str, _Place]]:
                     words = place.change
                     if place.kind in ("turned", "constant"):
                         words = f"{_words(place.new)} in {around}"
+                    elif place.kind in ("less", "doubled"):
+                        words = f"{_words(place.new)} for {_words(part)} in {around}"
                     yield function, place._replace(change=words)
                 here = around
                 if isinstance(part, ast.Call | ast.BinOp | ast.Compare | ast.Subscript):

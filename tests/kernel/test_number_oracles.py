@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import random
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
-from bayesdp.kernel.collected import _at_least
-from bayesdp.kernel.series import PeriodSums, matrix_column
 from flint import arb, fmpq, fmpq_poly
 
-from bayesdp.kernel.arithmetic import ball
+from bayesdp.kernel.arithmetic import InvalidError, ball
+from bayesdp.kernel.costs.collected import Evidence, _at_least, _check_interval
+from bayesdp.kernel.costs.series import PeriodSums, _furthest, matrix_column
 from tests.effort import runs
 
 
@@ -81,3 +82,50 @@ def _of_tree(counts: tuple[int, ...], levels: int) -> int:
         last = level > 0 and level == levels - 1
         total += -(-squares // 2) if last else squares
     return total
+
+
+@pytest.mark.parametrize("case", range(runs(40, 8)))
+def test_an_interval_leaves_out_just_what_is_implausible(case: int) -> None:
+    """One number less at either end is refused, and one more."""
+    rng = random.Random(case)
+    records, epsilon, confidence = 200, rng.uniform(0.5, 3.0), rng.choice([0.8, 0.95])
+    answers = rng.randint(60, 140)
+    evidence = Evidence(answers, records, epsilon, 2)
+    allowed = (1 - confidence) / 2
+    kept = Fraction(float(evidence.kept))
+
+    def tail(least: int, count: int, chance: Fraction) -> float:
+        return float(_exact_tail(least, count, records, chance, 1 - chance))
+
+    plausible = [
+        count
+        for count in range(records + 1)
+        if tail(answers, count, kept) > allowed
+        and tail(records - answers, count, 1 - kept) > allowed
+    ]
+    low, high = plausible[0], plausible[-1]
+
+    def refused(start: int, end: int) -> bool:
+        between = SimpleNamespace(low=start, high=end, confidence=confidence)
+        try:
+            _check_interval(SimpleNamespace(between=between), evidence, "here")  # type: ignore[arg-type]
+        except InvalidError:
+            return True
+        return False
+
+    assert not refused(low, high)
+    assert refused(low + 1, high)
+    assert refused(low, high - 1)
+    assert low == 0 or refused(low - 1, high)
+    assert high == records or refused(low, high + 1)
+
+
+@pytest.mark.parametrize("periods", range(2, 9))
+def test_a_row_that_leaves_a_period_for_another_moves_sums_at_most_so_far(periods: int) -> None:
+    column = matrix_column(periods)
+    columns = [(0,) * start + column[: periods - start] for start in range(periods)]
+    distances = [
+        sum((a - b) ** 2 for a, b in zip(first, second, strict=True))
+        for first, second in itertools.combinations(columns, 2)
+    ]
+    assert _furthest(periods) == max(distances)

@@ -34,6 +34,7 @@ SURVIVING: dict[str, str] = {
 SEEN_ELSEWHERE = {
     "_binomial: max in min(max(int(float((trials * chance).mid())), 0), trials)": "test_tails_of_perturbed_answers",
     "_check_interval: 1 for 2 in (1 - Fraction(result.between.confidence)) / 2": "test_an_interval_leaves_out_just_what_is_implausible",
+    "_command_cost: -1 for 0 in Fraction(0) (7)": "test_pieces_of_a_program_cost_the_dearest_or_all_together",
     "_furthest: 0 for 1 in norms[-1]": "test_a_row_that_leaves_a_period_for_another_moves_sums_at_most_so_far",
 }
 """They are seen by tests of `test_number_oracles`, against the same numbers by other means."""
@@ -42,7 +43,6 @@ NOT_SHOWN = frozenset(
     {
         "Recursion._exhaustive: 2 in position - 1 (2)",
         "_between: all in any((0 < share <= ROUNDED and low[v] == 0 for v, share in forced.items()))",
-        "_command_cost: -1 for 0 in Fraction(0) (7)",
         "_Pair.step: 1 in inverse == 0",
     }
 )

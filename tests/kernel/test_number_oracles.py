@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
+from bayesdp.programs.check.verdict import check
 from flint import arb, fmpq, fmpq_poly
 
+from bayesdp.kernel import program_costs
 from bayesdp.kernel.arithmetic import InvalidError, ball
 from bayesdp.kernel.costs.collected import Evidence, _at_least, _check_interval
 from bayesdp.kernel.costs.series import PeriodSums, _furthest, matrix_column
+from bayesdp.kernel.releases.program_queries import _gaussians
+from bayesdp.programs.certificate import program_certificate
+from bayesdp.programs.source import core_of, read_text
 from tests.effort import runs
 
 
@@ -129,3 +135,40 @@ def test_a_row_that_leaves_a_period_for_another_moves_sums_at_most_so_far(period
         for first, second in itertools.combinations(columns, 2)
     ]
     assert _furthest(periods) == max(distances)
+
+
+BY_REGION = """from bayesdp.programs import (
+    Category, Database, Private, Public, Real, clip, gaussian, laplace, partition, program, record,
+)
+
+
+@record
+class Person:
+    age: Real[0, 100]
+    region: {region}
+
+
+@program
+def by_region(people: Database[Person]) -> Private[tuple[Real, ...]]:
+    answers = ()
+    for region, group in partition(people, by="region"):
+        noisy = gaussian(sum(clip(p.age, 0, 10) for p in group), epsilon=0.5, delta=1e-6)
+        other = laplace(sum(clip(p.age, 0, 10) for p in {read}), epsilon=0.25)
+        answers = answers + (noisy, other)
+    return answers
+"""
+
+
+@pytest.mark.parametrize("public", [True, False])
+@pytest.mark.parametrize("read", ["group", "people"])
+def test_pieces_of_a_program_cost_the_dearest_or_all_together(public: bool, read: str) -> None:
+    """All together unless the column is public and no piece reads another one."""
+    column = 'Category["n", "s"]'
+    text = BY_REGION.format(region=f"Public[{column}]" if public else column, read=read)
+    program = core_of(read_text(text, "people.py"), "by_region", {})
+    derivation = json.loads(program_certificate(program, check(program)).to_json())["derivation"]
+    names = list(_gaussians(program.body))
+    rhos = dict(zip(names, (Fraction(1, 16), Fraction(1, 8)), strict=True))
+    apart = public and read == "group"
+    due = (Fraction(1, 4), max(rhos.values())) if apart else (Fraction(1, 2), sum(rhos.values()))
+    assert program_costs(derivation, rhos) == due

@@ -1,6 +1,6 @@
 """Spends, what they add up to, and the ledger that keeps them.
 
-Each room below imports none that stands below it in this list:
+The rooms and files; each imports only those above it in this list:
 
 * `canonical`: plain data as text.
 * `costs`: what is spent, how it is read, and what it adds up to.

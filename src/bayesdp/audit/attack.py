@@ -55,8 +55,8 @@ class AttackerBelief:
 class RecordAttack:
     """How well a record can be guessed, and what a release can say about it, before it is made.
 
-    `without` is the probability that the best guess is right that sees no release, `success` that
-    of the best one that sees it. `level` is the largest log ratio of the likelihoods of two states
+    `without` is the probability that the best guess is right when no release is seen, `success` the
+    same when it is. `level` is the largest log ratio of the likelihoods of two states
     (`value` against `other`) at any release, in nats. In exact arithmetic that is a lower bound for
     Bayesian DP; it is computed in doubles and not rounded down, so it is a plain number and not a
     `LowerBound`: it shows that a level is nearly attained, and refutes none. For Gaussian noise it

@@ -35,7 +35,7 @@ TRIED = 3000
 """The samples of each pair of hypotheses among which the strongest is chosen."""
 
 MOST_NUMBERS = 1_000_000
-"""The most numbers that are drawn for the strongest attack; of wide releases fewer samples are."""
+"""The most numbers drawn for the strongest attack: releases of many numbers get fewer samples."""
 
 _MIXED = 100
 """The most tables of a hypothesis that the likelihood of a release is averaged over."""

@@ -2,8 +2,8 @@
 
 * Fits: `chains` and `orders`, `trees`, `networks`, `joint_laws`, `clusters`, `roles`,
   `autoregressive`.
-* Bounds: `regions` (from counts), `noisy_counts` (from private data, which `release.private_fit`
-  counts and pays for), `boxes` (few laws that stand for all between bounds).
+* Bounds: `regions` (from counts), `noisy_counts` (from private data, which the room
+  `release.private_fits` counts and pays for), `boxes` (few laws that stand for all between bounds).
 * Reading: `public_tables`, `counting`, `numbers_of`, `states`. Does the model fit: `comparing`
   (chains) and `diagnosing` (Gaussian ones).
 * After a release: `streams`.

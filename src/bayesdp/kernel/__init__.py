@@ -6,7 +6,7 @@ read once and strictly by `bayesdp.statements`, which needs pydantic; everything
 standard library and python-flint: numbers are exact fractions or balls that contain the true value.
 Its digest is looked at before, in `bayesdp.verification`.
 
-To read it, from below; each imports none that stands below it in this list:
+The rooms, in the order in which to read them; each imports only those above it in this list:
 
 * `arithmetic`: exact fractions and balls; `steps`: single steps of proof in balls.
 * `costs`: what queries cost, and how costs add up.

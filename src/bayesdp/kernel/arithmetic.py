@@ -28,7 +28,8 @@ class InvalidError(Exception):
 class UnknownError(InvalidError):
     """A step that this kernel has no rule for, or can't see the premises of: not decided.
 
-    Caught before `InvalidError`, which it is a kind of so that both are told their step alike.
+    It is an `InvalidError` so that both are given their step in one place; who catches both asks
+    for this one first.
     """
 
 
@@ -66,9 +67,9 @@ def watched() -> None:
 
 
 def check_clock() -> None:
-    """`TooSlowError` if the time is up: asked before a verdict that something holds.
+    """Raises `TooSlowError` if the time is up. Called before every verdict that something holds.
 
-    So nothing holds because a step that took too long was left out.
+    So no such verdict rests on a step that was cut short.
     """
     until = _until.get()
     if until is not None and thread_time() > until:
@@ -118,7 +119,7 @@ def balls(values: Sequence[object], what: str = "a number") -> list[arb]:
 
 
 def largest(values: Sequence[arb]) -> arb:
-    """A ball that is at least every one of them."""
+    """A ball around the largest of the true values."""
     best = values[0]
     for value in values[1:]:
         best = best.max(value)

@@ -71,8 +71,8 @@ class Conversion:
 
     `cost` is what the step counts: pure costs as such, or as zCDP. `zcdp` are the costs with the
     pure ones counted as zCDP. `details` is evidence that the rule re-proves; a family has the
-    steps of its `members`. `mechanism` is the mechanism that all spends have, `None` where the
-    release shows no such one.
+    steps of its `members`. `mechanism` is that of all spends, `None` where they don't all have
+    the same one.
 
     `proof` says how the level follows at `delta` (`approximate`); `alpha` is the Rényi order of the
     divergence that a rule bounds, `None` for a pure level. `for_any_mechanism`: the level is that

@@ -1,7 +1,7 @@
 """The numerical methods that theorems call. They read populations, and know no theorem.
 
 * Finite laws: `worst_case` and `reveal` (all mechanisms of a cost), `tensor` and `channel` (one
-  mechanism); `linear_program`, `lipschitz` and `domain` are what the first stand on.
+  mechanism); the first two use `linear_program`, `lipschitz` and `domain`.
 * Chains: `chain` and `positive_chain` (two states), `intervals` (two states between bounds),
   `states` (more), `tuples`, `windows` and `contexts` with
   `context_levels` (order k), `closing` (long ones), `stationary`

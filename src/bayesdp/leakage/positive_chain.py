@@ -33,7 +33,7 @@ _MOST_EPSILON = 100.0
 _LEAST_ENTRY = 1e-100
 """Chains with a smaller transition probability are left to the general method."""
 _SETTLED = 1e-13
-"""Evidence has settled where it is within this share of its limit; before that the level is only
+"""Evidence this close to its limit, relative to it, has settled; until then the level is only
 looser."""
 _FIRST_CHECK = 16
 """The tail is tried to be closed after so many steps first. Speed only."""

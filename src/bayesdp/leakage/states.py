@@ -31,8 +31,8 @@ MAX_STEPS = 2_000
 """The longest run followed record by record for more than two states."""
 
 _SETTLED = 1e-11
-"""Evidence has settled where it is within this share of its limit; it is covered by its spread
-before."""
+"""Evidence this close to its limit, relative to it, has settled; until then levels are widened by
+how far it may still be off."""
 _STEADY = 1e-10
 """A tail is tried to be closed once a step moves the values by no larger share. Speed only."""
 _LARGEST_EXPONENT = 600.0

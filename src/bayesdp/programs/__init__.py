@@ -5,7 +5,7 @@
 * `verdict` is what a verdict says, `checked_files` the way from a file to its verdict, `notes` what
   an author may not have meant; `certificate` has the proof, `correlated` the level for a
   population, `dependence` what a population does to posteriors.
-* `whole_numbers` says which values are such, to the front end and the interpreter alike.
+* `whole_numbers` says which values are whole, for the front end and the interpreter alike.
 * `language_names` are what a program file imports, `language_objects` what they are in Python;
   `number_text` is how messages write numbers.
 

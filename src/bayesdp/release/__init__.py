@@ -1,7 +1,7 @@
 """Study files, their price, and the release itself.
 
-`study` goes the whole way; each room below has a part of it, and imports none that stands below it
-in this list.
+`study` goes the whole way. Each of the rooms has a part of it, and imports only those above it in
+this list.
 
 * `words`: a confidence and a cost, as all rooms say them.
 * `spec`: what a study says, as plain data.

@@ -353,7 +353,7 @@ class Study:
         return self._data.findings(plan)
 
     def hints(self) -> list[str]:
-        """What the table suggests about the declaration, though it differs from it in nothing.
+        """What the table suggests about a declaration that it agrees with.
 
         They are private: for the curator only, and nothing is refused because of them. Call it
         where `inspect` finds nothing. Raises `InputError` for a study without a table, `TableError`

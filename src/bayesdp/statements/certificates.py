@@ -1,4 +1,4 @@
-"""Certificates: every line that one may have, by what its derivation's root is about.
+"""Certificates, one class for each kind of derivation: every line that one may have.
 
 A reader takes every line of a certificate for checked. So a key that no class here has is refused,
 and prose is either derived again (the assumptions) or always the same (`NOT_PROTECTED`).

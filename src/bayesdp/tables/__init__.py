@@ -1,7 +1,7 @@
 """Data behind Ibis: roles of columns, checks against the declarations, exact sums.
 
-`source` opens a table, wherever it is. Each room below imports none that stands below it in this
-list. Import from their modules: the packages load nothing.
+`source` opens a table, wherever it is. Each of the rooms imports only those above it in this list.
+Import from their modules: the packages load nothing.
 
 * `literals`: values of a study in the data engine; `refusals`: what everybody learns of a bad
   table, and what only the curator learns.

@@ -138,8 +138,8 @@ class Theorem(ABC, Generic[P]):
     asks_others: ClassVar[bool] = False
     """Whether it asks other theorems, each of which has its own time."""
     ends_early: ClassVar[bool] = False
-    """Whether it stops where it can't reach a level that is `beaten`: it is asked after theorems
-    that are as quick."""
+    """Whether it stops once it can't get below `Question.beaten`: so it is asked after others that
+    take as long."""
     secrets_in_intervals: ClassVar[bool] = False
     """Whether it is about secret values inside the intervals that mechanisms clip to."""
     covers_vague_knowledge: ClassVar[bool] = False
@@ -206,10 +206,11 @@ class Theorem(ABC, Generic[P]):
     def renyi(self, question: Question, cost: Cost, alpha: float) -> UpperBound | None:
         """A bound, rounded up, on the Rényi divergence of order `alpha` between two secrets.
 
-        It is between the laws of all outputs for each of them, given what the adversary knows, or
-        between laws of which these are mixtures with the same weights (theory 2.5): linear in the
-        costs, `alpha` times what zCDP costs add to. `None` where the theorem has no such form. Call
-        only where `refusal` is `None`.
+        The divergence is that of the laws of all outputs given each secret and what the adversary
+        knows; it may be bounded through laws of which these are mixtures with the same weights
+        (theory 2.5). The bound is linear in the costs: a pure cost adds to it by itself, a zCDP
+        cost `alpha` times. `None` where the theorem has no such form. Call only where `refusal` is
+        `None`.
         """
         return None
 
@@ -225,4 +226,4 @@ class Theorem(ABC, Generic[P]):
 
 
 AnyTheorem = Theorem[Any]
-"""A theorem of which nobody asks here what it is about."""
+"""A theorem about populations of any model."""

@@ -1,4 +1,4 @@
-"""A ledger held against certificates: they know what it may have forgotten.
+"""Compares a ledger with certificates, which show the releases that it has lost.
 
 A certificate carries the number and the hash of its debit's entry. A ledger whose last entries were
 cut off, an old copy that was put back, another ledger, and a history that somebody wrote and

@@ -78,7 +78,7 @@ def shape(
 ) -> Shape:
     """The shape of a query over declared columns; `InvalidError` for one that may not be asked.
 
-    `balanced`: all records have as many rows as any other.
+    `balanced`: all records have the same number of rows.
     """
     names, several = query.value_columns, unit != "row"
     compared = columns_of(condition(query.where)) if query.where is not None else frozenset()

@@ -1,4 +1,4 @@
-"""Reads the numbers of a population that a level doesn't need: a reader takes all for checked.
+"""Checks the numbers of a population that no rule reads: readers take all for checked.
 
 Against an informed adversary every level is the DP cost, whatever the population, and groups only
 count. Its numbers must describe a population all the same: matrices are positive definite, and the

@@ -1,4 +1,4 @@
-"""Of a population, what the core needs: how many records there are, and which may depend."""
+"""How many records a population has, and which of them may depend on each other."""
 
 from __future__ import annotations
 

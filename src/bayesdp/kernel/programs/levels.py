@@ -1,4 +1,4 @@
-"""What may stand where: values of one row, private numbers, public values; and their kinds.
+"""The types of expressions: values of one row, private or public; and where each may stand.
 
 The rules about costs read an expression as what its place makes it. So an operation out of place is
 refused: a comparison of private sums, a row outside its data, a private value that is not released.

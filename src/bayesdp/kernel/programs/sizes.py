@@ -1,4 +1,4 @@
-"""Public numbers that depend on the number of records: is one never below the other?
+"""Whether one public number is at least another, for every number of records.
 
 Both are expressions in n, from constants by `+ - * /`, abs, min and max: on pieces they are
 rational functions. Beyond the largest root of all polynomials that decide anything, nothing changes

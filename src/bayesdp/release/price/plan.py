@@ -195,7 +195,7 @@ class Plan:
     def delta(self) -> float:
         """The delta at which the level holds; 0 where it holds without one.
 
-        It is the mechanisms' own deltas where these are all.
+        Under the notion `dp`, where no other delta is needed, it is the sum of the mechanisms' own.
         """
         best = self.report.best if self.report else dp_bound(self.reading, self.spends, fixed=True)
         if self.report is None and not best.proof:
@@ -231,9 +231,9 @@ def reading_of(study: StudySpec) -> Reading:
 
 
 def declared_columns(study: StudySpec) -> dict[str, list[str]]:
-    """The table's columns by how they are declared: `private`, or `public` (so is a role).
+    """The names of the table's `private` and `public` columns; those with a role are public.
 
-    A derived column counts as what it is read from, whether that is declared or not.
+    A derived column is replaced by the columns that it is read from, declared or not.
     """
     columns = study.columns.values()
     return {

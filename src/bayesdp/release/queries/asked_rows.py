@@ -25,7 +25,7 @@ class AskedRows:
     `where` is the condition that they match, `are_private` whether which ones match is private,
     `keys` are their declared groups, and `from_data` the groups that nobody declared. At most
     `that_count` rows of a record count, `in_group` in a group, of which `cap` says which.
-    `as_many` says that each record has as many rows among them as any other.
+    `as_many` says that all records have the same number of rows among them.
     """
 
     where: Predicate | None

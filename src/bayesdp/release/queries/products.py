@@ -11,9 +11,8 @@ one number.
 least `(1 - 1/N) (p + q - 2 K)`, and with `d = q - p` both are at most `(1 - 1/N) (2 K - d)` in
 size. So `|V' - V| <= (1 - 1/N) d (2 K - d) <= (1 - 1/N) K^2`, attained by `p = 0`, `q = K` beside
 `S = 0`. Integer parts of two numbers that differ by at most a whole number differ by at most that.
-∎ A record of r rows, of which each record has as many, is replaced in r such steps: `r K^2`. A
-group's size is public, and a record that is one row stays in its group, so each group has its own
-`N`.
+∎ Where each record has r rows, replacing one takes r such steps: `r K^2`. A group's size is public,
+and a record that is one row stays in its group, so each group has its own `N`.
 
 A negative answer is shown as 0, which is closer to the truth. The error is that of the noise: `K^2
 / eps` squared steps are `(b - a)^2 / eps` of `V`. Two noisy sums, of `u` and of `u^2` about the

@@ -36,26 +36,28 @@ from bayesdp.tables.queries.query import Cap
 class Shape:
     """A query that may be asked, with the facts that its price depends on.
 
-    `kind` is `lipschitz` for sums and means of clipped values. `masked` says that a row may count
-    as exactly 0, depending on private values. `reads` labels the private columns that it reads.
-    `block` is the block of a public column in which every record that it reads lies, if any does.
-    `cells` are the cells of a histogram, `keys` the declared groups of `by`; those of several
-    columns are tuples of their values. `counted` are the names of the columns of which a histogram
-    is, where these are several; it has no `column` then. `divided` says that
-    replacing a record may move rows from some cells or groups to others; the groups of a record
-    that is one row are public, so it stays in its own. `mechanism` is what the ledger records: more
-    than the noise where `tightness = "mechanism"`. `group_rows` are the declared numbers of rows
-    of the groups, `rows_each` is how many rows each record has, where an average is over them.
-    `choice` says what a quantile is chosen among, and by which scores; `series` what a series asks
-    of its periods, which are its groups or cells.
-    `group_words` and `cell_words` are the groups and cells as they are shown, a text for each
-    column, those of columns with cuts as intervals; `cell_bounds` are those that values are
-    clipped to before cells are told. Of a record's rows at most `rows_that_count` count, at most
-    `rows_in_group` of them in a group, and `cap` says which rows are left out, if any are.
-    `products` are the columns whose values a covariance or regression multiplies; the cells of a
-    regression are its moments. `key` is where the study declares it. `weights` is the column that
-    its values are multiplied by. `from_data` says what a count asks whose groups are found in the
-    data.
+    * Where it stands: `spec` is the query as the study declares it, at `key`. Its `position` among
+      the study's queries counts from 0.
+    * How it moves: `kind` is `lipschitz` for sums and means of clipped values. `masked`: a row may
+      count as exactly 0, depending on private values. `divided`: replacing a record may move rows
+      from some cells or groups to others (a record that is one row stays in its group, which is
+      public). `reads` labels the private columns that it reads. `mechanism` is what the ledger
+      records: more than the noise where `tightness = "mechanism"`.
+    * Rows: those that match the `predicate`; all of them in `block`, if they lie in one block of a
+      public column. Of a record's rows at most `rows_that_count` count, at most `rows_in_group` of
+      them in a group, and `cap` says which are left out, if any are. `rows_each` is how many rows
+      each record has, where an average is over them.
+    * Values: of one `column`, each multiplied by that of the column `weights`; or of the columns
+      `products`, whose values a covariance or regression multiplies.
+    * Cells of a histogram: `cells`, made by `bins` if it has some; of several columns these are
+      `counted`, and there is no `column`. The cells of a regression are its moments. `cell_bounds`
+      are those that values are clipped to before cells are told.
+    * Groups: `keys` are the declared groups of `by`, `group_rows` their declared numbers of rows.
+      Cells and groups of several columns are tuples of values. `cell_words` and `group_words` show
+      them, a text for each column, those of columns with cuts as intervals.
+    * Other kinds: `choice` says what a quantile is chosen among, and by which scores; `series` what
+      a series asks of its periods, which are its groups or cells; `from_data` what a count asks
+      whose groups are found in the data.
     """
 
     spec: QuerySpec

@@ -42,7 +42,7 @@ from bayesdp.tables.queries.query import (
 from bayesdp.tables.source import Table, require_columns
 
 _TINY = 2.0**-500
-"""Factors of products that are nearer to 0 are 0."""
+"""Factors of products that are closer to 0 than this count as 0."""
 _MOST_GROUPS = 50_000
 """The most groups of a scan with several queries; each further scan reads the table again."""
 
@@ -112,7 +112,7 @@ def run(
 
 
 def queries_by_scan(columns: Mapping[str, Column], plan: TableQueries) -> list[list[DataQuery]]:
-    """The queries of each scan: as few scans as have no more than `_MOST_GROUPS` groups each."""
+    """The queries of each scan: they share one while it has at most `_MOST_GROUPS` groups."""
     scans: list[tuple[dict[Any, int], list[DataQuery]]] = [({}, [])]
     by_found = [query for query in plan if isinstance(query, FoundGroupsQuery)]
     for query in plan:

@@ -1,12 +1,12 @@
 """Posteriors from released statistics: `plug_in` takes them as true, `noise_aware` does not.
 
 What is exact: beta-bernoulli, dirichlet-categorical and gamma-poisson sum the true statistics out
-(`latent.py`; the results are mixtures of conjugate posteriors), a rate with a private total is
-integrated (`private_totals.py`), randomized response with two states
-integrates the law of an answer, normal means with Laplace noise and priors that are not a single
-conjugate law are integrated by quadrature. What is a choice of model: the clip of real rows is not
-modelled; where the number of rows is private its prior is flat; randomized response with more
-states is sampled by data augmentation; a regression is `regression.py`'s.
+(`numerics.hidden_counts`; the results are mixtures of conjugate posteriors), a rate with a private
+total is integrated (`private_totals`), randomized response with two states integrates the law of an
+answer, normal means with Laplace noise and priors that are not a single conjugate law are
+integrated by quadrature. What is a choice of model: the clip of real rows is not modelled; where
+the number of rows is private its prior is flat; randomized response with more states is sampled by
+data augmentation; for regressions see `linear_regression` and `generalized_regression`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
-from bayesdp.programs.check.verdict import check
+from bayesdp.programs.check.checker import check
 from flint import arb, fmpq, fmpq_poly
 
 from bayesdp.kernel import program_costs

@@ -20,5 +20,7 @@
 * Mutants of `kernel/programs`: `test_construct_mutants`, on the lies of `program_lies`,
   `bound_lies`, `rule_lies` (of `rule_stories`) and `construct_lies` (of `construct_stories` and
   `construct_releases`).
+* Wrong numbers, comparisons and sums: `test_number_mutants`, on `number_steps`, with reasons in
+  `number_survivors`; `test_number_oracles` has the same numbers by other means.
 * Time: `test_time_limit`.
 """

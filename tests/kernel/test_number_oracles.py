@@ -9,7 +9,6 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
-from bayesdp.programs.check.checker import check
 from flint import arb, fmpq, fmpq_poly
 
 from bayesdp.kernel import program_costs
@@ -18,6 +17,7 @@ from bayesdp.kernel.costs.collected import Evidence, _at_least, _check_interval
 from bayesdp.kernel.costs.series import PeriodSums, _furthest, matrix_column
 from bayesdp.kernel.releases.program_queries import _gaussians
 from bayesdp.programs.certificate import program_certificate
+from bayesdp.programs.check.checker import check
 from bayesdp.programs.source import core_of, read_text
 from tests.effort import runs
 

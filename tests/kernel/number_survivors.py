@@ -32,6 +32,8 @@ SURVIVING: dict[str, str] = {
 """None of them makes the kernel accept what it refuses."""
 
 SEEN_ELSEWHERE = {
+    "_between: all in any((0 < share <= ROUNDED and low[v] == 0 for v, share in forced.items()))": "test_a_value_that_rounding_may_forbid_hides_what_every_row_allows",
+    "_Pair.step: 1 in inverse == 0": "test_evidence_that_tells_nothing_apart_still_passes_on_a_cost",
     "_binomial: max in min(max(int(float((trials * chance).mid())), 0), trials)": "test_tails_of_perturbed_answers",
     "_check_interval: 1 for 2 in (1 - Fraction(result.between.confidence)) / 2": "test_an_interval_leaves_out_just_what_is_implausible",
     "_command_cost: -1 for 0 in Fraction(0) (7)": "test_pieces_of_a_program_cost_the_dearest_or_all_together",
@@ -42,8 +44,6 @@ SEEN_ELSEWHERE = {
 NOT_SHOWN = frozenset(
     {
         "Recursion._exhaustive: 2 in position - 1 (2)",
-        "_between: all in any((0 < share <= ROUNDED and low[v] == 0 for v, share in forced.items()))",
-        "_Pair.step: 1 in inverse == 0",
     }
 )
 """Nobody has shown yet whether a certificate can tell these from the kernel."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import random
 from fractions import Fraction
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ from bayesdp.kernel import program_costs
 from bayesdp.kernel.arithmetic import InvalidError, ball
 from bayesdp.kernel.costs.collected import Evidence, _at_least, _check_interval
 from bayesdp.kernel.costs.series import PeriodSums, _furthest, matrix_column
+from bayesdp.kernel.models import moves, thresholds
 from bayesdp.kernel.releases.program_queries import _gaussians
 from bayesdp.programs.certificate import program_certificate
 from bayesdp.programs.check.checker import check
@@ -172,3 +174,23 @@ def test_pieces_of_a_program_cost_the_dearest_or_all_together(public: bool, read
     apart = public and read == "group"
     due = (Fraction(1, 4), max(rhos.values())) if apart else (Fraction(1, 2), sum(rhos.values()))
     assert program_costs(derivation, rhos) == due
+
+
+def test_a_value_that_rounding_may_forbid_hides_what_every_row_allows() -> None:
+    """Between these bounds the first value has at least half a rounding: so little may be none."""
+    half = moves.ROUNDED / 2
+    low = [Fraction(0), Fraction(3, 10), Fraction(1, 5)]
+    high = [Fraction(1, 2), Fraction(3, 5) - half, Fraction(2, 5)]
+    assert moves._between(low, high) == (frozenset({0, 1, 2}), None, None)
+    high[1] -= 2 * half  # and now more than a rounding
+    assert moves._between(low, high) == (frozenset({0, 1, 2}), frozenset({0, 1, 2}), None)
+
+
+def test_evidence_that_tells_nothing_apart_still_passes_on_a_cost() -> None:
+    """Weights 3 and 1 against 1 and 1, and no other evidence: by hand, for costs of all sizes."""
+    three, even, none = [Fraction(3), Fraction(1)], [Fraction(1)] * 2, [[arb(1)] * 2] * 2
+    step = thresholds._Pair(three, even, none).step([0], [1])
+    assert step is not None
+    for s in (0.1, 1.0, 10.0):
+        due = math.log((3 * math.exp(s) + 1) / 4 / ((math.exp(s) + 1) / 2))
+        assert float(step.passed(arb(s))) == pytest.approx(due, rel=1e-12)

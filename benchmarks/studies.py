@@ -277,11 +277,11 @@ def declared(study: Study) -> dict[str, Any]:
 
 def errors(check: Check) -> dict[str, float]:
     """The error at 95 % of each query: of its smallest group, where there are several."""
-    return {query.shape.spec.name: _error(check, query) for query in check.plan.queries}
+    return {query.asked.spec.name: _error(check, query) for query in check.plan.queries}
 
 
 def _error(check: Check, query: PlannedQuery) -> float:
-    error = query.error(CONFIDENCE, query.shape.rows(check.plan.n))
+    error = query.error(CONFIDENCE, query.asked.rows(check.plan.n))
     assert error is not None, "state group_sizes, so that the error is known before the release"
     return error
 

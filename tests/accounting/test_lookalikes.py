@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bayesdp.accounting import Ledger, Reading, Spend
-from bayesdp.accounting.accounts.lookalikes import lookalike, shape
+from bayesdp.accounting.accounts.lookalikes import lookalike, skeleton
 from bayesdp.accounting.costs.composition import level
 from bayesdp.errors import LedgerError
 
@@ -60,9 +60,9 @@ def test_capitals_of_other_alphabets_look_like_latin_ones(name: str) -> None:
     assert lookalike(CAPITALS[name], [name]) == name
 
 
-def test_letters_are_their_own_shape_but_for_those_that_look_alike() -> None:
+def test_letters_are_their_own_skeleton_but_for_those_that_look_alike() -> None:
     letters = set(string.ascii_lowercase + string.digits)
-    shapes = {letter: shape(letter) for letter in letters}
-    assert {letter for letter in letters if shapes[letter] != letter} == set("01i")
+    skeletons = {letter: skeleton(letter) for letter in letters}
+    assert {letter for letter in letters if skeletons[letter] != letter} == set("01i")
     assert lookalike("a", ["a"]) is None
     assert lookalike("A", ["b", "a"]) == "a"

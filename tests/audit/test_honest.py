@@ -193,7 +193,7 @@ def sampler(plan: Plan, totals: list[Any]) -> Callable[[int], Any]:
     def make(count: int) -> Any:
         columns = []
         for query, total in zip(plan.queries, totals, strict=True):
-            if query.shape.from_data is not None:
+            if query.asked.from_data is not None:
                 columns.append(np.array([shown(query, total) for _ in range(count)]))
                 continue
             exact, alone = ExactIntegers(((total,),)), replace(plan, queries=(query,))

@@ -109,7 +109,7 @@ def test_no_record_moves_scores_further(p: Fraction) -> None:
     """All records of up to two rows, which may count or not, in one group or in several."""
     choice = Choice(p, (0.0, 1.0, 2.0), None, (0, 1, 2))
     for rows, groups in ((1, 1), (2, 1), (2, 2)):
-        divided = groups > 1
+        moves_between_groups = groups > 1
         furthest, squared = 0, 0
         for before, after in product(records(rows, groups), repeat=2):
             for others in OTHERS:
@@ -117,17 +117,19 @@ def test_no_record_moves_scores_further(p: Fraction) -> None:
                 moved = moves(before, after, held, groups, p)
                 furthest = max(furthest, sum(moved))
                 squared = max(squared, sum(move * move for move in moved))
-        assert (furthest, squared) == choice.moves(rows, rows, divided=divided), (rows, groups)
+        assert (furthest, squared) == choice.moves(
+            rows, rows, moves_between_groups=moves_between_groups
+        ), (rows, groups)
 
 
 def test_moves_by_hand() -> None:
     """A median in half rows, and the 0.9-quantile in tenths: one row, and two in several groups."""
     median = Choice(HALF, (0.0, 1.0), None, (0, 1))
-    assert median.moves(1, 1, divided=False) == (2, 4)
-    assert median.moves(2, 2, divided=True) == (4, 16)
+    assert median.moves(1, 1, moves_between_groups=False) == (2, 4)
+    assert median.moves(2, 2, moves_between_groups=True) == (4, 16)
     high = Choice(Fraction(9, 10), (0.0, 1.0), None, (0, 1))
-    assert high.moves(3, 3, divided=False) == (30, 900)
-    assert high.moves(3, 3, divided=True) == (54, 9 * 162)
+    assert high.moves(3, 3, moves_between_groups=False) == (30, 900)
+    assert high.moves(3, 3, moves_between_groups=True) == (54, 9 * 162)
 
 
 # -- what a choice costs ---------------------------------------------------------------------------

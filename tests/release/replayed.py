@@ -174,7 +174,7 @@ def of_query(query: PlannedQuery, first: Any, second: Any) -> Loss:
     """
     moved = abs(first - second)
     scale = Fraction(query.noise.scale)
-    if query.shape.choice is not None:
+    if query.asked.choice is not None:
         most = [Fraction(int(move)) for move in moved.max(axis=1)]
         if isinstance(query.noise, ExponentialMechanism):
             return Loss(rho=sum((move**2 for move in most), Fraction(0)) / (2 * scale**2))

@@ -206,13 +206,13 @@ def test_no_neighbour_moves_the_sums_by_more_than_the_plan_says(seed: int) -> No
         place = int(rng.integers(5))
         other = totals([*records[:place], record(place), *records[place + 1 :]])
         for query in plan.queries:
-            item, two = base[query.shape.spec.name], other[query.shape.spec.name]
+            item, two = base[query.asked.spec.name], other[query.asked.spec.name]
             moved = sum(
                 abs(x - y)
                 for k in item.values
                 for x, y in zip(item.values[k], two.values[k], strict=True)
             )
-            assert moved <= query.sensitivity, (bounds, query.shape.spec)
+            assert moved <= query.sensitivity, (bounds, query.asked.spec)
             assert not rows or item.sizes == two.sizes
     for bad in (math.nan, math.inf, -math.inf):
         with pytest.raises(TableMismatchError):
@@ -254,11 +254,11 @@ def test_rows_that_leave_one_group_and_enter_another_are_paid_for(noise: str) ->
     before, after = totals("uuu"), totals("vvv")
     power = 1 if noise == "laplace" else 2
     for query in plan.queries:
-        old, new = before[query.shape.spec.name].values, after[query.shape.spec.name].values
+        old, new = before[query.asked.spec.name].values, after[query.asked.spec.name].values
         changes = [abs(x - y) for k in old for x, y in zip(old[k], new[k], strict=True)]
         moved = sum(change**power for change in changes)
         assert moved <= query.sensitivity
-        if query.shape.spec.name != "sum":  # whose values may also change by more than from 0
+        if query.asked.spec.name != "sum":  # whose values may also change by more than from 0
             assert moved == query.sensitivity
 
 

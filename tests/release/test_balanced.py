@@ -67,7 +67,7 @@ def test_errors_are_known_beforehand(tmp_path: Any) -> None:
     asked = study(table(), tmp_path)
     plan = asked.check().plan
     for query, result in zip(plan.queries[:2], asked.release().results, strict=False):
-        assert query.shape.rows(plan.n) == 120
+        assert query.asked.rows(plan.n) == 120
         assert query.wanted_error(plan.n) == pytest.approx(result.error(0.95))
     wanted = study(table(), tmp_path, HEIGHT | {"error": 8.0}).check().plan.queries[0]
     assert wanted.error(0.95, 120) == pytest.approx(8.0, rel=0.01)
@@ -95,7 +95,7 @@ def test_no_neighbour_moves_a_sum_by_more_than_is_paid_for(tmp_path: Any) -> Non
             run(open_table(version), columns, queries, structure) for version in (rows, other)
         )
         for query in plan.queries:
-            name = query.shape.spec.name
+            name = query.asked.spec.name
             here, there = first[name].values, second[name].values
             moved = sum(abs(here[key][0] - there[key][0]) for key in here)
             assert moved <= query.sensitivity

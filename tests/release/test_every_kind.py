@@ -116,16 +116,16 @@ def totals(made: Study, queries: Sequence[PlannedQuery], table: Any) -> dict[str
 
 def noised(query: PlannedQuery, groups: list[Any]) -> np.ndarray[Any, Any]:
     """The integers that get noise, a line for each group; of a quantile its candidates' scores."""
-    if query.shape.series is not None:
-        groups = [query.shape.series.used.sums([number for group in groups for number in group])]
-    if query.shape.choice is not None:
-        groups = [query.shape.choice.scores(group) for group in groups]
+    if query.asked.series is not None:
+        groups = [query.asked.series.used.sums([number for group in groups for number in group])]
+    if query.asked.choice is not None:
+        groups = [query.asked.choice.scores(group) for group in groups]
     return np.array(groups, dtype=object)
 
 
 def apart(query: PlannedQuery, first: Any, second: Any, *, squared: bool) -> int:
     moved = abs(first - second)
-    if query.shape.choice is not None:
+    if query.asked.choice is not None:
         return int(moved.max())
     return int((moved**2).sum() if squared else moved.sum())
 
@@ -153,7 +153,7 @@ def test_no_neighbour_is_further_than_priced_and_some_are_as_far(
     ]
     for query in plans:
         name, priced, squared = query.name, query.sensitivity, bool(budget)
-        if query.shape.choice is not None and squared:
+        if query.asked.choice is not None and squared:
             priced, squared = math.isqrt(priced), False  # a choice moves by its largest score
         points = {
             rows: noised(query, values) for rows, values in zip(tables, integers[name], strict=True)
@@ -346,7 +346,7 @@ def test_errors_hold_as_often_as_they_say(
         errors = np.array([result.error(0.95) for result in first])
         misses = (off > errors * (1 + 1e-12)).sum(axis=0)
         assert (misses <= most).all(), (plan.name, misses)
-        if plan.shape.series is None:
+        if plan.asked.series is None:
             assert ((off > errors / 2.0).sum(axis=0) > most).all(), plan.name
 
 

@@ -241,7 +241,7 @@ def test_neighbours_differ_by_no_more_than_is_priced(
         columns=COLUMNS | {"who": {"public": True}},
     )
     (query,) = made.check().plan.queries
-    asked = query.shape.from_data
+    asked = query.asked.from_data
     assert asked is not None
     seen = [counts_of(made, table()) for _ in range(runs(40, least=8))]
     furthest = 0

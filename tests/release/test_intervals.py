@@ -158,7 +158,7 @@ def test_errors_of_every_group_before_and_after(tmp_path: Path) -> None:
     assert [query.name for query in check.plan.queries] == ["means", "unsized", "good", "all"]
     means, unsized, good, whole = check.plan.queries
     before = means.group_errors()
-    assert list(before) == [", ".join(words) for words in means.shape.group_words.values()]
+    assert list(before) == [", ".join(words) for words in means.asked.group_words.values()]
     below, middle, above = before
     assert before[above] == means.error(0.95, 2)
     assert before[below] == before[middle] == means.error(0.95, 4)

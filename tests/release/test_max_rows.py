@@ -138,7 +138,7 @@ def integers(spec: Any, rows: list[tuple[Any, ...]]) -> dict[str, np.ndarray[Any
     return {
         query.name: np.array(
             [
-                counts if query.shape.choice is None else query.shape.choice.scores(counts)
+                counts if query.asked.choice is None else query.asked.choice.scores(counts)
                 for counts in totals[query.name].values.values()
             ],
             dtype=object,
@@ -171,7 +171,7 @@ def test_no_replaced_person_moves_the_integers_by_more_than_is_paid_for(
     for query in plans[0].queries:
         numbers = np.array([of_person[query.name] for of_person in seen])
         moved = abs(numbers[:, None] - numbers[None])
-        in_group = moved.max(axis=-1) if query.shape.choice else moved
+        in_group = moved.max(axis=-1) if query.asked.choice else moved
         in_group = in_group.reshape(len(seen), len(seen), -1)
         largest[query.name] = in_group.sum(axis=-1).max(), (in_group**2).sum(axis=-1).max()
     for plan, norm in zip(plans, (0, 1), strict=True):

@@ -33,21 +33,21 @@ def test_a_plan_keeps_to_its_budget(tmp_path: Path) -> None:
             continue  # the wanted errors cost too much
         case = (study.spec.queries, study.spec.budget, study.spec.population)
         assert plan.level <= plan.target, case
-        weighted = [q for q in plan.queries if q.shape.spec.error is None]
+        weighted = [q for q in plan.queries if q.asked.spec.error is None]
         for query in plan.queries:
             assert query.dp_epsilon == query.noise.cost(query.sensitivity)
             assert query.spend.dp_epsilon == query.dp_epsilon
-            wanted = query.shape.spec.error
+            wanted = query.asked.spec.error
             if wanted is not None:
-                reached = query.error(query.shape.spec.confidence, 20)
+                reached = query.error(query.asked.spec.confidence, 20)
                 assert reached is not None
                 assert reached <= wanted, case
                 # A third more noise than that would not keep it: the cost is no larger than due.
                 loud = DiscreteLaplace(query.noise.scale * 4 / 3)
-                assert loud.quantile(query.shape.spec.confidence) * query.step > wanted, case
+                assert loud.quantile(query.asked.spec.confidence) * query.step > wanted, case
         if weighted:
             assert plan.level >= plan.target * (1 - 1e-6), case
-            shares = [q.dp_epsilon / (q.shape.spec.weight or 1.0) for q in weighted]
+            shares = [q.dp_epsilon / (q.asked.spec.weight or 1.0) for q in weighted]
             assert max(shares) <= min(shares) * (1 + 1e-6), case
 
 

@@ -67,7 +67,7 @@ def best(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
 def scored(made: Study, query: PlannedQuery, table: pd.DataFrame) -> list[tuple[int, ...]]:
     """The scores of each group as a release of this table would have them, by its own path."""
     totals = run(open_table(table, Path()), made.spec.columns, [query.table_query()])
-    choice = query.shape.choice
+    choice = query.asked.choice
     assert choice is not None
     return [tuple(choice.scores(counts)) for counts in totals[query.name].values.values()]
 
@@ -310,8 +310,8 @@ def test_sizes_of_steps_are_those_of_decimals(tmp_path: Path) -> None:
     """The grid of tenths has the doubles that people write, and ends within the bounds."""
     asked = {"name": "m", "kind": "median", "column": "x", "step": 0.1}
     (query,) = study(tmp_path, asked).check().plan.queries
-    assert query.shape.choice is not None
-    assert query.shape.choice.candidates == tuple(i / 10 for i in range(101))
+    assert query.asked.choice is not None
+    assert query.asked.choice.candidates == tuple(i / 10 for i in range(101))
 
 
 # -- what is refused -------------------------------------------------------------------------------

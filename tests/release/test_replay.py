@@ -312,7 +312,7 @@ def integers_of(plan: Plan, totals: list[Total]) -> list[np.ndarray[Any, Any]]:
 
 def counts_of(query: Any, values: Any) -> list[Any]:
     """The counts by group, or those of all groups that may be found."""
-    if query.shape.from_data is None:
+    if query.asked.from_data is None:
         return list(values.values())
     assert values.keys() <= set("klm")
     return [values.get(name, (0,)) for name in "klm"]
@@ -322,22 +322,22 @@ def check_alone(query: Any, first: Any, second: Any) -> None:
     """Groups of one table alone are no more, and have no more rows, than the threshold is for."""
     for here, there in ((first, second), (second, first)):
         alone = here[(here > 0) & (there == 0)]
-        assert len(alone) <= query.shape.from_data.groups
-        assert alone.max(initial=0) <= query.shape.from_data.rows_in_group
+        assert len(alone) <= query.asked.from_data.groups
+        assert alone.max(initial=0) <= query.asked.from_data.rows_in_group
 
 
 def noised(query: Any, counts: list[Any]) -> list[Any]:
     """What gets noise, by group: the counts or sums, scores of a quantile, the sums of a series."""
-    if query.shape.series is not None:
-        return [query.shape.series.used.sums([number for group in counts for number in group])]
-    choice = query.shape.choice
+    if query.asked.series is not None:
+        return [query.asked.series.used.sums([number for group in counts for number in group])]
+    choice = query.asked.choice
     return [group if choice is None else choice.scores(group) for group in counts]
 
 
 def distance(query: Any, first: Any, second: Any, *, squared: bool) -> int:
     """How far they are from each other, in l1 or l2 squared; of scores, the largest of a group."""
     moved = abs(first - second)
-    if query.shape.choice is not None:
+    if query.asked.choice is not None:
         moved = moved.max(axis=1)
     return int((moved**2).sum() if squared else moved.sum())
 
@@ -401,7 +401,7 @@ def test_no_replaced_record_moves_more_than_is_paid_for(due: list[int]) -> None:
         ]
         for query, kernels, *tables in zip(plan.queries, due, *seen, strict=True):
             pairs = list(combinations(tables, 2))
-            if query.shape.from_data is not None:
+            if query.asked.from_data is not None:
                 for pair in pairs:
                     check_alone(query, *pair)
             furthest = max(distance(query, *pair, squared=squared) for pair in pairs)

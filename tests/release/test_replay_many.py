@@ -105,7 +105,7 @@ def together(made: Study, plan: Plan, frames: list[pd.DataFrame]) -> list[np.nda
 def by_copy(query: Any) -> Any:
     """What the engine is asked, for each copy; groups that are found have names of their copy."""
     asked = query.table_query()
-    if query.shape.from_data is not None:
+    if query.asked.from_data is not None:
         return asked
     return replace(asked, by="copy" if asked.by is None else ("copy", *column_names(asked.by)))
 
@@ -115,7 +115,7 @@ def alone(made: Study, plan: Plan, frame: pd.DataFrame, copy: int) -> list[np.nd
 
     Which groups of a record count depends on their names, so those of `max_groups` are as above.
     """
-    limited = [query.shape.spec.max_groups is not None for query in plan.queries]
+    limited = [query.asked.spec.max_groups is not None for query in plan.queries]
     asked = [
         by_copy(query) if few else query.table_query()
         for query, few in zip(plan.queries, limited, strict=True)
@@ -123,7 +123,7 @@ def alone(made: Study, plan: Plan, frame: pd.DataFrame, copy: int) -> list[np.nd
     totals = totals_of(made, asked, [frame], [copy])
     counts = [
         apart(query, totals[query.name], copy)
-        if few or query.shape.from_data is not None
+        if few or query.asked.from_data is not None
         else list(totals[query.name].values.values())
         for query, few in zip(plan.queries, limited, strict=True)
     ]
@@ -151,7 +151,7 @@ def totals_of(
 
 def apart(query: Any, total: Total, copy: int) -> list[Any]:
     """The counts of a table by group; of groups that are found, those of all names."""
-    if query.shape.from_data is not None:
+    if query.asked.from_data is not None:
         return counts_of_copy(total, copy)
     return [
         values
@@ -169,7 +169,7 @@ def counts_of_copy(total: Total, copy: int) -> list[Any]:
 def furthest(query: Any, seen: np.ndarray[Any, Any], *, squared: bool) -> int:
     """The largest distance between two of the tables, as `test_replay.distance` has it."""
     moved = abs(seen[:, None] - seen[None, :])
-    if query.shape.choice is not None:
+    if query.asked.choice is not None:
         moved = moved.max(axis=3)
     moved = moved**2 if squared else moved
     return int(moved.reshape(len(seen) ** 2, -1).sum(axis=1).max())
@@ -196,7 +196,7 @@ def test_of_many_neighbours_none_moves_more_than_is_paid_for(record: str, due: l
         seen = together(made, plan, frames)
         case = (record, made.spec.queries, made.spec.budget)
         for query, kernels, values in zip(plan.queries, due, seen, strict=True):
-            if query.shape.from_data is not None:
+            if query.asked.from_data is not None:
                 for i in range(many):
                     for j in range(i):
                         check_alone(query, values[i], values[j])

@@ -98,7 +98,7 @@ def test_products_are_exact_integers(tmp_path: Path) -> None:
     made = study(tmp_path, SUM, SUM | {"name": "m", "where": "ill == 1"})
     for query in made.check().plan.queries:
         assert query.grid is not None
-        kept = CLIPPED[CLIPPED.ill == 1] if query.shape.masked else CLIPPED
+        kept = CLIPPED[CLIPPED.ill == 1] if query.asked.masked else CLIPPED
         by_hand = sum(query.grid.index(w * x) for w, x in zip(kept.w, kept.x, strict=True))
         assert integers(made, query, TABLE) == [by_hand]
 

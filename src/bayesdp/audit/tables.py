@@ -121,9 +121,9 @@ class MadeUp:
             queries.append(replace(table_query, by=name))
         totals = run(open_table(pa.table(data), Path()), named, queries, self._structure())
         for query in self.plan.queries:
-            if query.shape.averaged and not all(totals[query.name].sizes.values()):
+            if query.asked.averaged and not all(totals[query.name].sizes.values()):
                 raise UnsupportedError(
-                    query.shape.key,
+                    query.asked.key,
                     query.name,
                     expected="rows in each group, to average over",
                     remedy="A release refuses an average of no rows.",
@@ -258,10 +258,10 @@ def _apart(total: Total, keys: list[CellKey | None], tables: int) -> list[Total]
 def noised(query: PlannedQuery, total: Total) -> Ints:
     """The integers that get noise, in one row; of a quantile the scores of its candidates."""
     groups = list(total.values.values())
-    if query.shape.series is not None:
-        return np.array(query.shape.series.used.sums([n for group in groups for n in group]))
-    if query.shape.choice is not None:
-        groups = [tuple(query.shape.choice.scores(group)) for group in groups]
+    if query.asked.series is not None:
+        return np.array(query.asked.series.used.sums([n for group in groups for n in group]))
+    if query.asked.choice is not None:
+        groups = [tuple(query.asked.choice.scores(group)) for group in groups]
     return np.array([number for group in groups for number in group], dtype=np.int64)
 
 
@@ -272,7 +272,7 @@ def distance(query: PlannedQuery, first: Total, second: Total) -> float:
     choices, the square of standard deviations for Gaussian noise.
     """
     moved = np.abs(noised(query, first) - noised(query, second)).astype(float)
-    if query.shape.choice is not None:
+    if query.asked.choice is not None:
         groups = moved.reshape(len(first.values), -1)
         return float(2.0 * groups.max(axis=1).sum() / query.noise.scale)
     if isinstance(query.noise, DiscreteGaussian):
@@ -299,7 +299,7 @@ def like_released(plan: Plan, exact: ExactIntegers, places: Ints) -> Floats:
     `plan`, `exact` and `places` are as in `released`. Numbers with noise of their own are made at
     once from what they are without it.
     """
-    if any(query.shape.series or query.shape.choice for query in plan.queries):
+    if any(query.asked.series or query.asked.choice for query in plan.queries):
         return released(plan, exact, places)
     values, scales, laws = centres(plan, exact)
     columns = []
@@ -312,13 +312,13 @@ def like_released(plan: Plan, exact: ExactIntegers, places: Ints) -> Floats:
 
 
 def _drawn(query: PlannedQuery, totals: Sequence[Total]) -> Floats:
-    if query.shape.series is not None or query.shape.choice is not None:
+    if query.asked.series is not None or query.asked.choice is not None:
         rows = [[float(result.value) for result in noisy(query, total)] for total in totals]
         return np.array(rows)
     values = [row for total in totals for row in total.values.values()]
     sizes = [size for total in totals for size in total.sizes.values()]
     together = Total(dict(enumerate(values)), dict(enumerate(sizes)))
-    plain = replace(query, shape=replace(query.shape, group_words=_NoWords()))
+    plain = replace(query, asked=replace(query.asked, group_words=_NoWords()))
     drawn = [result.value for result in noisy(plain, together)]
     return np.array(drawn, dtype=float).reshape(len(totals), -1)
 
@@ -346,7 +346,7 @@ def centres(plan: Plan, exact: ExactIntegers) -> tuple[Floats, Floats, list[Disc
     scales: list[float] = []
     laws: list[Any] = []
     for query, totals in zip(plan.queries, exact.totals, strict=True):
-        shared = query.shape.series is not None or query.shape.choice is not None
+        shared = query.asked.series is not None or query.asked.choice is not None
         for table, total in enumerate(totals):
             numbers = [
                 (total.sizes[key], integer) for key, row in total.values.items() for integer in row
@@ -356,7 +356,7 @@ def centres(plan: Plan, exact: ExactIntegers) -> tuple[Floats, Floats, list[Disc
             else:
                 values[table] += [0.0] * _width(query, total)
             if table == 0:
-                averaged = query.shape.averaged
+                averaged = query.asked.averaged
                 steps = [float(query.step / (rows if averaged else 1)) for rows, _ in numbers]
                 own = [query.noise.scale * step for step in steps]
                 own = own if not shared else [np.inf] * _width(query, total)
@@ -367,6 +367,6 @@ def centres(plan: Plan, exact: ExactIntegers) -> tuple[Floats, Floats, list[Disc
 
 def _width(query: PlannedQuery, total: Total) -> int:
     """How many numbers are released of a series or of quantiles."""
-    if query.shape.choice is not None:
+    if query.asked.choice is not None:
         return len(total.values)
     return sum(map(len, total.values.values()))

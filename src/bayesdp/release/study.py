@@ -53,7 +53,7 @@ from bayesdp.release.private_fits.fit_plan import FitPlan, plan_fit
 from bayesdp.release.private_fits.private_fit import FitDrawing, PrivateFit, exact_counts, kept_fit
 from bayesdp.release.programs.runs import program_rows
 from bayesdp.release.queries.collected import plan_collected
-from bayesdp.release.queries.from_spec import shape
+from bayesdp.release.queries.from_spec import asked_query
 from bayesdp.release.reading.study_files import parse_study, read_toml
 from bayesdp.release.results.release import Release
 from bayesdp.release.spec.derived import DerivedSpec
@@ -171,11 +171,13 @@ class Study:
             check_source(str(table), spec.data.csv)
         for position, query in enumerate(spec.queries):
             if query.kind not in NO_NOISE:
-                shape(spec, position)
+                asked_query(spec, position)
         plan_collected(spec, None)
-        asked = enumerate(spec.queries)
-        shapes = [shape(spec, position) for position, query in asked if query.kind != "program"]
-        check_derived(spec, shapes)
+        numbered = enumerate(spec.queries)
+        check_derived(
+            spec,
+            [asked_query(spec, place) for place, query in numbered if query.kind != "program"],
+        )
 
     def __repr__(self) -> str:
         data, budget = self.spec.data, self.spec.budget

@@ -129,7 +129,7 @@ def _noise(plan: Plan) -> dict[str, Any]:
     document: dict[str, Any] = {"chosen": plan.noise}
     if plan.choice is None:
         return document
-    names = [query.shape.spec.name for query in plan.queries]
+    names = [query.asked.spec.name for query in plan.queries]
     others = plan.choice.other_errors
     return document | {
         "error_ratio": plan.choice.ratio,
@@ -144,12 +144,12 @@ def _query(plan: Plan, query: PlannedQuery) -> dict[str, Any]:
 
     Where the sizes of groups are declared it is that of the smallest, and `errors` has them all.
     """
-    sizes, confidence = query.shape.group_rows or {}, query.confidence
+    sizes, confidence = query.asked.group_rows or {}, query.confidence
     errors = {place_text(group): query.error(confidence, size) for group, size in sizes.items()}
     cost = {"dp_rho": query.dp_rho} if query.dp_rho > 0.0 else {"dp_epsilon": query.dp_epsilon}
     return describe_query(query) | {
         **cost,
-        "mechanism_kind": query.shape.kind,
+        "mechanism_kind": query.asked.kind,
         "noise": {
             "distribution": distribution_of(query.noise),
             "scale": query.noise.scale,
@@ -175,6 +175,6 @@ def _collected(plan: Plan, asked: PlannedCollected) -> dict[str, Any]:
 def _error(query: PlannedQuery, n: int | None) -> dict[str, Any]:
     """The error of the numbers, or that of a quantile's rank in rows."""
     confidence, error = query.confidence, query.wanted_error(n)
-    if query.shape.choice is not None:
+    if query.asked.choice is not None:
         return {"rank_error": {"confidence": confidence, "rows": error}}
     return {"error": {"confidence": confidence, "value": error}}

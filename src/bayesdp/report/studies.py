@@ -117,8 +117,8 @@ def _show_queries(console: Console, plan: Plan) -> None:
         [
             *(
                 (
-                    query.shape.spec.name,
-                    query.shape.spec.kind,
+                    query.asked.spec.name,
+                    query.asked.spec.kind,
                     level_words(query.dp_rho or query.dp_epsilon),
                     _error(query, plan) + _other_confidence(query, plan.queries),
                     _unit(query),
@@ -161,7 +161,7 @@ def _show_details(console: Console, plan: Plan) -> None:
             ("query", "noise scale", *(["error with the other noise"] if others else []), "unit"),
             [
                 (
-                    query.shape.spec.name,
+                    query.asked.spec.name,
                     _scale(query, plan),
                     *([_other(others[position])] if others else []),
                     _unit(query),
@@ -234,7 +234,7 @@ def target_words(row: StressRow) -> str:
 
 def _show_levels(console: Console, sweep: Sweep, like: Plan) -> None:
     heads = [
-        f"{query.shape.spec.name} ({unit})" if (unit := _unit(query)) else query.shape.spec.name
+        f"{query.asked.spec.name} ({unit})" if (unit := _unit(query)) else query.asked.spec.name
         for query in like.queries
     ]
     rows = []
@@ -282,13 +282,13 @@ def _error(query: PlannedQuery, plan: Plan, rows: str = "") -> str:
     error = query.wanted_error(plan.n)
     if error is not None:
         return error_words(error)
-    rows = rows or query.shape.words_of_rows()
+    rows = rows or query.asked.words_of_rows()
     return f"{error_words(query.error(query.confidence, 1))} / {rows}"
 
 
 def _scale(query: PlannedQuery, plan: Plan) -> str:
     """The noise's scale on the released number, in the query's unit like the error beside it."""
-    scale = query.noise_scale(query.shape.rows(plan.n))
+    scale = query.noise_scale(query.asked.rows(plan.n))
     if scale is not None:
         return rough(scale, 4)
     return f"{rough(query.noise_scale(1) or 0.0, 4)} / rows"
@@ -308,9 +308,9 @@ def _spent(plan: Plan) -> str:
 
 
 def _unit(query: PlannedQuery) -> str:
-    if query.shape.choice is not None:
+    if query.asked.choice is not None:
         return "ranks"
-    return query.shape.unit
+    return query.asked.unit
 
 
 def show_release(

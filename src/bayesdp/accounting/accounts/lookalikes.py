@@ -1,7 +1,7 @@
 """Names of data sets, and of analysts, that a reader takes for one another.
 
 A data set's budget is kept under its name, so the same people under a name that only looks the same
-would have a fresh budget, and an analyst a second share. `shape` is what is left of a name for a
+would have a fresh budget, and an analyst a second share. `skeleton` is what is left of a name for a
 reader's eye, and `stem` what the names of several extracts of one table have in common.
 """
 
@@ -25,7 +25,7 @@ _CAPITALS = str.maketrans({"Ν": "n", "Υ": "y"})
 _TABLE = str.maketrans({pair[0]: pair[1] for pair in _TWINS.split()})
 
 
-def shape(name: str) -> str:
+def skeleton(name: str) -> str:
     """The name without what a reader's eye passes over: capitals, accents, widths, separators.
 
     Letters of other alphabets that look like Latin ones count as those, and `0`, `1`, `I` and `l`
@@ -39,10 +39,12 @@ def shape(name: str) -> str:
 
 def lookalike(name: str, names: Iterable[str]) -> str | None:
     """The first of the other `names` that looks like this one; `None` if none does."""
-    its_shape = shape(name)
-    if not its_shape:  # signs only
+    its_skeleton = skeleton(name)
+    if not its_skeleton:  # signs only
         return None
-    return next((other for other in names if other != name and shape(other) == its_shape), None)
+    return next(
+        (other for other in names if other != name and skeleton(other) == its_skeleton), None
+    )
 
 
 _MONTHS = [

@@ -18,7 +18,7 @@ from bayesdp.tables.queries.grids import Grids
 def query_step(query: PlannedQuery) -> Step:
     """A query's step: what is asked, the noise that it gets, and what that costs."""
     grid = query.grid
-    if query.shape.from_data is not None:
+    if query.asked.from_data is not None:
         return _found_step(query)
     rule = distribution_of(query.noise)
     zcdp = rule in ZCDP
@@ -33,7 +33,7 @@ def query_step(query: PlannedQuery) -> Step:
         evidence["grids"] = [_plain_grid(part) for part in grid.parts]
     elif grid is not None:
         evidence["grid"] = _plain_grid(grid)
-    conclusion = {"notion": "dp", "epsilon": query.dp_epsilon, "kind": query.shape.kind}
+    conclusion = {"notion": "dp", "epsilon": query.dp_epsilon, "kind": query.asked.kind}
     rho = {"rho": query.dp_rho} if zcdp else {}
     return Step(rule, conclusion | rho, evidence)
 
@@ -47,7 +47,7 @@ def _found_step(query: PlannedQuery) -> Step:
         "threshold": query.threshold,
         "spend": query.spend.to_dict(),
     }
-    conclusion = {"notion": "dp", "epsilon": query.dp_epsilon, "kind": query.shape.kind}
+    conclusion = {"notion": "dp", "epsilon": query.dp_epsilon, "kind": query.asked.kind}
     return Step(THRESHOLDED, conclusion | {"delta": query.spend.dp_delta}, evidence)
 
 

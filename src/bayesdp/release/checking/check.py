@@ -13,8 +13,8 @@ from bayesdp.populations.base import NO_ALLOWANCE
 from bayesdp.release.checking.usefulness import inaccurate, useless
 from bayesdp.release.drawing.repeats import Released, repeat_words
 from bayesdp.release.price.plan import Plan, PlannedQuery
+from bayesdp.release.queries.asked_query import cells_sentences
 from bayesdp.release.queries.collected import PlannedCollected
-from bayesdp.release.queries.shape import cells_sentences
 from bayesdp.release.reading.wide_tables import wide_warnings
 from bayesdp.release.results.found_groups import found_sentence
 from bayesdp.release.words import confidence_words, cost_words
@@ -66,7 +66,7 @@ class Check:
             for spec in self.plan.study.derived
         ]
         thresholds = filter(None, map(found_sentence, queries))
-        return [*errors, *cells_sentences(query.shape for query in queries), *thresholds, *derived]
+        return [*errors, *cells_sentences(query.asked for query in queries), *thresholds, *derived]
 
     @property
     def repeat(self) -> str:
@@ -93,7 +93,7 @@ class Check:
         """The name of a query, its error and its cost."""
         cost = cost_words(query.dp_epsilon, query.dp_rho)
         error = f"+- {self.error(query)} ({confidence_words(query.confidence)})"
-        return query.shape.spec.name, error, cost
+        return query.asked.spec.name, error, cost
 
     def error(self, query: PlannedQuery) -> str:
         """The error of one number of a query at its confidence, rounded up, with its unit.
@@ -102,7 +102,7 @@ class Check:
         group where groups have sizes.
         """
         error = query.wanted_error(self.plan.n)
-        if query.shape.choice is not None:
+        if query.asked.choice is not None:
             return f"{up_words(error or 0.0)} ranks"
         of_one = query.error(query.confidence, 1)
         shown = (
@@ -112,7 +112,7 @@ class Check:
             if error is None
             else up_words(error)
         )
-        return f"{shown} {query.shape.unit}".rstrip()
+        return f"{shown} {query.asked.unit}".rstrip()
 
     def _together(self) -> str:
         plan = self.plan
@@ -141,26 +141,26 @@ def plan_warnings(plan: Plan) -> list[str]:
 
 def _by_group(query: PlannedQuery) -> str:
     """The error in each group of known size."""
-    if query.shape.group_rows is None:
+    if query.asked.group_rows is None:
         return ""
     errors = ", ".join(
         f"{group} {up_words(error)}"
         for group, error in query.group_errors(query.confidence).items()
         if error is not None
     )
-    unit = f" {query.shape.unit}" if query.shape.unit else ""
+    unit = f" {query.asked.unit}" if query.asked.unit else ""
     return f"{query.name}, error in each group: {errors}{unit}."
 
 
 def _as_share(query: PlannedQuery, n: int | None) -> str:
     """The error of a quantile's rank as a share of the rows, where their number is public."""
-    spec, rows = query.shape.spec, query.shape.rows(n)
+    spec, rows = query.asked.spec, query.asked.rows(n)
     every_row = spec.where is None and spec.by is None
-    if query.shape.choice is None or rows is None or not every_row or query.shape.masked:
+    if query.asked.choice is None or rows is None or not every_row or query.asked.masked:
         return ""
     exact = query.noise.quantile(query.confidence) * query.step / rows
     nearest = float(exact)  # the decimal that it is shown as may be the share itself
-    if exact >= query.shape.choice.largest_error:
+    if exact >= query.asked.choice.largest_error:
         return ""
     share = nearest if shortest(nearest) >= exact else float_above(exact)
     return (

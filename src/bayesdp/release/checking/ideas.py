@@ -18,7 +18,7 @@ from bayesdp.populations import (
     parse,
 )
 from bayesdp.populations.gaussian import MOST_EQUAL
-from bayesdp.release.queries.from_spec import shape
+from bayesdp.release.queries.from_spec import asked_query
 from bayesdp.release.spec.parts import NO_NOISE
 from bayesdp.release.spec.study import FROM_DATA, StudySpec
 from bayesdp.statements.base import exact_text
@@ -209,7 +209,7 @@ def _smooth_alone(study: StudySpec, population: Population) -> Iterator[Idea]:
     smooth = {
         position
         for position, query in enumerate(study.queries)
-        if query.kind not in NO_NOISE and shape(study, position).kind == "lipschitz"
+        if query.kind not in NO_NOISE and asked_query(study, position).kind == "lipschitz"
     }
     others = [q.name for position, q in enumerate(study.queries) if position not in smooth]
     if not smooth or not others:

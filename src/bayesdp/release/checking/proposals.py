@@ -17,7 +17,7 @@ from bayesdp.errors import InputError, Refusal
 from bayesdp.mechanisms import RandomizedResponse
 from bayesdp.release.checking.ideas import Idea, ideas
 from bayesdp.release.price.plan import CONFIDENCE, Plan, make_plan
-from bayesdp.release.queries.from_spec import shape
+from bayesdp.release.queries.from_spec import asked_query
 from bayesdp.release.reading.consistency import consistent
 from bayesdp.release.spec.column_labels import label
 from bayesdp.release.spec.parts import NO_NOISE
@@ -93,7 +93,7 @@ def proposals(study: StudySpec, plan: Plan | None) -> Proposals:
     if plan is not None:
         rows.append(_at_collection(plan, before))
     units = {
-        query.name: shape(study, position).unit_words()
+        query.name: asked_query(study, position).unit_words()
         for position, query in enumerate(study.queries)
         if query.kind not in NO_NOISE
     }
@@ -129,7 +129,7 @@ def _errors_of(changed: StudySpec, plan: Plan | None) -> dict[str, float]:
     """The errors of a changed study; an `InputError` or a `Refusal` where it has no price."""
     for position, query in enumerate(changed.queries):
         if query.kind not in NO_NOISE:
-            shape(changed, position)
+            asked_query(changed, position)
     return _errors(make_plan(changed, noise=plan.noise if plan is not None else None))
 
 
@@ -149,7 +149,7 @@ def _with_fewest(idea: Idea, plan: Plan | None, names: set[str]) -> Idea:
 def _errors(plan: Plan) -> dict[str, float]:
     """The error of one number of each query, where the data are not needed to tell it."""
     known = {
-        query.shape.spec.name: query.error(CONFIDENCE, query.shape.rows(plan.n))
+        query.asked.spec.name: query.error(CONFIDENCE, query.asked.rows(plan.n))
         for query in plan.queries
     }
     return {name: error for name, error in known.items() if error is not None}
@@ -162,7 +162,7 @@ def _at_collection(plan: Plan, before: dict[str, float]) -> Proposal | None:
     1.96 standard deviations of the estimate, at the state for which it is larger.
     """
     study, n = plan.study, plan.n
-    queries = [query.shape for query in plan.queries]
+    queries = [query.asked for query in plan.queries]
     reads = {label for query in queries for label in query.reads}
     counts = all(
         query.spec.kind in ("count", "proportion") and query.spec.tightness == "dp"

@@ -37,7 +37,7 @@ class SweepRow:
             plan = self.check.plan
             parts = [
                 f"level {up_words(plan.level)}, {cost_words(plan.dp_epsilon, plan.dp_rho)}",
-                *(f"{q.shape.spec.name} +- {self.check.error(q)}" for q in plan.queries),
+                *(f"{q.asked.spec.name} +- {self.check.error(q)}" for q in plan.queries),
             ]
         if self.refusal:
             parts.append(f"refused: {self.refusal}")
@@ -70,14 +70,14 @@ class Sweep(notebook.Listing[SweepRow]):
         """What to know about the errors: that of groups the worst is shown."""
         checks = [row.check for row in self.rows if row.check is not None]
         queries = checks[0].plan.queries if checks else ()
-        names = [f"'{q.shape.spec.name}'" for q in queries if q.shape.group_rows is not None]
+        names = [f"'{q.asked.spec.name}'" for q in queries if q.asked.group_rows is not None]
         return [f"Of the groups of {', '.join(names)} the largest error is shown."] if names else []
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a row for each level, a column for the error of each query."""
         checks = [row.check for row in self.rows if row.check is not None]
         names = [
-            f"{query.shape.spec.name} ({confidence_words(query.confidence)})"
+            f"{query.asked.spec.name} ({confidence_words(query.confidence)})"
             for query in (checks[0].plan.queries if checks else ())
         ]
         columns = ("level asked for", "level", "cost", *names, "refused")

@@ -18,7 +18,7 @@ USEFUL = 0.1
 
 def inaccurate(plan: Plan) -> list[str]:
     """The queries whose error at 95 % is more than a tenth of the range of the answer."""
-    return [query.shape.spec.name for query in plan.queries if _share(plan, query) > USEFUL]
+    return [query.asked.spec.name for query in plan.queries if _share(plan, query) > USEFUL]
 
 
 def useless(plan: Plan) -> list[str]:
@@ -26,7 +26,7 @@ def useless(plan: Plan) -> list[str]:
 
     Empty where there are none.
     """
-    names = [query.shape.spec.name for query in plan.queries if _share(plan, query) >= 1.0]
+    names = [query.asked.spec.name for query in plan.queries if _share(plan, query) >= 1.0]
     if not names:
         return []
     listed = first_names([f"'{name}'" for name in names])
@@ -40,32 +40,32 @@ def _share(plan: Plan, query: PlannedQuery) -> float:
 
 
 def _error(plan: Plan, query: PlannedQuery) -> float | None:
-    return query.error(CONFIDENCE, query.shape.rows(plan.n))
+    return query.error(CONFIDENCE, query.asked.rows(plan.n))
 
 
 def _range(plan: Plan, query: PlannedQuery) -> tuple[float, float] | None:
     """The ends of the range that a number of the query can have; `None` where they aren't known."""
-    shape, low, high = query.shape, 0.0, 1.0
-    if plan.n is None or shape.rows(plan.n) is None:
+    asked, low, high = query.asked, 0.0, 1.0
+    if plan.n is None or asked.rows(plan.n) is None:
         return None
-    if query.grid is not None and shape.interval is not None:
-        low, high = shape.interval
-    if shape.cells is not None and shape.products:  # moments of columns from -1 to 1
+    if query.grid is not None and asked.interval is not None:
+        low, high = asked.interval
+    if asked.cells is not None and asked.products:  # moments of columns from -1 to 1
         return -1.0, 1.0
-    if shape.products:
-        ends = [column.interval or (0.0, 0.0) for column in shape.products]
+    if asked.products:
+        ends = [column.interval or (0.0, 0.0) for column in asked.products]
         furthest = math.prod(end - start for start, end in ends) / 4.0
         return -furthest, furthest
-    if shape.squares:
+    if asked.squares:
         return 0.0, (high - low) * (high - low) / 4.0
-    if shape.averaged:
+    if asked.averaged:
         return low, high
-    if shape.spec.total_bounds is not None:
-        low, high = shape.spec.total_bounds
+    if asked.spec.total_bounds is not None:
+        low, high = asked.spec.total_bounds
         return plan.n * low, plan.n * high
-    if shape.masked or shape.spec.where or shape.spec.by:  # some rows may not be added up
+    if asked.masked or asked.spec.where or asked.spec.by:  # some rows may not be added up
         low, high = min(low, 0.0), max(high, 0.0)
     most = plan.n * plan.study.data.rows_per_record
-    if shape.choice is not None:  # the error is of a rank
-        return 0.0, float(most * shape.choice.largest_error)
+    if asked.choice is not None:  # the error is of a rank
+        return 0.0, float(most * asked.choice.largest_error)
     return most * low, most * high

@@ -8,7 +8,7 @@ from itertools import pairwise
 from bayesdp.errors import InputError, did_you_mean, first_names
 from bayesdp.release.derived.numbers import EXACT, RANKED
 from bayesdp.release.derived.sampling import SAMPLED
-from bayesdp.release.queries.shape import Shape
+from bayesdp.release.queries.asked_query import AskedQuery
 from bayesdp.release.spec.derived import DerivedSpec, OwnDerivedSpec
 from bayesdp.release.spec.parts import QuerySpec
 from bayesdp.release.spec.study import StudySpec
@@ -16,13 +16,13 @@ from bayesdp.release.spec.study import StudySpec
 _COUNTS = ("count", "histogram")
 
 
-def check_derived(study: StudySpec, shapes: Sequence[Shape]) -> None:
+def check_derived(study: StudySpec, asked_queries: Sequence[AskedQuery]) -> None:
     """`InputError` for what can't be computed from the study's queries.
 
-    `shapes` are those of its queries that are not programs.
+    `asked_queries` are those of its queries that are not programs.
     """
     derived, queries, unit = study.derived, study.queries, study.data.unit
-    known = {shape.spec.name: shape for shape in shapes}
+    known = {asked.spec.name: asked for asked in asked_queries}
     made = [spec.name for spec in derived]
     own = sum(isinstance(spec, OwnDerivedSpec) for spec in derived)
     for position, spec in enumerate(derived):
@@ -47,7 +47,7 @@ def _require_numbers(
     key: str,
     name: str,
     queries: Sequence[QuerySpec],
-    known: Mapping[str, Shape],
+    known: Mapping[str, AskedQuery],
     made: Sequence[str],
 ) -> None:
     """A query of the study that releases numbers with noise of their own.
@@ -78,7 +78,7 @@ def _require_numbers(
         )
     if name not in known or known[name].choice is not None:
         what = "a program" if name not in known else "a quantile"
-        able = [other for other, shape in known.items() if shape.choice is None]
+        able = [other for other, asked in known.items() if asked.choice is None]
         raise InputError(
             key,
             name,
@@ -88,26 +88,26 @@ def _require_numbers(
         )
 
 
-def _require_quantiles(spec: DerivedSpec, key: str, known: Mapping[str, Shape]) -> None:
+def _require_quantiles(spec: DerivedSpec, key: str, known: Mapping[str, AskedQuery]) -> None:
     """Quantiles that differ in nothing but their probability, the lowest first."""
-    shapes = []
+    asked_queries = []
     for name in spec.sources:
-        shape = known.get(name)
-        if shape is None or shape.choice is None:
-            quantiles = [other for other, shape in known.items() if shape.choice is not None]
+        asked = known.get(name)
+        if asked is None or asked.choice is None:
+            quantiles = [other for other, asked in known.items() if asked.choice is not None]
             raise InputError(
                 f"{key}.queries",
                 name,
                 expected="the name of a quantile of this study",
                 remedy=did_you_mean(name, quantiles) if quantiles else "It has none.",
             )
-        shapes.append(shape)
-    first = _all_but_probability(shapes[0])
-    for shape, after in pairwise(shapes):
-        assert shape.choice is not None
+        asked_queries.append(asked)
+    first = _all_but_probability(asked_queries[0])
+    for asked, after in pairwise(asked_queries):
+        assert asked.choice is not None
         assert after.choice is not None
         same = _all_but_probability(after) == first
-        if not same or after.choice.probability <= shape.choice.probability:
+        if not same or after.choice.probability <= asked.choice.probability:
             raise InputError(
                 f"{key}.queries",
                 after.spec.name,
@@ -117,19 +117,19 @@ def _require_quantiles(spec: DerivedSpec, key: str, known: Mapping[str, Shape]) 
             )
 
 
-def _all_but_probability(shape: Shape) -> tuple[object, ...]:
-    assert shape.choice is not None
-    spec = shape.spec
-    return spec.column, spec.where, spec.by, shape.choice.candidates, shape.cap
+def _all_but_probability(asked: AskedQuery) -> tuple[object, ...]:
+    assert asked.choice is not None
+    spec = asked.spec
+    return spec.column, spec.where, spec.by, asked.choice.candidates, asked.cap
 
 
 def _require_sampling(
-    spec: DerivedSpec, key: str, known: Mapping[str, Shape], study: StudySpec
+    spec: DerivedSpec, key: str, known: Mapping[str, AskedQuery], study: StudySpec
 ) -> None:
     """A count, proportion or mean over rows; with its variance, and what dependence does to it."""
     assert spec.query is not None
-    asked = known[spec.query].spec
-    if asked.kind not in SAMPLED or study.data.unit != "row":
+    query = known[spec.query].spec
+    if query.kind not in SAMPLED or study.data.unit != "row":
         raise InputError(
             f"{key}.query",
             spec.query,
@@ -138,11 +138,11 @@ def _require_sampling(
         )
     over = known.get(spec.variance or "")
     same = over is not None and (over.spec.column, over.spec.where, over.spec.by) == (
-        asked.column,
-        asked.where,
-        asked.by,
+        query.column,
+        query.where,
+        query.by,
     )
-    needed = asked.kind == "mean"
+    needed = query.kind == "mean"
     if needed and not (over is not None and over.spec.kind == "variance" and same):
         raise InputError(
             f"{key}.variance",
@@ -155,7 +155,7 @@ def _require_sampling(
         raise InputError(
             f"{key}.variance",
             spec.variance,
-            expected=f"nothing for a {asked.kind}, whose variance follows from itself",
+            expected=f"nothing for a {query.kind}, whose variance follows from itself",
             remedy="Leave variance out.",
         )
     dependent = study.population is not None and study.population.model != "independent"
@@ -169,7 +169,7 @@ def _require_sampling(
         )
 
 
-def _require_ratio(spec: DerivedSpec, key: str, known: Mapping[str, Shape]) -> None:
+def _require_ratio(spec: DerivedSpec, key: str, known: Mapping[str, AskedQuery]) -> None:
     assert spec.numerator is not None
     assert spec.denominator is not None
     for name, query in (("numerator", spec.numerator), ("denominator", spec.denominator)):
@@ -199,27 +199,27 @@ def _require_ratio(spec: DerivedSpec, key: str, known: Mapping[str, Shape]) -> N
         )
 
 
-def places(shape: Shape) -> list[tuple[object, object, object]]:
+def places(asked: AskedQuery) -> list[tuple[object, object, object]]:
     """The groups and cells of a query's numbers, with the columns of its groups."""
-    by = shape.spec.by if shape.keys is not None else None
-    cells = (shape.spec.column, shape.cells) if shape.cells is not None else None
+    by = asked.spec.by if asked.keys is not None else None
+    cells = (asked.spec.column, asked.cells) if asked.cells is not None else None
     return [
         (by, group, (cells, cell))
-        for group in (shape.keys or (None,))
-        for cell in (shape.cells or (None,))
+        for group in (asked.keys or (None,))
+        for cell in (asked.cells or (None,))
     ]
 
 
-def _require_alike(spec: DerivedSpec, key: str, shape: Shape) -> None:
+def _require_alike(spec: DerivedSpec, key: str, asked: AskedQuery) -> None:
     """Several numbers with the same noise, and at least so many as are wanted."""
-    if shape.spec.kind not in RANKED:
+    if asked.spec.kind not in RANKED:
         raise InputError(
             f"{key}.query",
             spec.query,
             expected=f"a query of kind {', '.join(RANKED)}",
-            remedy=f"The numbers of a {shape.spec.kind} have no noise of their own in one unit.",
+            remedy=f"The numbers of a {asked.spec.kind} have no noise of their own in one unit.",
         )
-    numbers = len(places(shape))
+    numbers = len(places(asked))
     if numbers < 2:
         raise InputError(
             f"{key}.query",
@@ -234,8 +234,8 @@ def _require_alike(spec: DerivedSpec, key: str, shape: Shape) -> None:
             expected=f"at most {numbers}, the numbers of '{spec.query}'",
             remedy="Ask for fewer.",
         )
-    sizes = set((shape.group_rows or {}).values())
-    if shape.averaged and shape.keys is not None and len(sizes) != 1:
+    sizes = set((asked.group_rows or {}).values())
+    if asked.averaged and asked.keys is not None and len(sizes) != 1:
         raise InputError(
             f"{key}.query",
             spec.query,
@@ -245,9 +245,9 @@ def _require_alike(spec: DerivedSpec, key: str, shape: Shape) -> None:
         )
 
 
-def _require_counts(spec: DerivedSpec, key: str, shape: Shape, unit: str) -> None:
+def _require_counts(spec: DerivedSpec, key: str, asked: AskedQuery, unit: str) -> None:
     """Counts that have a public total; for running sums, cells in an order."""
-    if shape.spec.kind not in _COUNTS or (spec.kind == "cumulative" and not _ordered(shape)):
+    if asked.spec.kind not in _COUNTS or (spec.kind == "cumulative" and not _ordered(asked)):
         wanted = (
             "a histogram of one column in an order (bins, cuts, or states that are increasing "
             "numbers), without by"
@@ -255,7 +255,7 @@ def _require_counts(spec: DerivedSpec, key: str, shape: Shape, unit: str) -> Non
             else "a query of kind count or histogram"
         )
         counted = (
-            spec.kind == "cumulative" and shape.spec.kind == "count" and shape.keys is not None
+            spec.kind == "cumulative" and asked.spec.kind == "count" and asked.keys is not None
         )
         raise InputError(
             f"{key}.query",
@@ -266,7 +266,7 @@ def _require_counts(spec: DerivedSpec, key: str, shape: Shape, unit: str) -> Non
             if counted
             else "",
         )
-    every_row = shape.spec.kind == "histogram" and shape.spec.where is None and unit == "row"
+    every_row = asked.spec.kind == "histogram" and asked.spec.where is None and unit == "row"
     if spec.total is None and not every_row:
         raise InputError(
             f"{key}.total",
@@ -277,10 +277,10 @@ def _require_counts(spec: DerivedSpec, key: str, shape: Shape, unit: str) -> Non
         )
 
 
-def _ordered(shape: Shape) -> bool:
-    if shape.keys is not None or shape.cells is None or shape.column is None:
+def _ordered(asked: AskedQuery) -> bool:
+    if asked.keys is not None or asked.cells is None or asked.column is None:
         return False
-    return shape.bins is not None or shape.column.cuts is not None or _increasing(shape.cells)
+    return asked.bins is not None or asked.column.cuts is not None or _increasing(asked.cells)
 
 
 def _increasing(cells: Sequence[object]) -> bool:

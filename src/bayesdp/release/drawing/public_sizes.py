@@ -27,12 +27,12 @@ def averages_of_nothing(
     """
     sentences = []
     for query in queries:
-        spec = query.shape.spec
+        spec = query.asked.spec
         if not _needs_rows(query):
             continue
         for group, rows in totals[spec.name].sizes.items():
             if rows == 0:
-                words = "" if group is None else ", ".join(query.shape.group_words[group])
+                words = "" if group is None else ", ".join(query.asked.group_words[group])
                 shown = repr(words or group)
                 inside = "" if spec.by is None else f" in the group {shown} of {quoted(spec.by)}"
                 where = f" where {spec.where}" if spec.kind in PUBLIC_PART and spec.where else ""
@@ -66,7 +66,7 @@ def _needs_rows(query: PlannedQuery) -> bool:
     a record is several rows, which groups they lie in is protected with them: of no rows a quantile
     is any candidate then.
     """
-    return query.shape.averaged or (query.shape.choice is not None and is_one_row(query.spend.unit))
+    return query.asked.averaged or (query.asked.choice is not None and is_one_row(query.spend.unit))
 
 
 def other_group_sizes(queries: Sequence[PlannedQuery], totals: Totals) -> list[Finding]:
@@ -74,10 +74,10 @@ def other_group_sizes(queries: Sequence[PlannedQuery], totals: Totals) -> list[F
     return [
         Finding(
             "group-size",
-            f"The query '{query.shape.spec.name}' declares {declared} rows of the group "
+            f"The query '{query.asked.spec.name}' declares {declared} rows of the group "
             f"'{place_text(group)}', and the table has {there}.",
         )
         for query in queries
-        for group, declared in (query.shape.group_rows or {}).items()
-        if (there := totals[query.shape.spec.name].sizes[group]) != declared
+        for group, declared in (query.asked.group_rows or {}).items()
+        if (there := totals[query.asked.spec.name].sizes[group]) != declared
     ]

@@ -26,7 +26,7 @@ from bayesdp.release.drawing.repeats import remember
 from bayesdp.release.price.plan import Plan, PlannedQuery
 from bayesdp.release.programs.answers import ProgramAnswer
 from bayesdp.release.programs.runs import ProgramRun, run_program
-from bayesdp.release.queries.shape import cells_sentences
+from bayesdp.release.queries.asked_query import cells_sentences
 from bayesdp.release.results.collected import estimates
 from bayesdp.release.results.found_groups import found_results, found_sentence
 from bayesdp.release.results.release import Release
@@ -78,7 +78,7 @@ class StudyDrawing:
         time = self._clock() if self._clock is not None else datetime.now(UTC)
         self._time = time.isoformat(timespec="seconds")
         for query in self._plan.queries:
-            self._results += noisy(query, self._totals[query.shape.spec.name])
+            self._results += noisy(query, self._totals[query.asked.spec.name])
         for asked in self._plan.collected:
             self._results += estimates(asked, self._totals[asked.spec.name])
         answers = [run_program(run) for run in self._runs]
@@ -120,12 +120,12 @@ class StudyDrawing:
             tuple(replace(answer, certificate=certificate) for answer in answers),
             (*plan.remarks, *self._warnings),
             (
-                *cells_sentences(query.shape for query in plan.queries),
+                *cells_sentences(query.asked for query in plan.queries),
                 *filter(None, map(found_sentence, plan.queries)),
                 *regression_sentences(self._results),
             ),
             derived_from(plan.study.derived, self._results, certificate.body["n"]),
-            tuple(query.name for query in plan.queries if query.shape.from_data is not None),
+            tuple(query.name for query in plan.queries if query.asked.from_data is not None),
         )
 
 
@@ -137,39 +137,39 @@ def _plain_results(
 
 def noisy(query: PlannedQuery, total: Total) -> list[Result]:
     """The results of one query: all its integers get noise in one draw of the mechanism."""
-    spec = query.shape.spec
-    if query.shape.from_data is not None:
+    spec = query.asked.spec
+    if query.asked.from_data is not None:
         return [*found_results(query, total)]
-    if query.shape.series is not None:
+    if query.asked.series is not None:
         return [*series_results(query, total)]
-    if query.shape.choice is not None:
+    if query.asked.choice is not None:
         return [chosen(query, key, counts) for key, counts in total.values.items()]
     places = [(key, i) for key, values in total.values.items() for i in range(len(values))]
     assert isinstance(query.noise, DiscreteLaplace | DiscreteGaussian)
     drawn = query.noise.release([total.values[key][i] for key, i in places])
-    shape, results = query.shape, []
+    asked, results = query.asked, []
     for (key, i), integer in zip(places, drawn, strict=True):
         rows = total.sizes[key]
-        cell = shape.cells[i] if shape.cells is not None else None
+        cell = asked.cells[i] if asked.cells is not None else None
         results.append(
             Result(
                 query=spec.name,
                 kind=spec.kind,
                 value=query.value(integer, rows),
                 noise=query.noise,
-                noise_unit=float(query.step / (rows if shape.averaged else 1)),
+                noise_unit=float(query.step / (rows if asked.averaged else 1)),
                 dp_epsilon=query.dp_epsilon,
                 dp_rho=query.dp_rho,
                 group=key,
                 cell=cell,
-                unit=shape.unit,
-                rows=rows if shape.averaged else None,
+                unit=asked.unit,
+                rows=rows if asked.averaged else None,
                 confidence=spec.confidence,
-                group_words=shape.group_words[key] if key is not None else (),
-                cell_words=shape.cell_words[cell] if cell is not None else (),
+                group_words=asked.group_words[key] if key is not None else (),
+                cell_words=asked.cell_words[cell] if cell is not None else (),
                 columns=spec.value_columns,
                 rows_of=(spec.where, spec.by),
-                design=shape.design,
+                design=asked.design,
             )
         )
     return results
@@ -177,10 +177,10 @@ def noisy(query: PlannedQuery, total: Total) -> list[Result]:
 
 def chosen(query: PlannedQuery, group: CellKey | None, counts: Sequence[int]) -> QuantileResult:
     """A quantile of one group, chosen by the ranks of its candidates. `counts` are private."""
-    spec, shape, noise = query.shape.spec, query.shape, query.noise
-    assert shape.choice is not None
+    spec, asked, noise = query.asked.spec, query.asked, query.noise
+    assert asked.choice is not None
     assert isinstance(noise, PermuteAndFlip | ExponentialMechanism)
-    value = shape.choice.candidates[noise.choose(shape.choice.scores(counts))]
+    value = asked.choice.candidates[noise.choose(asked.choice.scores(counts))]
     return QuantileResult(
         query=spec.name,
         kind=spec.kind,
@@ -190,9 +190,9 @@ def chosen(query: PlannedQuery, group: CellKey | None, counts: Sequence[int]) ->
         dp_epsilon=query.dp_epsilon,
         dp_rho=query.dp_rho,
         group=group,
-        unit=(shape.column.unit if shape.column is not None else None) or "",
+        unit=(asked.column.unit if asked.column is not None else None) or "",
         confidence=spec.confidence,
-        group_words=shape.group_words[group] if group is not None else (),
+        group_words=asked.group_words[group] if group is not None else (),
         step=query.step,
-        interval=", ".join(shape.cell_words.get(int(value), ())) if shape.cell_words else "",
+        interval=", ".join(asked.cell_words.get(int(value), ())) if asked.cell_words else "",
     )

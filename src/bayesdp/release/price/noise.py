@@ -21,10 +21,10 @@ from bayesdp.mechanisms import (
     PermuteAndFlip,
 )
 from bayesdp.numbers import float_above
+from bayesdp.release.queries.asked_query import AskedQuery
 from bayesdp.release.queries.products import moments_move, moments_move_squared
 from bayesdp.release.queries.quantiles import Choice
 from bayesdp.release.queries.series import AskedSeries, scale_for_error
-from bayesdp.release.queries.shape import Shape
 from bayesdp.statements.spends import EXPONENTIAL, GAUSSIAN, LAPLACE, PERMUTE_AND_FLIP
 from bayesdp.tables.queries.grid import Grid, check_noise, check_room
 from bayesdp.tables.queries.grids import Grids
@@ -40,11 +40,11 @@ class NoiseKind(ABC):
     power: ClassVar[int]
 
     @abstractmethod
-    def for_query(self, shape: Shape) -> NoiseKind:
+    def for_query(self, asked: AskedQuery) -> NoiseKind:
         """The kind of this query: itself for numbers, and that of choices for a quantile."""
 
     @abstractmethod
-    def sensitivity(self, shape: Shape, grid: Grid | Grids | None) -> int:
+    def sensitivity(self, asked: AskedQuery, grid: Grid | Grids | None) -> int:
         """The most that replacing a record moves the integers."""
 
     @abstractmethod
@@ -72,7 +72,7 @@ class NoiseKind(ABC):
         """The cost as the arguments of a `Spend`. `slack` is the grid's, relative to the width."""
 
     @abstractmethod
-    def mechanism(self, shape: Shape) -> str:
+    def mechanism(self, asked: AskedQuery) -> str:
         """The mechanism's name in the ledger."""
 
 
@@ -80,16 +80,16 @@ class _Laplace(NoiseKind):
     name = "laplace"
     power = 1
 
-    def for_query(self, shape: Shape) -> NoiseKind:
-        if shape.series is not None:
-            return _LaplaceSeries(shape.series)
-        return self if shape.choice is None else _PermuteAndFlip(shape, shape.choice)
+    def for_query(self, asked: AskedQuery) -> NoiseKind:
+        if asked.series is not None:
+            return _LaplaceSeries(asked.series)
+        return self if asked.choice is None else _PermuteAndFlip(asked, asked.choice)
 
-    def sensitivity(self, shape: Shape, grid: Grid | Grids | None) -> int:
-        if shape.products and shape.cells is not None:
-            return moments_move(len(shape.products), shape.rows_that_count, _steps(grid))
+    def sensitivity(self, asked: AskedQuery, grid: Grid | Grids | None) -> int:
+        if asked.products and asked.cells is not None:
+            return moments_move(len(asked.products), asked.rows_that_count, _steps(grid))
         # A number moves by all rows of a record; two cells or groups by the old and the new rows.
-        return _largest_move(shape, grid) * (2 if shape.divided else 1)
+        return _largest_move(asked, grid) * (2 if asked.moves_between_groups else 1)
 
     def for_cost(self, sensitivity: int, cost: float) -> Noise:
         return DiscreteLaplace.for_cost(sensitivity, cost)
@@ -112,26 +112,26 @@ class _Laplace(NoiseKind):
             "slack": math.nextafter(cost * slack, math.inf) if slack else 0.0,
         }
 
-    def mechanism(self, shape: Shape) -> str:
-        return shape.mechanism
+    def mechanism(self, asked: AskedQuery) -> str:
+        return asked.mechanism
 
 
 class _Gaussian(NoiseKind):
     name = "gaussian"
     power = 2
 
-    def for_query(self, shape: Shape) -> NoiseKind:
-        if shape.series is not None:
-            return _GaussianSeries(shape.series)
-        return self if shape.choice is None else _Exponential(shape, shape.choice)
+    def for_query(self, asked: AskedQuery) -> NoiseKind:
+        if asked.series is not None:
+            return _GaussianSeries(asked.series)
+        return self if asked.choice is None else _Exponential(asked, asked.choice)
 
-    def sensitivity(self, shape: Shape, grid: Grid | Grids | None) -> int:
-        if shape.products and shape.cells is not None:
-            return moments_move_squared(len(shape.products), shape.rows_that_count, _steps(grid))
+    def sensitivity(self, asked: AskedQuery, grid: Grid | Grids | None) -> int:
+        if asked.products and asked.cells is not None:
+            return moments_move_squared(len(asked.products), asked.rows_that_count, _steps(grid))
         # What leaves some cells or groups and what enters others: of m rows, at most g in a group,
         # the sum of squares is at most m * g, once for each.
-        most, rows = _largest_move(shape, grid), shape.rows_that_count
-        return most * most * shape.rows_in_group // rows * (2 if shape.divided else 1)
+        most, rows = _largest_move(asked, grid), asked.rows_that_count
+        return most * most * asked.rows_in_group // rows * (2 if asked.moves_between_groups else 1)
 
     def for_cost(self, sensitivity: int, cost: float) -> Noise:
         return DiscreteGaussian.for_cost(sensitivity, cost)
@@ -153,7 +153,7 @@ class _Gaussian(NoiseKind):
         extra = float_above(Fraction(cost) * Fraction(slack) ** 2)
         return {"dp_epsilon": 0.0, "rho": cost, "slack": extra}
 
-    def mechanism(self, shape: Shape) -> str:
+    def mechanism(self, asked: AskedQuery) -> str:
         return GAUSSIAN
 
 
@@ -162,14 +162,14 @@ class _Choosing(NoiseKind):
 
     law: ClassVar[type[PermuteAndFlip] | type[ExponentialMechanism]]
 
-    def __init__(self, shape: Shape, choice: Choice) -> None:
-        self.shape = shape
+    def __init__(self, asked: AskedQuery, choice: Choice) -> None:
+        self.asked = asked
         self.choice = choice
         self.candidates = len(choice.candidates)
 
-    def sensitivity(self, shape: Shape, grid: Grid | Grids | None) -> int:
-        rows = shape.rows_that_count, shape.rows_in_group
-        move, squared = self.choice.moves(*rows, divided=shape.divided)
+    def sensitivity(self, asked: AskedQuery, grid: Grid | Grids | None) -> int:
+        rows = asked.rows_that_count, asked.rows_in_group
+        move, squared = self.choice.moves(*rows, moves_between_groups=asked.moves_between_groups)
         return move if self.power == 1 else squared
 
     def for_cost(self, sensitivity: int, cost: float) -> Noise:
@@ -182,13 +182,13 @@ class _Choosing(NoiseKind):
     def check_room(self, rows: int, sensitivity: int, cost: float) -> None:
         if rows * self.choice.probability.denominator >= 2**62:
             raise InputError(
-                f"{self.shape.key}.probability",
-                self.shape.spec.probability,
+                f"{self.asked.key}.probability",
+                self.asked.spec.probability,
                 expected="fewer decimals: ranks of so many rows don't fit 64-bit integers",
                 remedy="Round it.",
             )
 
-    def mechanism(self, shape: Shape) -> str:
+    def mechanism(self, asked: AskedQuery) -> str:
         return _DISTRIBUTIONS[self.law]
 
 
@@ -208,12 +208,12 @@ class _OfSeries(NoiseKind):
     def __init__(self, series: AskedSeries) -> None:
         self.series = series
 
-    def sensitivity(self, shape: Shape, grid: Grid | Grids | None) -> int:
+    def sensitivity(self, asked: AskedQuery, grid: Grid | Grids | None) -> int:
         assert not isinstance(grid, Grids)
         return self.series.moves(
             grid,
-            shape.rows_that_count,
-            shape.rows_in_group,
+            asked.rows_that_count,
+            asked.rows_in_group,
             squared=self.power == 2,
             strategy=self.series.used.name,
         )
@@ -225,14 +225,14 @@ class _OfSeries(NoiseKind):
 class _LaplaceSeries(_OfSeries, _Laplace):
     law = DiscreteLaplace
 
-    def for_query(self, shape: Shape) -> NoiseKind:
+    def for_query(self, asked: AskedQuery) -> NoiseKind:
         return self
 
 
 class _GaussianSeries(_OfSeries, _Gaussian):
     law = DiscreteGaussian
 
-    def for_query(self, shape: Shape) -> NoiseKind:
+    def for_query(self, asked: AskedQuery) -> NoiseKind:
         return self
 
 
@@ -241,17 +241,17 @@ def _steps(grid: Grid | Grids | None) -> int:
     return grid.sensitivity
 
 
-def _largest_move(shape: Shape, grid: Grid | Grids | None) -> int:
+def _largest_move(asked: AskedQuery, grid: Grid | Grids | None) -> int:
     """The most steps that a record moves numbers by, when its rows leave, enter or are replaced.
 
     A sum of squared deviations, or of products of them, whose rows are only replaced, moves by a
     square of the grid's steps for each (theory 4, "Variances", "Covariances").
     """
     if grid is None:
-        return shape.rows_that_count
-    if shape.squares or isinstance(grid, Grids):
-        return shape.rows_that_count * int(grid.sensitivity**2)
-    return grid.move(shape.rows_that_count, shape.cap.total_bounds if shape.cap else None)
+        return asked.rows_that_count
+    if asked.squares or isinstance(grid, Grids):
+        return asked.rows_that_count * int(grid.sensitivity**2)
+    return grid.move(asked.rows_that_count, asked.cap.total_bounds if asked.cap else None)
 
 
 NOISES: dict[NoiseName, NoiseKind] = {"laplace": _Laplace(), "gaussian": _Gaussian()}

@@ -37,7 +37,7 @@ from bayesdp.release.price.pricing import Pricing, own_level
 from bayesdp.release.programs.planned import PlannedProgram, plan_programs
 from bayesdp.release.queries.collected import PlannedCollected, plan_collected
 from bayesdp.release.queries.found_groups import is_found
-from bayesdp.release.queries.from_spec import shape
+from bayesdp.release.queries.from_spec import asked_query
 from bayesdp.release.spec.column_labels import covered_labels, independent_labels
 from bayesdp.release.spec.parts import CAPS, NO_NOISE
 from bayesdp.release.spec.study import FROM_DATA, StudySpec
@@ -375,7 +375,7 @@ def error_ratio(plan: Plan, other: Plan) -> float:
     """
     logs, numbers = 0.0, 0
     for first, second in zip(plan.queries, other.queries, strict=True):
-        spec = first.shape.spec
+        spec = first.asked.spec
         numbers += first.numbers
         if spec.error is None:
             sizes = [
@@ -391,12 +391,14 @@ def _plan(
 ) -> Plan:
     if study.data.n != FROM_DATA:
         n = int(study.data.n)
-    shapes = [
-        shape(study, position)
+    asked_queries = [
+        asked_query(study, position)
         for position, query in enumerate(study.queries)
         if query.kind not in NO_NOISE
     ]
-    shapes.sort(key=lambda asked: asked.from_data is not None)  # they come last, as in certificates
+    asked_queries.sort(
+        key=lambda asked: asked.from_data is not None
+    )  # they come last, as in certificates
     programs = plan_programs(study, n)
     fields = {name for program in programs for name in program.fields.values()}
     collected = plan_collected(study, n, fields)
@@ -405,7 +407,7 @@ def _plan(
     aim = min(target, within or target)
     others = [query.spend for query in collected]
     others += [spend for program in programs for spend in program.spends]
-    pricing = Pricing(study, shapes, n, reading, aim, NOISES[noise], others)
+    pricing = Pricing(study, asked_queries, n, reading, aim, NOISES[noise], others)
     queries, seconds = pricing.solve(), study.budget.seconds
     spends = [*(query.spend for query in queries), *others]
     report = (
@@ -456,9 +458,14 @@ def _check_unknown(study: StudySpec, n: int | None) -> None:
 
 def describe_query(query: PlannedQuery) -> dict[str, Any]:
     """A planned query as plain data, for `check --json` and certificates."""
-    spec, asked = query.shape.spec, query.shape.from_data
-    if asked is not None:
-        plain = {"name": spec.name, "kind": FOUND_GROUPS, "by": asked.column, "delta": asked.delta}
+    spec, groups = query.asked.spec, query.asked.from_data
+    if groups is not None:
+        plain = {
+            "name": spec.name,
+            "kind": FOUND_GROUPS,
+            "by": groups.column,
+            "delta": groups.delta,
+        }
         plain["where"] = spec.where
         plain |= {key: getattr(spec, key) for key in CAPS}
         return {key: value for key, value in plain.items() if value is not None}
@@ -471,13 +478,13 @@ def describe_query(query: PlannedQuery) -> dict[str, Any]:
         "where": spec.where,
     }
     given |= {"by": _plain_names(spec.by), "bins": list(spec.bins) if spec.bins else None}
-    if query.shape.choice is not None:
+    if query.asked.choice is not None:
         given["probability"] = spec.probability
-        with_bounds = query.shape.choice.edges is not None
-        given["candidates"] = list(query.shape.choice.candidates) if with_bounds else None
-    if query.shape.series is not None:
-        given["strategy"] = query.shape.series.used.name
-        given["answers"] = query.shape.series.answers
+        with_bounds = query.asked.choice.edges is not None
+        given["candidates"] = list(query.asked.choice.candidates) if with_bounds else None
+    if query.asked.series is not None:
+        given["strategy"] = query.asked.series.used.name
+        given["answers"] = query.asked.series.answers
     given["tightness"] = spec.tightness if spec.tightness != "dp" else None
     given |= {key: getattr(spec, key) for key in CAPS if key != "total_bounds"}
     given["weighted_by"] = spec.weighted_by

@@ -10,8 +10,8 @@ from bayesdp.accounting.costs.spend import Spend
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from bayesdp.numbers import float_above
 from bayesdp.release.price.noise import Noise
+from bayesdp.release.queries.asked_query import AskedQuery
 from bayesdp.release.queries.series import largest_error
-from bayesdp.release.queries.shape import Shape
 from bayesdp.tables.queries.grid import Grid
 from bayesdp.tables.queries.grids import Grids
 from bayesdp.tables.queries.query import (
@@ -38,7 +38,7 @@ class PlannedQuery:
     or `dp_rho`, in zCDP; the other one is 0.
     """
 
-    shape: Shape
+    asked: AskedQuery
     noise: Noise
     sensitivity: int
     step: Fraction
@@ -48,7 +48,7 @@ class PlannedQuery:
     @property
     def name(self) -> str:
         """The name of the query in the study."""
-        return self.shape.spec.name
+        return self.asked.spec.name
 
     @property
     def dp_epsilon(self) -> float:
@@ -63,15 +63,15 @@ class PlannedQuery:
     @property
     def threshold(self) -> int | None:
         """The least noisy count that is shown of groups found in the data; `None` for others."""
-        if self.shape.from_data is None:
+        if self.asked.from_data is None:
             return None
         assert isinstance(self.noise, DiscreteLaplace)
-        return self.shape.from_data.threshold(self.noise)
+        return self.asked.from_data.threshold(self.noise)
 
     @property
     def numbers(self) -> int:
         """The count of numbers that it releases: one for each group and cell."""
-        return len(self.shape.keys or (None,)) * len(self.shape.cells or (None,))
+        return len(self.asked.keys or (None,)) * len(self.asked.cells or (None,))
 
     def error(self, confidence: float = CONFIDENCE, rows: int | None = None) -> float | None:
         """The error at this confidence, rounded up; `None` while the number of rows is unknown.
@@ -83,9 +83,9 @@ class PlannedQuery:
         scale = self._divisor(rows)
         if scale is None:
             return None
-        if self.shape.series is not None:
+        if self.asked.series is not None:
             assert isinstance(self.noise, DiscreteLaplace | DiscreteGaussian)
-            steps = largest_error(self.shape.series.used, self.noise, confidence)
+            steps = largest_error(self.asked.series.used, self.noise, confidence)
             return float_above(Fraction(steps) * self.step)
         return float_above(self.noise.quantile(confidence) * self.step / scale)
 
@@ -96,12 +96,12 @@ class PlannedQuery:
         without `by`. `None` where only the data tell how many rows a mean or proportion is over:
         state `group_sizes`, or ask `error(confidence, rows)` for a size.
         """
-        sizes = self.shape.group_rows or {}
+        sizes = self.asked.group_rows or {}
         return {
-            ", ".join(self.shape.group_words[key]): self.error(
-                confidence, sizes.get(key) if self.shape.averaged else 1
+            ", ".join(self.asked.group_words[key]): self.error(
+                confidence, sizes.get(key) if self.asked.averaged else 1
             )
-            for key in self.shape.keys or ()
+            for key in self.asked.keys or ()
         }
 
     def wanted_error(self, n: int | None) -> float | None:
@@ -110,12 +110,12 @@ class PlannedQuery:
         Of the smallest group's, where groups have sizes. `n` is the number of records; `None` where
         only the data tell how many rows a number is over.
         """
-        return self.error(self.confidence, self.shape.rows(n))
+        return self.error(self.confidence, self.asked.rows(n))
 
     @property
     def confidence(self) -> float:
         """The confidence at which the query's error is wanted."""
-        return self.shape.spec.confidence
+        return self.asked.spec.confidence
 
     def noise_scale(self, rows: int | None) -> float | None:
         """The noise's scale on the released number, in its unit; `None` while rows are unknown."""
@@ -128,7 +128,7 @@ class PlannedQuery:
         A variance is at least 0, which can only bring it closer to the exact one.
         """
         exact = self.step * total
-        if self.shape.squares:
+        if self.asked.squares:
             exact = self.step * max(total, 0)
         elif isinstance(self.grid, Grid):
             exact = self.grid.value(total, rows)
@@ -143,69 +143,69 @@ class PlannedQuery:
 
         `rows` is the most that there can be; an average may be over fewer. Totals are 64-bit.
         """
-        averaged = self.shape.averaged
+        averaged = self.asked.averaged
         try:
             ends = [self.value(total, n) for total in (-(2**63), 2**63) for n in (1, rows)]
-            errors = [self.error(c, 1) for c in (CONFIDENCE, self.shape.spec.confidence)]
+            errors = [self.error(c, 1) for c in (CONFIDENCE, self.asked.spec.confidence)]
             unit = float(self.step / (rows if averaged else 1))
         except OverflowError:
             return False
         return unit > 0.0 and all(e is not None and math.isfinite(e) for e in (*ends, *errors))
 
     def _divisor(self, rows: int | None) -> int | None:
-        return rows if self.shape.averaged else 1
+        return rows if self.asked.averaged else 1
 
     def table_query(self) -> DataQuery:
         """The integers that the data engine computes for it."""
-        spec, predicate = self.shape.spec, self.shape.predicate
-        if self.shape.from_data is not None:
+        spec, predicate = self.asked.spec, self.asked.predicate
+        if self.asked.from_data is not None:
             return FoundGroupsQuery(
-                spec.name, self.shape.from_data.column, predicate, self.shape.cap
+                spec.name, self.asked.from_data.column, predicate, self.asked.cap
             )
         if isinstance(self.grid, Grids):
             return ProductQuery(
                 spec.name,
                 spec.value_columns,
                 self.grid,
-                moments=self.shape.cells is not None,
+                moments=self.asked.cells is not None,
                 where=predicate,
                 by=spec.by,
-                cap=self.shape.cap,
+                cap=self.asked.cap,
             )
         if self.grid is not None:
-            assert self.shape.column is not None
-            if self.shape.weights is not None:
+            assert self.asked.column is not None
+            if self.asked.weights is not None:
                 return SumQuery(
                     spec.name,
-                    self.shape.column.name,
+                    self.asked.column.name,
                     self.grid,
                     where=predicate,
                     by=spec.by,
-                    cap=self.shape.cap,
-                    weighted_by=self.shape.weights.name,
+                    cap=self.asked.cap,
+                    weighted_by=self.asked.weights.name,
                 )
-            of_values = DeviationQuery if self.shape.squares else SumQuery
+            of_values = DeviationQuery if self.asked.squares else SumQuery
             return of_values(
                 spec.name,
-                self.shape.column.name,
+                self.asked.column.name,
                 self.grid,
                 where=predicate,
                 by=spec.by,
-                cap=self.shape.cap,
+                cap=self.asked.cap,
             )
-        if self.shape.counted:
+        if self.asked.counted:
             return HistogramQuery(
-                spec.name, self.shape.counted, where=predicate, by=spec.by, cap=self.shape.cap
+                spec.name, self.asked.counted, where=predicate, by=spec.by, cap=self.asked.cap
             )
-        if self.shape.cells is not None or self.shape.choice is not None:
-            assert self.shape.column is not None
-            choice = self.shape.choice
+        if self.asked.cells is not None or self.asked.choice is not None:
+            assert self.asked.column is not None
+            choice = self.asked.choice
             return HistogramQuery(
                 spec.name,
-                self.shape.column.name,
-                edges=self.shape.bins if choice is None else choice.edges,
+                self.asked.column.name,
+                edges=self.asked.bins if choice is None else choice.edges,
                 where=predicate,
                 by=spec.by,
-                cap=self.shape.cap,
+                cap=self.asked.cap,
             )
-        return CountQuery(spec.name, where=predicate, by=spec.by, cap=self.shape.cap)
+        return CountQuery(spec.name, where=predicate, by=spec.by, cap=self.asked.cap)

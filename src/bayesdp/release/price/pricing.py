@@ -25,8 +25,8 @@ from bayesdp.numbers import ZERO, UpperBound
 from bayesdp.release.price.noise import NoiseKind
 from bayesdp.release.price.planned_query import PlannedQuery
 from bayesdp.release.price.size_remedies import size_remedy
+from bayesdp.release.queries.asked_query import AskedQuery
 from bayesdp.release.queries.products import moments_move, moments_move_squared
-from bayesdp.release.queries.shape import Shape
 from bayesdp.release.spec.column_labels import label
 from bayesdp.release.spec.parts import BudgetSpec
 from bayesdp.release.spec.study import StudySpec
@@ -74,7 +74,7 @@ class Pricing:
     def __init__(
         self,
         study: StudySpec,
-        shapes: list[Shape],
+        asked_queries: list[AskedQuery],
         n: int | None,
         reading: Reading,
         target: float,
@@ -84,7 +84,7 @@ class Pricing:
         self.study = study
         self.others = list(others)
         self.noise = noise
-        self.shapes = [_with_strategy(shape, noise) for shape in shapes]
+        self.asked_queries = [_with_strategy(asked, noise) for asked in asked_queries]
         self.rows = (n or _PROVISIONAL_RECORDS) * study.data.rows_per_record
         self.n = n
         self.reading = reading
@@ -95,7 +95,10 @@ class Pricing:
         self.refused: list[Refused] = []
         self.best = ""  # the theorem of the level that was asked for last
         self.per_record = study.data.rows_per_record
-        self.weights = [0.0 if s.spec.error is not None else (s.spec.weight or 1.0) for s in shapes]
+        self.weights = [
+            0.0 if asked.spec.error is not None else (asked.spec.weight or 1.0)
+            for asked in asked_queries
+        ]
 
     def solve(self) -> list[PlannedQuery]:
         """The queries with their noise.
@@ -108,9 +111,10 @@ class Pricing:
         """
         weighted = sum(self.weights)
         fixed: list[float | None] = [
-            None if s.spec.error is None else self._cost_of_error(s) for s in self.shapes
+            None if asked.spec.error is None else self._cost_of_error(asked)
+            for asked in self.asked_queries
         ]
-        grids: list[Grid | Grids | None] = [None] * len(self.shapes)
+        grids: list[Grid | Grids | None] = [None] * len(self.asked_queries)
         self.search = Deadline(MOST_LEVELS * self.seconds)
         for _ in range(2):
             before = grids
@@ -121,12 +125,15 @@ class Pricing:
             ]
             for position, cost in enumerate(costs):
                 self._check_cost(position, cost)
-            grids = [self._grid(s, c) for s, c in zip(self.shapes, costs, strict=True)]
+            grids = [
+                self._grid(asked, cost)
+                for asked, cost in zip(self.asked_queries, costs, strict=True)
+            ]
             if grids == before:  # the same question would have the same answer
                 break
         priced = [
-            self._priced(s, cost, grid)
-            for s, cost, grid in zip(self.shapes, costs, grids, strict=True)
+            self._priced(asked, cost, grid)
+            for asked, cost, grid in zip(self.asked_queries, costs, grids, strict=True)
         ]
         for query in priced:
             self._check_shown(query)
@@ -134,13 +141,13 @@ class Pricing:
 
     def _check_cost(self, position: int, cost: float) -> None:
         """A weight far below the others leaves nothing, and a tiny error costs too much."""
-        spec = self.shapes[position].spec
+        spec = self.asked_queries[position].spec
         if SMALLEST_COST <= cost < math.inf:
             return
         value = spec.weight if spec.error is None else spec.error
         part = "" if value is None else ".weight" if spec.error is None else ".error"
         raise InputError(
-            f"{self.shapes[position].key}{part}",
+            f"{self.asked_queries[position].key}{part}",
             value,
             shown=value is not None,
             expected=f"a DP cost of at least {SMALLEST_COST:g} nats for the query '{spec.name}', "
@@ -151,11 +158,11 @@ class Pricing:
     def _check_shown(self, query: PlannedQuery) -> None:
         if query.is_finite(self.rows):
             return
-        column = query.shape.column
+        column = query.asked.column
         raise InputError(
             f"data.columns.{column.name}.bounds" if column is not None else "data.n",
             list(column.interval or ()) if column is not None else self.n,
-            expected=f"bounds for which the query '{query.shape.spec.name}' and its error are "
+            expected=f"bounds for which the query '{query.asked.spec.name}' and its error are "
             "finite doubles",
             remedy="Use another unit.",
         )
@@ -170,7 +177,7 @@ class Pricing:
             for position, known in enumerate(fixed):
                 cost = known if known is not None else total * self.weights[position] / weighted
                 if cost > 0.0:
-                    made.append(self._spend(self.shapes[position], cost, grids[position]))
+                    made.append(self._spend(self.asked_queries[position], cost, grids[position]))
             return made
 
         known = [*self.others, *(cost for cost in fixed if cost is not None)]
@@ -207,10 +214,10 @@ class Pricing:
         """In words: what has a fixed cost, before the weighted queries share the rest."""
         if any(spend.mechanism == COLLECTED for spend in self.others):
             more = len(self.others) > sum(s.mechanism == COLLECTED for s in self.others)
-            more = more or any(shape.spec.error is not None for shape in self.shapes)
+            more = more or any(asked.spec.error is not None for asked in self.asked_queries)
             rest = ", the programs and the wanted errors" if more else ""
             return f"The costs that were paid when answers were perturbed{rest}"
-        wanted = any(shape.spec.error is not None for shape in self.shapes)
+        wanted = any(asked.spec.error is not None for asked in self.asked_queries)
         if not self.others:
             return "The wanted errors"
         return "The programs and the wanted errors" if wanted else "The programs"
@@ -231,26 +238,28 @@ class Pricing:
         They are tried, as a study that asks for them would be. Empty where weights or programs
         share the budget, and where no errors fit.
         """
-        wanted = [float(s.spec.error) for s in self.shapes if s.spec.error is not None]
-        if not self.advises or self.others or len(wanted) < len(self.shapes):
+        wanted = [
+            float(asked.spec.error) for asked in self.asked_queries if asked.spec.error is not None
+        ]
+        if not self.advises or self.others or len(wanted) < len(self.asked_queries):
             return ""
-        costs = [self._cost_of_error(shape) for shape in self.shapes]
+        costs = [self._cost_of_error(asked) for asked in self.asked_queries]
         whole = sum(costs)
 
         def shared(total: float) -> list[float]:
             return [cost * total / whole for cost in costs]
 
         def level(total: float) -> float:
-            parts = zip(self.shapes, shared(total), strict=True)
-            return self._level([self._spend(shape, cost, None) for shape, cost in parts])
+            parts = zip(self.asked_queries, shared(total), strict=True)
+            return self._level([self._spend(asked, cost, None) for asked, cost in parts])
 
         most = self._largest(level) * _NEARLY_ALL
         if most <= 0.0:
             return ""
         try:
             priced = [
-                self._priced(shape, cost, self._grid(shape, cost)).wanted_error(self.n)
-                for shape, cost in zip(self.shapes, shared(most), strict=True)
+                self._priced(asked, cost, self._grid(asked, cost)).wanted_error(self.n)
+                for asked, cost in zip(self.asked_queries, shared(most), strict=True)
             ]
         except InputError:  # so much noise has no room in a total
             return ""
@@ -258,15 +267,15 @@ class Pricing:
         if len(errors) < len(priced) or not self._fits_with(list(map(float, errors))):
             return ""
         return ", such as " + ", ".join(
-            f"error = {error} for '{shape.spec.name}' ({shape.unit_words()})"
-            for shape, error in zip(self.shapes, errors, strict=True)
+            f"error = {error} for '{asked.spec.name}' ({asked.unit_words()})"
+            for asked, error in zip(self.asked_queries, errors, strict=True)
         )
 
     def _fits_with(self, errors: Sequence[float]) -> bool:
         """Whether the queries fit within the budget with these errors in the place of theirs."""
         larger = [
-            replace(shape, spec=shape.spec.model_copy(update={"error": error}))
-            for shape, error in zip(self.shapes, errors, strict=True)
+            replace(asked, spec=asked.spec.model_copy(update={"error": error}))
+            for asked, error in zip(self.asked_queries, errors, strict=True)
         ]
         changed = Pricing(self.study, larger, self.n, self.reading, self.target, self.noise)
         changed.advises = False
@@ -303,8 +312,8 @@ class Pricing:
         if self.reading.delta == 0.0:
             # On disjoint blocks the largest counts, so all together may be above their level: up to
             # as many times as there are queries.
-            blocks = any(shape.block is not None for shape in self.shapes)
-            most = len(self.shapes) if blocks else 1
+            blocks = any(asked.block is not None for asked in self.asked_queries)
+            most = len(self.asked_queries) if blocks else 1
             return most * largest_within(lambda x: level_of(most * x), self.target, self.search)
         # At a delta a level may lie below the total, and there may be none for large totals: the
         # search starts from where there is one, above the target.
@@ -327,65 +336,65 @@ class Pricing:
 
         return total(largest_within(lambda x: level_of(total(x)), self.target, self.search))
 
-    def _spend(self, shape: Shape, cost: float, grid: Grid | Grids | None) -> Spend:
-        lipschitz = shape.kind == "lipschitz" and shape.column is not None
-        column = shape.column
+    def _spend(self, asked: AskedQuery, cost: float, grid: Grid | Grids | None) -> Spend:
+        lipschitz = asked.kind == "lipschitz" and asked.column is not None
+        column = asked.column
         slack = grid.slack if lipschitz and isinstance(grid, Grid) else 0.0
         return Spend(
             dataset=self.study.data.dataset,
             unit=self.study.data.protected_unit,
             people=self.study.data.people,
-            query=shape.spec.name,
-            kind=shape.kind,
+            query=asked.spec.name,
+            kind=asked.kind,
             column=label(column) if column is not None else None,
             interval=column.bounds if lipschitz and column is not None else None,
-            reads=shape.reads,
-            mechanism=self.noise.for_query(shape).mechanism(shape),
-            block=shape.block,
-            dp_delta=UpperBound(shape.from_data.delta) if shape.from_data is not None else ZERO,
+            reads=asked.reads,
+            mechanism=self.noise.for_query(asked).mechanism(asked),
+            block=asked.block,
+            dp_delta=UpperBound(asked.from_data.delta) if asked.from_data is not None else ZERO,
             **self.noise.spent(cost, slack),
         )
 
-    def _grid(self, shape: Shape, cost: float) -> Grid | Grids | None:
-        if shape.products:
-            return self._grids(shape, cost)
-        if shape.integer_valued:
-            noise = self.noise.for_query(shape)
-            sensitivity = noise.sensitivity(shape, None)
-            noise.check_room(self.rows * shape.fineness, sensitivity, cost)
+    def _grid(self, asked: AskedQuery, cost: float) -> Grid | Grids | None:
+        if asked.products:
+            return self._grids(asked, cost)
+        if asked.integer_valued:
+            noise = self.noise.for_query(asked)
+            sensitivity = noise.sensitivity(asked, None)
+            noise.check_room(self.rows * asked.fineness, sensitivity, cost)
             return None
-        assert shape.column is not None
-        assert shape.interval is not None
-        low, high = shape.interval
+        assert asked.column is not None
+        assert asked.interval is not None
+        low, high = asked.interval
         population = self.study.population
         return Grid.plan(
             low,
             high,
-            -(-self.rows // self.per_record) * shape.fineness,
-            masked=shape.masked,
-            dependents=population.group_size if population and shape.kind == "lipschitz" else 1,
+            -(-self.rows // self.per_record) * asked.fineness,
+            masked=asked.masked,
+            dependents=population.group_size if population and asked.kind == "lipschitz" else 1,
             rows_per_record=self.per_record,
-            divided=shape.divided,
-            squares=shape.squares,
-            key=f"data.columns.{shape.column.name}.bounds",
-            **self.noise.grid_options(cost / self._more_noise(shape)),
+            moves_between_groups=asked.moves_between_groups,
+            squares=asked.squares,
+            key=f"data.columns.{asked.column.name}.bounds",
+            **self.noise.grid_options(cost / self._more_noise(asked)),
         )
 
-    def _more_noise(self, shape: Shape) -> float:
+    def _more_noise(self, asked: AskedQuery) -> float:
         """How many times the cost of one sum the same noise on a series costs, for its room."""
-        if shape.series is None:
+        if asked.series is None:
             return 1.0
-        power, parts = self.noise.power, 1 + shape.divided
-        due = self.noise.for_query(shape).sensitivity(shape, None)
+        power, parts = self.noise.power, 1 + asked.moves_between_groups
+        due = self.noise.for_query(asked).sensitivity(asked, None)
         return float(due) / float(parts * self.per_record**power)
 
-    def _grids(self, shape: Shape, cost: float) -> Grids:
+    def _grids(self, asked: AskedQuery, cost: float) -> Grids:
         """A grid for each column that is multiplied, all with room for the products and noise."""
         moves = 1
-        if shape.cells is not None:
+        if asked.cells is not None:
             linear = self.noise.power == 1
             moves = (moments_move if linear else moments_move_squared)(
-                len(shape.products), 1, 1
+                len(asked.products), 1, 1
             ) + 1
         grids = [
             Grid.plan(
@@ -397,63 +406,63 @@ class Pricing:
                 key=f"data.columns.{column.name}.bounds",
                 **self.noise.grid_options(cost),
             )
-            for column in shape.products
+            for column in asked.products
             if column.interval is not None
         ]
         return Grids.alike(grids)
 
-    def _priced(self, shape: Shape, cost: float, grid: Grid | Grids | None) -> PlannedQuery:
-        kind = self.noise.for_query(shape)
-        sensitivity = kind.sensitivity(shape, grid)
+    def _priced(self, asked: AskedQuery, cost: float, grid: Grid | Grids | None) -> PlannedQuery:
+        kind = self.noise.for_query(asked)
+        sensitivity = kind.sensitivity(asked, grid)
         noise = kind.for_cost(sensitivity, cost)
-        spend = self._spend(shape, noise.cost(sensitivity), grid)
-        if shape.from_data is not None:
+        spend = self._spend(asked, noise.cost(sensitivity), grid)
+        if asked.from_data is not None:
             assert isinstance(noise, DiscreteLaplace)
-            shape.from_data.threshold(noise)  # one beyond 64 bits is refused here
-        return PlannedQuery(shape, noise, sensitivity, shape.step(grid), grid, spend)
+            asked.from_data.threshold(noise)  # one beyond 64 bits is refused here
+        return PlannedQuery(asked, noise, sensitivity, asked.step(grid), grid, spend)
 
-    def _cost_of_error(self, shape: Shape) -> float:
+    def _cost_of_error(self, asked: AskedQuery) -> float:
         """The DP cost of the wanted error: the noise with the largest scale that keeps to it."""
-        spec = shape.spec
+        spec = asked.spec
         assert spec.error is not None
-        key = f"{shape.key}.error"
+        key = f"{asked.key}.error"
         error = Fraction(spec.error)
-        if shape.averaged:
-            rows = shape.rows(self.n)
+        if asked.averaged:
+            rows = asked.rows(self.n)
             if rows is None:
                 raise InputError(
                     key,
                     spec.error,
                     expected="a weight here, since how many rows the average is over is known only "
                     "from the data",
-                    remedy=size_remedy(shape),
+                    remedy=size_remedy(asked),
                 )
             error *= rows
         grid: Grid | Grids | None = None
-        if not shape.integer_valued:
-            rough = self._rough_cost(shape, error)
-            self._check_cost(self.shapes.index(shape), rough)
-            grid = self._grid(shape, rough)
-        kind = self.noise.for_query(shape)
-        noise = kind.for_error(math.floor(error / shape.step(grid)), spec.confidence)
-        return noise.cost(kind.sensitivity(shape, grid))
+        if not asked.integer_valued:
+            rough = self._rough_cost(asked, error)
+            self._check_cost(self.asked_queries.index(asked), rough)
+            grid = self._grid(asked, rough)
+        kind = self.noise.for_query(asked)
+        noise = kind.for_error(math.floor(error / asked.step(grid)), spec.confidence)
+        return noise.cost(kind.sensitivity(asked, grid))
 
-    def _rough_cost(self, shape: Shape, error: Fraction) -> float:
+    def _rough_cost(self, asked: AskedQuery, error: Fraction) -> float:
         """About what it will cost: it decides how much room the grid leaves for noise."""
-        if shape.products:
-            ends = [column.interval or (0.0, 0.0) for column in shape.products]
+        if asked.products:
+            ends = [column.interval or (0.0, 0.0) for column in asked.products]
             return self.noise.rough_cost(math.prod(high - low for low, high in ends), float(error))
-        assert shape.column is not None
-        assert shape.interval is not None
-        low, high = shape.interval
-        width = max(high - low, abs(low), abs(high)) if shape.masked else high - low
-        return self.noise.rough_cost(width * width if shape.squares else width, float(error))
+        assert asked.column is not None
+        assert asked.interval is not None
+        low, high = asked.interval
+        width = max(high - low, abs(low), abs(high)) if asked.masked else high - low
+        return self.noise.rough_cost(width * width if asked.squares else width, float(error))
 
 
-def _with_strategy(shape: Shape, noise: NoiseKind) -> Shape:
-    """The shape, with the strategy of its series for noise of this kind, if it is one."""
-    if shape.series is None:
-        return shape
-    rows = shape.rows_that_count, shape.rows_in_group
+def _with_strategy(asked: AskedQuery, noise: NoiseKind) -> AskedQuery:
+    """The query, with the strategy of its series for noise of this kind, if it is one."""
+    if asked.series is None:
+        return asked
+    rows = asked.rows_that_count, asked.rows_in_group
     gaussian = noise.name == "gaussian"
-    return replace(shape, series=shape.series.with_noise(shape.key, *rows, gaussian=gaussian))
+    return replace(asked, series=asked.series.with_noise(asked.key, *rows, gaussian=gaussian))

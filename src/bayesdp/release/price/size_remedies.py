@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from bayesdp.errors import toml_key
+from bayesdp.release.queries.asked_query import AskedQuery
 from bayesdp.release.queries.crossed_columns import place_text
-from bayesdp.release.queries.shape import Shape
 from bayesdp.statements.queries import OF_MATCHING
 
 
-def _of_the_total(shape: Shape) -> str:
+def _of_the_total(asked: AskedQuery) -> str:
     """What the error of a sum is, beside that of a mean."""
-    unit = (shape.column.unit or "") if shape.column is not None else ""
+    unit = (asked.column.unit or "") if asked.column is not None else ""
     return (
         f"{f'in {unit} ' if unit else ''}of the total, so as many times that of the mean as there "
         "are rows"
     )
 
 
-def size_remedy(shape: Shape) -> str:
+def size_remedy(asked: AskedQuery) -> str:
     """How to say how many rows an average is over."""
-    by, where = shape.spec.by, shape.spec.where
-    squares = shape.spec.kind in ("variance", "covariance")
+    by, where = asked.spec.by, asked.spec.where
+    squares = asked.spec.kind in ("variance", "covariance")
     if by is not None:
-        each = ", ".join(f"{toml_key(place_text(key))} = ..." for key in shape.keys or ())
-        share = shape.spec.kind == "proportion"
+        each = ", ".join(f"{toml_key(place_text(key))} = ..." for key in asked.keys or ())
+        share = asked.spec.kind == "proportion"
         stated = (
             f"If the sizes of the groups are public, state them: group_sizes = {{ {each} }}; the "
             "error is then kept in the smallest one. Else use weight"
@@ -33,17 +33,17 @@ def size_remedy(shape: Shape) -> str:
         instead = (
             'kind = "count", whose error can be wanted: in records, and not as a share'
             if share
-            else f'kind = "sum", whose error can be wanted: {_of_the_total(shape)}'
+            else f'kind = "sum", whose error can be wanted: {_of_the_total(asked)}'
         )
         return f"{stated}, or write {instead}."
-    if where is not None and shape.spec.kind in OF_MATCHING:
+    if where is not None and asked.spec.kind in OF_MATCHING:
         weight = (
             "Use weight: 'bayesdp check STUDY' shows the error, to be divided by the rows that "
             "match."
         )
         if squares:
             return weight
-        return f'{weight} Or write kind = "sum", whose error can be wanted: {_of_the_total(shape)}.'
+        return f'{weight} Or write kind = "sum", whose error can be wanted: {_of_the_total(asked)}.'
     stated = (
         "Write in the place of its line below [data] how many records there are: n = ..., or use "
         "weight."
@@ -51,6 +51,6 @@ def size_remedy(shape: Shape) -> str:
     if squares:
         return stated
     stated += " Or write kind = "
-    if shape.spec.kind == "proportion":
+    if asked.spec.kind == "proportion":
         return f'{stated}"count", whose error can be wanted: in records, and not as a share.'
-    return f'{stated}"sum", whose error can be wanted: {_of_the_total(shape)}.'
+    return f'{stated}"sum", whose error can be wanted: {_of_the_total(asked)}.'

@@ -1,8 +1,7 @@
 """What each query reads and how it may change: everything but its price.
 
-* `from_spec` makes of a query of the study file a `Shape`, which `shape` describes: of the rows
-  that it is about (`asked_rows`) and of what its integers are made of, by its kind
-  (`asked_values`).
+* `from_spec` makes of a query of the study file an `AskedQuery` (`asked_query`): of the rows that
+  it is about (`asked_rows`) and of what its integers are made of, by its kind (`asked_values`).
 * A kind of query each: `quantiles` (what one is chosen among) and `quantile_lists` (several at
   once), `series` (of periods), `products` (of columns: covariances, regressions), `weighted`
   (survey weights), `collected` (answers perturbed at collection), `found_groups` (counts by groups

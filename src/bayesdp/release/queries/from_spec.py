@@ -1,7 +1,8 @@
 """What a query reads and how it may change: everything but its price.
 
-`shape` turns a query of the study file into a `Shape`, or refuses it: a column that the population
-does not speak about, a group key that is not declared, a mean over a group whose size is private.
+`asked_query` turns a query of the study file into an `AskedQuery`, or refuses it: a column that the
+population does not speak about, a group key that is not declared, a mean over a group whose size is
+private.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 
 from bayesdp.errors import UnsupportedError
 from bayesdp.populations import MarkovChain
+from bayesdp.release.queries.asked_query import AskedQuery
 from bayesdp.release.queries.asked_rows import (
     AskedRows,
     asked_rows,
@@ -24,7 +26,6 @@ from bayesdp.release.queries.public_blocks import block_of
 from bayesdp.release.queries.quantiles import Choice, choice
 from bayesdp.release.queries.record_rows import check_totals
 from bayesdp.release.queries.series import series_of
-from bayesdp.release.queries.shape import Shape
 from bayesdp.release.spec.column_labels import labels
 from bayesdp.release.spec.parts import QuerySpec
 from bayesdp.release.spec.study import StudySpec
@@ -35,8 +36,8 @@ from bayesdp.tables.columns.column import Column
 from bayesdp.theorems.markov_count import count_mechanism
 
 
-def shape(study: StudySpec, position: int) -> Shape:
-    """The shape of the study's query at this position: what it reads and how it may change.
+def asked_query(study: StudySpec, position: int) -> AskedQuery:
+    """The study's query at this position, as it is asked: what it reads and how it may change.
 
     Raises `InputError` saying why the query can't be asked, and `UnsupportedError` for what is not
     supported where a record is several rows, or with `tightness = "mechanism"`.
@@ -56,7 +57,7 @@ def shape(study: StudySpec, position: int) -> Shape:
     masked = rows.are_private or (several_rows and not rows.as_many)
     named = _named(query, rows)
     read = {name: named.get(name, "where") for name in {*rows.columns, *named}}
-    return Shape(
+    return AskedQuery(
         spec=query,
         position=position,
         kind="lipschitz" if _is_lipschitz(query, column, masked or several_rows) else "any",
@@ -68,7 +69,7 @@ def shape(study: StudySpec, position: int) -> Shape:
         cells=cells,
         bins=query.bins,
         keys=keys,
-        divided=(cells is not None and not values.products)
+        moves_between_groups=(cells is not None and not values.products)
         or (several_rows and keys is not None)
         or rows.from_data is not None,
         mechanism=_mechanism(study, query, rows, key),

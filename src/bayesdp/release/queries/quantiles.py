@@ -55,16 +55,16 @@ class Choice:
         """The score of each candidate, in steps, from the data engine's counts. Private."""
         return rank_scores([counts[place] for place in self.places], self.probability)
 
-    def moves(self, rows: int, in_group: int, *, divided: bool) -> tuple[int, int]:
+    def moves(self, rows: int, in_group: int, *, moves_between_groups: bool) -> tuple[int, int]:
         """How far replacing a record of so many rows moves any score, in steps: S, and S squared.
 
-        At most `in_group` of the rows are in one group. Summed over groups where its rows may be in
-        several (`divided`), of a record that leaves one and enters another; the square is that of
-        the sum of squares, which may be smaller.
+        At most `in_group` of the rows are in one group. Summed over groups where its rows may move
+        to others (`moves_between_groups`), of a record that leaves one and enters another; the
+        square is that of the sum of squares, which may be smaller.
         """
         replaced = self.probability.denominator
         enters = max(self.probability.numerator, replaced - self.probability.numerator)
-        if not divided:
+        if not moves_between_groups:
             return rows * replaced, (rows * replaced) ** 2
         return 2 * rows * enters, rows * in_group * max(replaced**2, 2 * enters**2)
 

@@ -51,7 +51,7 @@ def found_results(query: PlannedQuery, total: Total) -> Sequence[FoundResult]:
     Every group of the `total`, which is private, gets noise of its own. What does not reach the
     threshold is forgotten here: neither its name nor its count goes anywhere else.
     """
-    spec, noise, threshold = query.shape.spec, query.noise, query.threshold
+    spec, noise, threshold = query.asked.spec, query.noise, query.threshold
     assert isinstance(noise, DiscreteLaplace)
     assert threshold is not None
     groups = sorted(map(str, total.values))
@@ -76,12 +76,12 @@ def found_results(query: PlannedQuery, total: Total) -> Sequence[FoundResult]:
 
 def found_sentence(query: PlannedQuery) -> str:
     """Which groups a query shows, and what its error is; empty for queries of other kinds."""
-    asked, threshold = query.shape.from_data, query.threshold
-    if asked is None or threshold is None:
+    groups, threshold = query.asked.from_data, query.threshold
+    if groups is None or threshold is None:
         return ""
     return (
-        f"{query.name} shows the groups of '{asked.column}' whose noisy count is at least "
+        f"{query.name} shows the groups of '{groups.column}' whose noisy count is at least "
         f"{threshold}, and nothing of others; any that one record is alone in are shown with a "
-        f"probability of at most {up_words(asked.delta)}. With at least "
+        f"probability of at most {up_words(groups.delta)}. With at least "
         f"{confidence_words(query.confidence)} a group is not shown, or within its error."
     )

@@ -73,13 +73,13 @@ class SeriesResult(Result):
 
 def series_results(query: PlannedQuery, total: Total) -> list[SeriesResult]:
     """The answers of a series: its strategy's sums get noise in one draw of the mechanism."""
-    spec, shape, noise = query.shape.spec, query.shape, query.noise
+    spec, asked, noise = query.asked.spec, query.asked, query.noise
     grid = query.grid
     assert not isinstance(grid, Grids)
-    assert shape.series is not None
+    assert asked.series is not None
     assert isinstance(noise, DiscreteLaplace | DiscreteGaussian)
-    strategy = shape.series.used
-    keys = shape.keys or (None,)
+    strategy = asked.series.used
+    keys = asked.keys or (None,)
     numbers = [number for key in keys for number in total.values[key]]
     noisy = noise.release(strategy.sums(numbers))
     plain = grid is None or grid.masked
@@ -89,7 +89,7 @@ def series_results(query: PlannedQuery, total: Total) -> list[SeriesResult]:
         for _ in total.values[key]
     ]
     values = answers_of(strategy, noisy, query.step, offsets)
-    places = [(key, cell) for key in keys for cell in (shape.cells or (None,))]
+    places = [(key, cell) for key in keys for cell in (asked.cells or (None,))]
     return [
         SeriesResult(
             query=spec.name,
@@ -101,10 +101,10 @@ def series_results(query: PlannedQuery, total: Total) -> list[SeriesResult]:
             dp_rho=query.dp_rho,
             group=key,
             cell=cell,
-            unit=shape.unit,
+            unit=asked.unit,
             confidence=spec.confidence,
-            group_words=shape.group_words[key] if key is not None else (),
-            cell_words=shape.cell_words[cell] if cell is not None else (),
+            group_words=asked.group_words[key] if key is not None else (),
+            cell_words=asked.cell_words[cell] if cell is not None else (),
             strategy=strategy,
             squared_weight=weight,
             step=query.step,

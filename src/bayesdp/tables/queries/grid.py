@@ -66,7 +66,7 @@ class Grid:
         masked: bool = False,
         dependents: int = 1,
         rows_per_record: int = 1,
-        divided: bool = False,
+        moves_between_groups: bool = False,
         squares: bool = False,
         moves: int = 1,
         key: str = "data.columns",
@@ -76,9 +76,10 @@ class Grid:
         `lo` and `hi` are in the column's unit. The noise is discrete Laplace at `dp_epsilon`, or
         discrete Gaussian at `dp_rho` (in zCDP). `dependents` is the number of records that move
         together (the cluster size, or `n`): each may add `slack` to the level, and more than 1 % in
-        all is refused. `divided` sums have parts, and what leaves one may enter another. With
-        `squares` there is room for sums of squared steps. Several sums move `moves` times as far as
-        one in l1, or as far squared in l2. Raises `InputError` at `key`; no data is read.
+        all is refused. With `moves_between_groups` sums have parts, and what leaves one may
+        enter another. With `squares` there is room for sums of squared steps. Several sums move
+        `moves` times as far as one in l1, or as far squared in l2. Raises `InputError` at `key`; no
+        data is read.
         """
         if not (math.isfinite(lo) and math.isfinite(hi) and lo < hi):
             raise InputError(key, [lo, hi], expected="finite bounds with lower < upper")
@@ -98,7 +99,7 @@ class Grid:
             step = Fraction(hi0) - Fraction(lo0)
             if max(math.ulp(lo0), math.ulp(hi0)) * 2**bits > step:
                 continue
-            parts, power = (1 + divided) * moves, 1 + squares
+            parts, power = (1 + moves_between_groups) * moves, 1 + squares
             if grid.sensitivity and grid._fits(
                 n, rows_per_record, cost, dp_rho is not None, parts, power
             ):

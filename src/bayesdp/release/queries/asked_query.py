@@ -33,16 +33,16 @@ from bayesdp.tables.queries.query import Cap
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class AskedQuery:
     """A query that may be asked, with the facts that its price depends on.
 
-    * Where it stands: `spec` is the query as the study declares it, at `key`. Its `position` among
-      the study's queries counts from 0.
+    * Its place: `spec` is the query as the study declares it, at `key`. Its `position` among the
+      study's queries counts from 0.
     * How it moves: `kind` is `lipschitz` for sums and means of clipped values. `masked`: a row may
-      count as exactly 0, depending on private values. `divided`: replacing a record may move rows
-      from some cells or groups to others (a record that is one row stays in its group, which is
-      public). `reads` labels the private columns that it reads. `mechanism` is what the ledger
-      records: more than the noise where `tightness = "mechanism"`.
+      count as exactly 0, depending on private values. `moves_between_groups`: replacing a record
+      may move rows from some cells or groups to others (a record that is one row stays in its
+      group, which is public). `reads` labels the private columns that it reads. `mechanism` is what
+      the ledger records: more than the noise where `tightness = "mechanism"`.
     * Rows: those that match the `predicate`; all of them in `block`, if they lie in one block of a
       public column. Of a record's rows at most `rows_that_count` count, at most `rows_in_group` of
       them in a group, and `cap` says which are left out, if any are. `rows_each` is how many rows
@@ -51,13 +51,15 @@ class Shape:
       `products`, whose values a covariance or regression multiplies.
     * Cells of a histogram: `cells`, made by `bins` if it has some; of several columns these are
       `counted`, and there is no `column`. The cells of a regression are its moments. `cell_bounds`
-      are those that values are clipped to before cells are told.
-    * Groups: `keys` are the declared groups of `by`, `group_rows` their declared numbers of rows.
-      Cells and groups of several columns are tuples of values. `cell_words` and `group_words` show
-      them, a text for each column, those of columns with cuts as intervals.
+      are those that values are clipped to before cells are told. `cell_words` show the cells.
+    * Groups: `keys` are the declared groups of `by`, `group_rows` their declared numbers of rows,
+      and `group_words` show them. `from_data` is what a count asks whose groups are found in the
+      data.
     * Other kinds: `choice` says what a quantile is chosen among, and by which scores; `series` what
-      a series asks of its periods, which are its groups or cells; `from_data` what a count asks
-      whose groups are found in the data.
+      a series asks of its periods, which are its groups or cells.
+
+    Cells and groups of several columns are tuples of values. They are shown as a text for each
+    column, those of columns with cuts as intervals.
     """
 
     spec: QuerySpec
@@ -65,29 +67,34 @@ class Shape:
     kind: Kind
     masked: bool
     reads: tuple[str, ...]
-    predicate: Predicate | None = None
-    column: Column | None = None
-    counted: tuple[str, ...] = ()
-    cells: tuple[CellKey, ...] | None = None
-    bins: tuple[float, ...] | None = None
-    keys: tuple[CellKey, ...] | None = None
-    divided: bool = False
+    moves_between_groups: bool = False
     mechanism: str = "discrete-laplace"
+    key: str = ""
+    # -- rows --
+    predicate: Predicate | None = None
     block: Block | None = None
-    group_rows: Mapping[CellKey, int] | None = None
-    rows_each: int = 1
-    group_words: Mapping[CellKey, Words] = field(default_factory=dict)
-    cell_words: Mapping[CellKey, Words] = field(default_factory=dict)
-    cell_bounds: tuple[float, float] | None = None
-    choice: Choice | None = None
-    series: AskedSeries | None = None
     cap: Cap | None = None
     rows_that_count: int = 1
     rows_in_group: int = 1
-    products: tuple[Column, ...] = ()
-    key: str = ""
+    rows_each: int = 1
+    # -- values --
+    column: Column | None = None
     weights: Column | None = None
+    products: tuple[Column, ...] = ()
+    # -- cells --
+    cells: tuple[CellKey, ...] | None = None
+    bins: tuple[float, ...] | None = None
+    counted: tuple[str, ...] = ()
+    cell_bounds: tuple[float, float] | None = None
+    cell_words: Mapping[CellKey, Words] = field(default_factory=dict)
+    # -- groups --
+    keys: tuple[CellKey, ...] | None = None
+    group_rows: Mapping[CellKey, int] | None = None
+    group_words: Mapping[CellKey, Words] = field(default_factory=dict)
     from_data: FoundGroups | None = None
+    # -- other kinds --
+    choice: Choice | None = None
+    series: AskedSeries | None = None
 
     @property
     def cells_sentence(self) -> str:
@@ -226,9 +233,9 @@ ABOUT_RANKS = (
 """What errors in ranks mean, said once beside all quantiles of a study."""
 
 
-def cells_sentences(shapes: Iterable[Shape]) -> list[str]:
+def cells_sentences(asked_queries: Iterable[AskedQuery]) -> list[str]:
     """What the queries' cells and candidates are, and what an error in ranks is."""
-    shapes = list(shapes)
-    quantiles = any(shape.choice is not None for shape in shapes)
+    asked_queries = list(asked_queries)
+    quantiles = any(asked.choice is not None for asked in asked_queries)
     about = [ABOUT_RANKS] if quantiles else []
-    return [*filter(None, (shape.cells_sentence for shape in shapes)), *about]
+    return [*filter(None, (asked.cells_sentence for asked in asked_queries)), *about]

@@ -30,66 +30,66 @@ OFF = (1.15, 0.87)
 
 
 @dataclass(frozen=True)
-class Declared:
+class FalseAlarms:
     """How often a test runs (once for each of its parameters), and fails by chance in each run."""
 
     runs: int
     each: float
 
 
-FALSE_ALARMS: dict[str, dict[str, Declared]] = {
+FALSE_ALARMS: dict[str, dict[str, FalseAlarms]] = {
     "audit/test_bound.py": {
-        "test_a_sampler_of_release_noise": Declared(1, 1e-8),
+        "test_a_sampler_of_release_noise": FalseAlarms(1, 1e-8),
     },
     "mechanisms/test_batches.py": {
-        "test_bytes_are_fair_and_independent": Declared(1, 2e-8),
-        "test_choices_for_each_row_are_softmax_draws": Declared(1, 1e-8),
-        "test_what_doubles_leave_open_has_the_same_law": Declared(1, 1e-8),
-        "test_answers_of_three_and_more_states": Declared(1, 1e-8),
+        "test_bytes_are_fair_and_independent": FalseAlarms(1, 2e-8),
+        "test_choices_for_each_row_are_softmax_draws": FalseAlarms(1, 1e-8),
+        "test_what_doubles_leave_open_has_the_same_law": FalseAlarms(1, 1e-8),
+        "test_answers_of_three_and_more_states": FalseAlarms(1, 1e-8),
     },
     "mechanisms/test_samplers.py": {
-        "test_the_noise_has_its_scale_and_no_other": Declared(2, 1e-8),
-        "test_a_sampler_of_another_scale_is_seen": Declared(4, 1e-8),
-        "test_the_noise_has_its_law_on_the_whole_numbers": Declared(2, 1e-8),
-        "test_noise_is_centred_on_the_value_and_independent_between_calls": Declared(2, 1e-8),
+        "test_the_noise_has_its_scale_and_no_other": FalseAlarms(2, 1e-8),
+        "test_a_sampler_of_another_scale_is_seen": FalseAlarms(4, 1e-8),
+        "test_the_noise_has_its_law_on_the_whole_numbers": FalseAlarms(2, 1e-8),
+        "test_noise_is_centred_on_the_value_and_independent_between_calls": FalseAlarms(2, 1e-8),
     },
     "mechanisms/test_selection.py": {
-        "test_choices_have_their_law_and_no_other": Declared(2, 1e-8),
+        "test_choices_have_their_law_and_no_other": FalseAlarms(2, 1e-8),
     },
     "mechanisms/test_randomized_response.py": {
-        "test_the_artefact_that_runs_has_the_stated_channel": Declared(2, 1e-8),
-        "test_many_answers_at_once_are_those_of_one_after_the_other": Declared(1, 1e-8),
-        "test_a_collected_answer_has_the_stated_law": Declared(1, 1e-8),
+        "test_the_artefact_that_runs_has_the_stated_channel": FalseAlarms(2, 1e-8),
+        "test_many_answers_at_once_are_those_of_one_after_the_other": FalseAlarms(1, 1e-8),
+        "test_a_collected_answer_has_the_stated_law": FalseAlarms(1, 1e-8),
     },
     "programs/run/test_noise.py": {
-        "test_noise_on_whole_numbers": Declared(2, 1e-8),
-        "test_a_program_s_noise_has_the_scale_of_its_cost": Declared(1, 1e-8),
-        "test_choices_are_softmax_draws": Declared(1, 1e-8),
-        "test_answers_are_k_ary_randomized_response": Declared(1, 1e-8),
+        "test_noise_on_whole_numbers": FalseAlarms(2, 1e-8),
+        "test_a_program_s_noise_has_the_scale_of_its_cost": FalseAlarms(1, 1e-8),
+        "test_choices_are_softmax_draws": FalseAlarms(1, 1e-8),
+        "test_answers_are_k_ary_randomized_response": FalseAlarms(1, 1e-8),
     },
     "release/test_every_kind.py": {
-        "test_the_noise_has_its_scale_and_no_other": Declared(9, 1e-8),
-        "test_choices_of_a_quantile_have_their_odds_and_no_others": Declared(1, 1e-8),
+        "test_the_noise_has_its_scale_and_no_other": FalseAlarms(9, 1e-8),
+        "test_choices_of_a_quantile_have_their_odds_and_no_others": FalseAlarms(1, 1e-8),
     },
     "release/test_found_groups.py": {
-        "test_the_noise_has_its_scale_and_no_other": Declared(1, 1e-8),
+        "test_the_noise_has_its_scale_and_no_other": FalseAlarms(1, 1e-8),
     },
     "release/test_noise.py": {
-        "test_the_right_scale_passes_and_others_are_rejected": Declared(3, 1e-8),
-        "test_noise_is_fresh_for_every_number": Declared(1, 1e-8),
-        "test_errors_are_kept_as_often_as_said": Declared(1, 1e-8),
+        "test_the_right_scale_passes_and_others_are_rejected": FalseAlarms(3, 1e-8),
+        "test_noise_is_fresh_for_every_number": FalseAlarms(1, 1e-8),
+        "test_errors_are_kept_as_often_as_said": FalseAlarms(1, 1e-8),
     },
     "release/test_products.py": {
-        "test_the_noise_has_its_scale_and_no_other": Declared(2, 1e-8),
+        "test_the_noise_has_its_scale_and_no_other": FalseAlarms(2, 1e-8),
     },
     "release/test_variance.py": {
-        "test_the_noise_of_a_variance_has_its_scale_and_no_other": Declared(1, 1e-8),
+        "test_the_noise_of_a_variance_has_its_scale_and_no_other": FalseAlarms(1, 1e-8),
     },
     "release/test_delta.py": {
-        "test_released_noise_has_the_planned_scale_and_no_other": Declared(1, 1e-8),
+        "test_released_noise_has_the_planned_scale_and_no_other": FalseAlarms(1, 1e-8),
     },
     "release/test_programs.py": {
-        "test_the_noise_is_what_the_cost_says": Declared(1, 1e-8),
+        "test_the_noise_is_what_the_cost_says": FalseAlarms(1, 1e-8),
     },
 }
 """The tests that can fail by chance: by their file below `tests/`, and by name."""

@@ -19,7 +19,7 @@ from bayesdp.leakage import contexts
 from bayesdp.tables import source
 from bayesdp.theorems import markov_contexts
 from tests import postgres_server as postgres_server_
-from tests.chance import FALSE_ALARMS, Chance, Declared
+from tests.chance import FALSE_ALARMS, Chance, FalseAlarms
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -127,7 +127,7 @@ def postgres(
     return postgres_server
 
 
-def _declared(item: Any) -> Declared | None:
+def _declared(item: Any) -> FalseAlarms | None:
     listed = FALSE_ALARMS.get(item.path.relative_to(ROOT / "tests").as_posix(), {})
     return listed.get(item.originalname)
 

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bayesdp.audit import audit_study
-from bayesdp.audit.contents import FAR, Content, Declared, MadeRow
+from bayesdp.audit.contents import FAR, Content, DeclaredRecords, MadeRow
 from bayesdp.audit.hypotheses import hypotheses
 from bayesdp.audit.study import StudyAudit, audit_plan
 from bayesdp.audit.tables import (
@@ -48,7 +48,7 @@ def seeded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Seeded:
 
 def made_up(made: Study, n: int | None = None) -> MadeUp:
     plan = made._plan(n)
-    return MadeUp(Declared.of(plan.study), plan)
+    return MadeUp(DeclaredRecords.of(plan.study), plan)
 
 
 CHAIN: Document = {"model": "markov", "transition": [[0.8, 0.2], [0.2, 0.8]], "length": 4}
@@ -186,7 +186,7 @@ def test_cells_lie_where_declarations_make_them_matter() -> None:
         "kind": {"from": "word", "where": "word == 'yes 2'"},
     }
     queries = [{"kind": "count", "where": "tall == 1 and x > 1.25"}]
-    declared = Declared.of(study(queries, columns=columns).spec)
+    declared = DeclaredRecords.of(study(queries, columns=columns).spec)
     numbers = declared.numbers
     assert numbers["x"][:3] == [1.0, 0.0, 2.0]
     assert {1.25, -2e6, 2 + 2e6, -9} <= set(numbers["x"])
@@ -200,23 +200,27 @@ def test_cells_lie_where_declarations_make_them_matter() -> None:
     assert [row["word"] for row in declared.of_states(["kind"])] == ["another text", "yes 2"]
     never = {"never": {"from": "height", "where": "height > 5 and height < 3"}}
     with pytest.raises(UnsupportedError, match="a cell whose state is"):
-        Declared.of(study([COUNT], columns=never).spec).of_states(["never"])
+        DeclaredRecords.of(study([COUNT], columns=never).spec).of_states(["never"])
 
 
 def test_no_cell_is_one_that_a_table_may_not_have() -> None:
     """A number beside the declared states would be refused by the engine."""
     columns = {"both": {"from": "s", "where": "s == 1"}}
     made = study([COUNT, {"kind": "histogram", "column": "both"}], columns=columns)
-    assert Declared.of(made.spec).numbers["s"] == [0, 1]
+    assert DeclaredRecords.of(made.spec).numbers["s"] == [0, 1]
     assert not audited(made, samples=1000).exceeded
 
 
 def test_only_values_that_the_level_speaks_of_vary() -> None:
     columns = {"z": {"bounds": [0.0, 1.0], "independent": True}}
     independent = {"model": "independent", "covers": ["s"]}
-    declared = Declared.of(study([COUNT], independent, columns=columns).spec)
+    declared = DeclaredRecords.of(study([COUNT], independent, columns=columns).spec)
     assert set(declared.can_vary()) == {"s", "z"}
-    assert set(Declared.of(study([COUNT], columns=columns).spec).can_vary()) == {"x", "s", "z"}
+    assert set(DeclaredRecords.of(study([COUNT], columns=columns).spec).can_vary()) == {
+        "x",
+        "s",
+        "z",
+    }
     rows = declared.rows(np.random.default_rng(1))
     assert {row["x"] for row in rows} == {0.5}
     assert all(

@@ -206,7 +206,7 @@ RARELY_SEEN = frozenset(
         "_Counts.line: without require(rows <= other_rows)",
         "_Document._converted: without require(conversion.population == self.population, reason)",
         "_Document._follow: without agree(conclusion.notion, row.conclusion, rule)",
-        "Declared.read: without check_together(body, population, columns)",
+        "Declaration.read: without check_together(body, population, columns)",
         "_Release.check: without follows(concluded.epsilon, self.claim.epsilon)",
         "_Release.check: without follows(own.conclusion.epsilon, concluded.epsilon)",
         "_Release.check: without raise UnknownError()",

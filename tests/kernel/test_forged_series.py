@@ -263,7 +263,7 @@ def test_moves_are_those_of_all_neighbours() -> None:
                 most = furthest(strategy, periods, (low, high), rows, in_period, stays)
                 for squared in (False, True):
                     if squared or strategy != "square-root":
-                        due = made.moved(low, high, rows, in_period, squared=squared)
+                        due = made.sensitivity(low, high, rows, in_period, squared=squared)
                         assert most[squared] <= due
                         assert rows > 1 or most[squared] == due
                         tool = series_strategy(strategy, periods, "cumulative")

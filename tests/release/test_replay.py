@@ -358,10 +358,10 @@ def due(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     due: list[int] = []
 
     def noted(*given: Any, **keys: Any) -> int:
-        due.append(moved(*given, **keys))
+        due.append(sensitivity(*given, **keys))
         return due[-1]
 
-    moved = noise_steps.moved
+    sensitivity = noise_steps.sensitivity
 
     def reached(self: FoundGroupsQuery, rows: int) -> tuple[int, int, int]:
         reaches = reach(self, rows)
@@ -369,7 +369,7 @@ def due(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return reaches
 
     reach = FoundGroupsQuery.reach
-    monkeypatch.setattr(noise_steps, "moved", noted)
+    monkeypatch.setattr(noise_steps, "sensitivity", noted)
     monkeypatch.setattr(FoundGroupsQuery, "reach", reached)
     return due
 

@@ -51,7 +51,7 @@ Content = tuple[MadeRow, ...]
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredRecords:
     """What a study declares of its records, as far as made-up tables need it.
 
     `places` are the combinations of states of the public columns `public`, in their order.
@@ -63,7 +63,7 @@ class Declared:
     numbers: dict[str, list[Any]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, spec: StudySpec) -> Declared:
+    def of(cls, spec: StudySpec) -> DeclaredRecords:
         """The declarations of a study. Raises `UnsupportedError` for what can't be made up."""
         _require_made_up(spec)
         used = {name for query in spec.queries for name in column_names(query.by)}

@@ -18,7 +18,7 @@ from itertools import combinations, permutations
 import numpy as np
 
 from bayesdp.arrays import Ints
-from bayesdp.audit.contents import Content, Declared, MadeRow, RowCells
+from bayesdp.audit.contents import Content, DeclaredRecords, MadeRow, RowCells
 from bayesdp.audit.draws import Rng, draw_normal, draw_states
 from bayesdp.audit.laws import Evidence, law_of_sum
 from bayesdp.audit.models import AttackedLaw, ChainLaw, law_of
@@ -108,7 +108,7 @@ def _informed(made: MadeUp, members: list[Population], rng: Rng) -> Iterator[Hyp
         yield _fixed(made, "one record has one value or another, all others are known", pair, 1)
 
 
-def _possible(declared: Declared, population: Population) -> list[RowCells]:
+def _possible(declared: DeclaredRecords, population: Population) -> list[RowCells]:
     """A row for each state that the first record of a group may have."""
     law = law_of(population, records=1)
     nothing = [np.zeros(size, dtype=np.int64) for size in law.sizes]
@@ -117,7 +117,7 @@ def _possible(declared: Declared, population: Population) -> list[RowCells]:
     return [cells for cells, mass in zip(rows, prior.tolist(), strict=True) if mass > 0.0]
 
 
-def _contents(declared: Declared, rng: Rng, inside: frozenset[str]) -> list[Content]:
+def _contents(declared: DeclaredRecords, rng: Rng, inside: frozenset[str]) -> list[Content]:
     """Contents of a record to try: a row each, or several rows that are alike or at random."""
     rows, data = declared.rows(rng, inside=inside), declared.spec.data
     if data.unit == "row":
@@ -177,7 +177,7 @@ def _furthest(made: MadeUp, contents: list[Content], copies: int) -> list[tuple[
     ]
 
 
-def _filler(declared: Declared) -> Content:
+def _filler(declared: DeclaredRecords) -> Content:
     """An ordinary record of the rows that every record has, or of one row."""
     data = declared.spec.data
     size = data.rows_per_unit if data.balanced and data.rows_per_unit else 1

@@ -18,7 +18,7 @@ from bayesdp.audit.bound import (
     choose_event,
     estimate,
 )
-from bayesdp.audit.contents import Declared
+from bayesdp.audit.contents import DeclaredRecords
 from bayesdp.audit.hypotheses import Hypotheses, hypotheses
 from bayesdp.audit.tables import ExactIntegers, MadeUp, centres, like_released, released
 from bayesdp.errors import InputError, UnsupportedError, inner_probability, whole_number
@@ -112,7 +112,7 @@ def audit_study(
     """
     spec = study.spec
     if spec.data.n == FROM_DATA:
-        declared = Declared.of(spec)  # what can't be attacked is said first
+        declared = DeclaredRecords.of(spec)  # what can't be attacked is said first
         raise UnsupportedError(
             "data.n",
             FROM_DATA,
@@ -140,7 +140,7 @@ def audit_plan(
     samples = whole_number("samples", samples, least=1000, most=MOST_SAMPLES)
     inner_probability("confidence", confidence, example="0.999")
     rng = rng or np.random.default_rng()
-    made = MadeUp(Declared.of(plan.study), plan)
+    made = MadeUp(DeclaredRecords.of(plan.study), plan)
     if not plan.queries:
         raise InputError("query", shown=False, expected="a query whose numbers get noise")
     pairs = hypotheses(made, population or plan.study.population, rng)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bayesdp.arrays import Floats, Ints
-from bayesdp.audit.contents import Content, Declared
+from bayesdp.audit.contents import Content, DeclaredRecords
 from bayesdp.errors import UnsupportedError
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from bayesdp.release.drawing.study_drawing import noisy
@@ -79,7 +79,7 @@ class ExactIntegers:
 class MadeUp:
     """The tables of a study, made up, with the plan of its release."""
 
-    declared: Declared
+    declared: DeclaredRecords
     plan: Plan
 
     @property

@@ -232,7 +232,7 @@ Roles = Annotated[tuple[Name, ...], Sequence, Field(min_length=1), AfterValidato
 """Names of the records of a cluster."""
 
 
-class Declared(Statement):
+class PopulationStatement(Statement):
     """What every population may state: who vouches for it (`source`), and the columns it covers."""
 
     source: Line = ""

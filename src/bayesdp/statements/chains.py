@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from bayesdp.statements.base import Count, Declared, Number
+from bayesdp.statements.base import Count, Number, PopulationStatement
 from bayesdp.statements.tables import (
     OFF,
     closed_classes,
@@ -24,7 +24,7 @@ STATIONARY = "stationary"
 Order = Annotated[int, Field(ge=1, le=8)]
 
 
-class Chain(Declared):
+class Chain(PopulationStatement):
     """The keys that chains of one law and chains between bounds have in common."""
 
     model: Literal["markov"]
@@ -131,7 +131,7 @@ def _require_one_class(moves: list[list[int]]) -> None:
         )
 
 
-class Autoregressive(Declared):
+class Autoregressive(PopulationStatement):
     """Stationary Gaussian series; neighbours have the correlation `coefficient`."""
 
     model: Literal["autoregressive"]

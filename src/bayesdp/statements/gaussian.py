@@ -9,11 +9,11 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from bayesdp.statements.base import (
     Count,
-    Declared,
     InFile,
     Interval,
     Names,
     Number,
+    PopulationStatement,
     Roles,
     Sequence,
     listed,
@@ -44,7 +44,7 @@ def _symmetric(matrix: Any) -> Any:
 Matrix = Annotated[Any, AfterValidator(_symmetric)]
 
 
-class GaussianCovariance(Declared):
+class GaussianCovariance(PopulationStatement):
     """Clusters of jointly Gaussian records; `roles` names the rows."""
 
     model: Literal["gaussian"]
@@ -58,7 +58,7 @@ class GaussianCovariance(Declared):
         return self
 
 
-class GaussianVectors(Declared):
+class GaussianVectors(PopulationStatement):
     """Clusters of `size` records with several `columns`; secrets lie within `bounds`."""
 
     model: Literal["gaussian"]
@@ -83,7 +83,7 @@ class GaussianVectors(Declared):
         return self
 
 
-class GaussianPrecision(Declared):
+class GaussianPrecision(PopulationStatement):
     """All records of the table, by the inverse of their covariance."""
 
     model: Literal["gaussian"]
@@ -93,7 +93,7 @@ class GaussianPrecision(Declared):
     ]
 
 
-class GaussianCorrelation(Declared):
+class GaussianCorrelation(PopulationStatement):
     """Clusters of at most `size` records of equal variances, none more correlated than stated."""
 
     model: Literal["gaussian"]
@@ -101,7 +101,7 @@ class GaussianCorrelation(Declared):
     max_correlation: Annotated[Number, Field(ge=0.0, lt=1.0)]
 
 
-class GaussianRegression(Declared):
+class GaussianRegression(PopulationStatement):
     """Clusters of at most `size` jointly Gaussian records that move each other by a stated sum.
 
     `max_regression_sum` bounds, for each record and each set of known records, the sum over the

@@ -8,8 +8,8 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from bayesdp.statements.base import (
     Count,
-    Declared,
     InFile,
+    PopulationStatement,
     Roles,
     Sequence,
     Statement,
@@ -22,7 +22,7 @@ Place = Annotated[int, Field(ge=0)]
 """The number of a record, from 0."""
 
 
-class Finite(Declared):
+class Finite(PopulationStatement):
     """Clusters with a joint law: one axis of `probabilities` for each record."""
 
     model: Literal["finite"]
@@ -54,7 +54,7 @@ StateCounts = Annotated[
 ]
 
 
-class GraphFactors(Declared):
+class GraphFactors(PopulationStatement):
     """A law proportional to a product of factors."""
 
     model: Literal["graph"]
@@ -79,7 +79,7 @@ class GraphFactors(Declared):
         return self
 
 
-class _SharedTable(Declared):
+class _SharedTable(PopulationStatement):
     model: Literal["graph"]
     states: StateCounts | None = None
     table: Any

@@ -9,9 +9,9 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from bayesdp.statements.base import (
     Count,
-    Declared,
     Name,
     Names,
+    PopulationStatement,
     Sequence,
     Statement,
     listed,
@@ -86,7 +86,7 @@ TreeNode = Annotated[
 ]
 
 
-class Tree(Declared):
+class Tree(PopulationStatement):
     """Records each of which depends on its parent."""
 
     model: Literal["tree"]
@@ -124,7 +124,7 @@ class Variable(Statement):
         return self.states if isinstance(self.states, int) else len(self.states)
 
 
-class NetworkNodes(Declared):
+class NetworkNodes(PopulationStatement):
     """A Bayesian network that is spelt out."""
 
     model: Literal["network"]
@@ -159,7 +159,7 @@ class ReadBy(Statement):
     reader: Literal["own", "pyagrum"] = "own"
 
 
-class NetworkFile(Declared):
+class NetworkFile(PopulationStatement):
     """A Bayesian network that stands in a file."""
 
     model: Literal["network"]

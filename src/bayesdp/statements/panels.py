@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from bayesdp.statements.base import Count, Declared, Number
+from bayesdp.statements.base import Count, Number, PopulationStatement
 
 OddsRatio = Annotated[Number, Field(ge=1)]
 """The most that the odds of two values change with another record: 1 is no influence."""
 
 
-class Panel(Declared):
+class Panel(PopulationStatement):
     """Independent clusters of at most `series` members, with records of at most `length` steps.
 
     The law of a cluster is a product of factors of single records and of pairs. Each number bounds

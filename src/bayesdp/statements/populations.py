@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from bayesdp.statements.base import Count, Declared, Reader, Sequence, one_form
+from bayesdp.statements.base import Count, PopulationStatement, Reader, Sequence, one_form
 from bayesdp.statements.chains import Autoregressive, MarkovChain, MarkovIntervals
 from bayesdp.statements.gaussian import (
     GaussianCorrelation,
@@ -27,20 +27,20 @@ from bayesdp.statements.networks import NetworkFile, NetworkNodes, Tree
 from bayesdp.statements.panels import Panel
 
 
-class Independent(Declared):
+class Independent(PopulationStatement):
     """No record depends on another."""
 
     model: Literal["independent"]
 
 
-class Clusters(Declared):
+class Clusters(PopulationStatement):
     """Mutually independent clusters of at most `size` records, of any law."""
 
     model: Literal["clusters"]
     size: Count
 
 
-class Unknown(Declared):
+class Unknown(PopulationStatement):
     """Any of the `records` may depend on any other."""
 
     model: Literal["unknown"]
@@ -178,7 +178,7 @@ def _count(value: Any) -> int:
     return count
 
 
-class Family(Declared):
+class Family(PopulationStatement):
     """A family of populations: a member is true, and it is not known which.
 
     Members cover what the family covers.

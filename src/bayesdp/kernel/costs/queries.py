@@ -29,14 +29,15 @@ from bayesdp.statements.queries import (
 
 
 @dataclass(frozen=True)
-class Shape:
+class AskedQuery:
     """A query: its kind, whether rows may count as 0, the private columns read, its cells.
 
-    `divided`: a record's rows may be counted in other parts than those of its replacement. A
-    quantile has a `probability` and the `candidates` that it may be. `squares`: the integers are
-    sums of squared deviations, in squared steps of the grid. Sums of products have the `intervals`
-    of the columns that are multiplied; those of a regression are its `moments`. A `series` has
-    groups or cells as its periods, in their order.
+    What `release/queries/asked_query.py` says of a study's query, derived again from what a
+    certificate declares. `moves_between_groups`: a record's rows may be counted in other groups or
+    cells than those of its replacement. A quantile has a `probability` and the `candidates` that it
+    may be. `squares`: the integers are sums of squared deviations, in squared steps of the grid.
+    Sums of products have the `intervals` of the columns that are multiplied; those of a regression
+    are its `moments`. A `series` has groups or cells as its periods, in their order.
     """
 
     kind: str
@@ -47,7 +48,7 @@ class Shape:
     sums: bool
     cells: tuple[CellKey, ...] | None
     keys: tuple[CellKey, ...] | None
-    divided: bool
+    moves_between_groups: bool
     public_part: bool
     probability: Fraction | None
     candidates: tuple[float, ...] | None
@@ -67,7 +68,7 @@ class Shape:
         return 2 if self.squares or self.intervals else 1
 
 
-def shape(
+def asked_query(
     query: TableQuery,
     columns: Columns,
     unit: str,
@@ -75,8 +76,8 @@ def shape(
     independent: list[str],
     *,
     balanced: bool = False,
-) -> Shape:
-    """The shape of a query over declared columns; `InvalidError` for one that may not be asked.
+) -> AskedQuery:
+    """A query over declared columns, as it is asked; `InvalidError` for one that may not be.
 
     `balanced`: all records have the same number of rows.
     """
@@ -92,7 +93,7 @@ def shape(
     summed = columns[names[0]] if len(names) == 1 else None
     weights = () if query.weighted_by is None else (query.weighted_by,)
     lipschitz = not masked and not several and _moves_with_its_column(query, summed)
-    return Shape(
+    return AskedQuery(
         kind="lipschitz" if lipschitz else "any",
         masked=masked,
         reads=labels(columns, {*compared, *names, *weights}, covers, independent),
@@ -101,7 +102,7 @@ def shape(
         sums=query.is_sum,
         cells=cells,
         keys=keys,
-        divided=(cells is not None and query.kind not in PRODUCTS)
+        moves_between_groups=(cells is not None and query.kind not in PRODUCTS)
         or (several and keys is not None),
         public_part=query.kind in OF_MATCHING and query.where is not None,
         probability=query.exact_probability,
@@ -148,7 +149,7 @@ def _groups(by: str | tuple[str, ...], columns: Columns) -> tuple[CellKey, ...]:
 
 @dataclass(frozen=True)
 class _Values:
-    """What a query takes from the columns of its values, each as in `Shape`."""
+    """What a query takes from the columns of its values, each as in `AskedQuery`."""
 
     cells: tuple[CellKey, ...] | None = None
     interval: tuple[float, float] | None = None
@@ -274,10 +275,13 @@ def labels(
     return tuple(sorted(read))
 
 
-def moved(asked: Shape, grid: Grid | None, rows: int, in_group: int, *, squared: bool) -> int:
+def sensitivity(
+    asked: AskedQuery, grid: Grid | None, rows: int, in_group: int, *, squared: bool
+) -> int:
     """How far replacing one record, of which at most so many rows count, moves the integers.
 
-    In l1; or `squared`, the square of it in l2. A divided query loses up to `rows` in some parts
+    What is due; `release/price/noise.py` proposes what a certificate claims. In l1; or `squared`,
+    the square of it in l2. A query that `moves_between_groups` loses up to `rows` in some parts
     and gains as many in others, at most `in_group` of them in each; the squares of numbers that are
     at most `in_group`, and `rows` together, are at most `rows * in_group` together. For a quantile
     with the probability a / b: how far any score moves, in steps of 1/b row, summed over groups;
@@ -289,14 +293,16 @@ def moved(asked: Shape, grid: Grid | None, rows: int, in_group: int, *, squared:
     """
     if asked.series is not None:
         low, high = (0, 1) if grid is None else grid.ends
-        return asked.series.moved(low, high, rows, in_group, squared=squared)
+        return asked.series.sensitivity(low, high, rows, in_group, squared=squared)
     if asked.probability is not None:
         replaced = asked.probability.denominator
         part = max(asked.probability.numerator, replaced - asked.probability.numerator)
         if squared:
-            most_squared = max(replaced**2, 2 * part**2) if asked.divided else replaced**2
+            most_squared = (
+                max(replaced**2, 2 * part**2) if asked.moves_between_groups else replaced**2
+            )
             return rows * in_group * most_squared
-        return rows * (2 * part if asked.divided else replaced)
+        return rows * (2 * part if asked.moves_between_groups else replaced)
     one_row = grid.sensitivity if grid is not None else 1
     if asked.moments:
         return _moments_move(asked.moments, rows, one_row, squared=squared)
@@ -304,7 +310,7 @@ def moved(asked: Shape, grid: Grid | None, rows: int, in_group: int, *, squared:
     if asked.total_bounds is not None and grid is not None:
         low, high = (math.floor(Fraction(end) / grid.step) for end in asked.total_bounds)
         rows, in_group, step = 1, 1, min(high - low, rows * one_row)
-    parts = 2 if asked.divided else 1
+    parts = 2 if asked.moves_between_groups else 1
     return rows * in_group * step**2 * parts if squared else rows * step * parts
 
 

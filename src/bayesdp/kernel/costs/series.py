@@ -65,7 +65,7 @@ class PeriodSums:
 
     # -- sensitivity ---------------------------------------------------------------------------
 
-    def moved(self, low: int, high: int, rows: int, in_period: int, *, squared: bool) -> int:
+    def sensitivity(self, low: int, high: int, rows: int, in_period: int, *, squared: bool) -> int:
         """How far replacing a record moves the sums, in l1, or `squared`, its square in l2.
 
         Each row adds an integer from `low <= 0` to `high >= 0` to its period. At most so many

@@ -25,7 +25,7 @@ from bayesdp.kernel.costs.composition import (
     summed,
 )
 from bayesdp.kernel.judgement import GAUSSIAN_RULES
-from bayesdp.kernel.releases.declared import Declared
+from bayesdp.kernel.releases.declaration import Declaration
 from bayesdp.kernel.stated import same
 from bayesdp.statements.claims import AnyValues, BoundedValues, Secrets
 from bayesdp.statements.conversions import Conversion
@@ -39,7 +39,7 @@ LevelStep = Composition | DataSetStep | ApproximateStep | Conversion
 
 
 def cost_of(
-    declared: Declared, spends: Sequence[Spent], secrets: str
+    declared: Declaration, spends: Sequence[Spent], secrets: str
 ) -> tuple[Cost, SecretsInterval]:
     """The sum of the spends, and the interval of secrets that it needs.
 
@@ -59,7 +59,7 @@ def cost_of(
     )
 
 
-def secrets_interval(declared: Declared, secrets: str) -> tuple[Fraction, Fraction] | None:
+def secrets_interval(declared: Declaration, secrets: str) -> tuple[Fraction, Fraction] | None:
     """Where secrets lie: the declared bounds of the one column that a Gaussian law covers."""
     population = declared.population
     vectors = isinstance(population, GaussianVectors)
@@ -69,7 +69,7 @@ def secrets_interval(declared: Declared, secrets: str) -> tuple[Fraction, Fracti
     return None if bounds is None else (Fraction(bounds[0]), Fraction(bounds[1]))
 
 
-def level_of(declared: Declared, step: LevelStep, spends: Sequence[Spent]) -> arb:
+def level_of(declared: Declaration, step: LevelStep, spends: Sequence[Spent]) -> arb:
     """The level that the release's own step proves, from what is declared and spent."""
     if not isinstance(step, Conversion):
         return _dp_level(step, spends)
@@ -98,7 +98,7 @@ def level_of(declared: Declared, step: LevelStep, spends: Sequence[Spent]) -> ar
     return conversion_level(step, read_conversion(step, cost, mechanism, zcdp))
 
 
-def single_mechanism(declared: Declared, spends: Sequence[Spent]) -> str | None:
+def single_mechanism(declared: Declaration, spends: Sequence[Spent]) -> str | None:
     """What all spends are, where all read the one covered column of all records."""
     mechanisms = {priced.spend.mechanism for priced in spends}
     alike = len(declared.covers) == 1 and all(
@@ -108,7 +108,7 @@ def single_mechanism(declared: Declared, spends: Sequence[Spent]) -> str | None:
     return mechanisms.pop() if alike and len(mechanisms) == 1 else None
 
 
-def secrets_of(declared: Declared, step: LevelStep, spends: Sequence[Spent]) -> Secrets:
+def secrets_of(declared: Declaration, step: LevelStep, spends: Sequence[Spent]) -> Secrets:
     """Where secret values must lie for the level, in the words of the claim."""
     if not isinstance(step, Conversion) or step.rule not in GAUSSIAN_RULES:
         return ANY_VALUES

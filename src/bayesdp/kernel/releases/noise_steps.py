@@ -7,8 +7,8 @@ from fractions import Fraction
 from bayesdp.kernel.arithmetic import agree, at_least, ball, exact, require
 from bayesdp.kernel.costs.blocks import check_block
 from bayesdp.kernel.costs.composition import close
-from bayesdp.kernel.costs.queries import Grid, Shape, condition, moved, shape
-from bayesdp.kernel.releases.declared import Declared
+from bayesdp.kernel.costs.queries import AskedQuery, Grid, asked_query, condition, sensitivity
+from bayesdp.kernel.releases.declaration import Declaration
 from bayesdp.kernel.releases.results import NoiseStep, is_zcdp
 from bayesdp.kernel.rules.markov_count import count_mechanism
 from bayesdp.statements.chains import Chain
@@ -17,16 +17,16 @@ from bayesdp.statements.conditions import columns_of
 from bayesdp.statements.costs import LaplaceNoise, PermuteAndFlipStep, PureChoice
 
 
-def shape_of(declared: Declared, step: NoiseStep) -> Shape:
-    """How the values of one query look, from what is declared."""
+def as_asked(declared: Declaration, step: NoiseStep) -> AskedQuery:
+    """One query as it is asked, from what is declared."""
     query, columns = step.evidence.query, declared.columns
     balanced = declared.body.balanced is not None
-    return shape(
+    return asked_query(
         query, columns, declared.body.unit, declared.covers, declared.independent, balanced=balanced
     )
 
 
-def check_spend(declared: Declared, step: NoiseStep, asked: Shape, where: str) -> None:
+def check_spend(declared: Declaration, step: NoiseStep, asked: AskedQuery, where: str) -> None:
     """The entry of the ledger for one query: every part of it is derived again."""
     grids = _read_grids(step, asked, where)
     sensitivity = _check_integers(declared, step, asked, grids, where)
@@ -36,7 +36,7 @@ def check_spend(declared: Declared, step: NoiseStep, asked: Shape, where: str) -
         _check_slack(step, asked, grids[0], cost, where)
 
 
-def _read_grids(step: NoiseStep, asked: Shape, where: str) -> list[Grid]:
+def _read_grids(step: NoiseStep, asked: AskedQuery, where: str) -> list[Grid]:
     """The grids of what is summed: of each column whose products are, else one; none of counts."""
     evidence = step.evidence
     grids = [Grid.read(part) for part in evidence.grids or ()]
@@ -54,15 +54,16 @@ def _read_grids(step: NoiseStep, asked: Shape, where: str) -> list[Grid]:
 
 
 def _check_integers(
-    declared: Declared, step: NoiseStep, asked: Shape, grids: list[Grid], where: str
+    declared: Declaration, step: NoiseStep, asked: AskedQuery, grids: list[Grid], where: str
 ) -> int:
     """The sensitivity that is claimed of the integers, which must fit and have the stated step."""
     evidence, grid = step.evidence, grids[0] if grids else None
     groups = len(asked.keys or (None,))
     rows, in_group = evidence.query.rows_that_count(declared.rows_per_record, groups)
-    due, sensitivity = moved(asked, grid, rows, in_group, squared=is_zcdp(step)), stated_move(step)
-    enough = sensitivity >= due
-    require(enough, f"a sensitivity of {sensitivity} is claimed, {due} is due", where)
+    due = sensitivity(asked, grid, rows, in_group, squared=is_zcdp(step))
+    claimed = stated_move(step)
+    enough = claimed >= due
+    require(enough, f"a sensitivity of {claimed} is claimed, {due} is due", where)
     part = asked.probability.denominator if asked.probability is not None else 1
     fineness = asked.series.fineness if asked.series is not None else 1
     steps = 2 ** (asked.power * grid.bits) if grid is not None else part
@@ -74,10 +75,10 @@ def _check_integers(
     elif asked.intervals:
         length = grids[0].step * grids[1].step
     agree(Fraction(*evidence.step), Fraction(length) / fineness, "step", where)
-    return sensitivity
+    return claimed
 
 
-def _check_entry(declared: Declared, step: NoiseStep, asked: Shape, where: str) -> None:
+def _check_entry(declared: Declaration, step: NoiseStep, asked: AskedQuery, where: str) -> None:
     """What the spend says of the query, beside its cost."""
     evidence, spend, body = step.evidence, step.evidence.spend, declared.body
     compared = {
@@ -95,7 +96,9 @@ def _check_entry(declared: Declared, step: NoiseStep, asked: Shape, where: str) 
     check_block(spend.block, evidence.query.where, declared.of_the_table(), where)
 
 
-def _check_slack(step: NoiseStep, asked: Shape, grid: Grid, cost: Fraction, where: str) -> None:
+def _check_slack(
+    step: NoiseStep, asked: AskedQuery, grid: Grid, cost: Fraction, where: str
+) -> None:
     """What rounding to a grid adds to the cost per distance, where that is what is stated."""
     spend = step.evidence.spend
     agree(spend.interval, asked.interval, "interval", where)
@@ -129,7 +132,7 @@ def cost_of_noise(step: NoiseStep, sensitivity: int, where: str) -> Fraction:
     return Fraction(kept)
 
 
-def mechanism_of(declared: Declared, step: NoiseStep, asked: Shape) -> str:
+def mechanism_of(declared: Declaration, step: NoiseStep, asked: AskedQuery) -> str:
     """More than the noise, if the query claims it: a count over one complete series."""
     query, body = step.evidence.query, declared.body
     if query.tightness == "dp":

@@ -19,11 +19,11 @@ from bayesdp.kernel.costs.composition import (
     summed,
 )
 from bayesdp.kernel.costs.found_groups import check_found, check_found_results
-from bayesdp.kernel.costs.queries import Shape
+from bayesdp.kernel.costs.queries import AskedQuery
 from bayesdp.kernel.programs.effort import Effort
-from bayesdp.kernel.releases.declared import Declared
+from bayesdp.kernel.releases.declaration import Declaration
 from bayesdp.kernel.releases.levels import LevelStep, as_stated, delta_of, level_of, secrets_of
-from bayesdp.kernel.releases.noise_steps import check_spend, shape_of
+from bayesdp.kernel.releases.noise_steps import as_asked, check_spend
 from bayesdp.kernel.releases.program_queries import program_query
 from bayesdp.kernel.releases.program_results import check_program_results
 from bayesdp.kernel.releases.results import check_results
@@ -63,13 +63,13 @@ class _Release:
         self.root, self.claim = stated.derivation, stated.claim
         self.composition = self.root.composition
         self.effort = Effort()
-        self.declared = Declared.read(stated)
+        self.declared = Declaration.read(stated)
 
     def check(self) -> None:
         body, (own, *_) = self.body, self.root.premises
         if body.rounding != ROUNDING:
             raise UnknownError("it rounds in a way that is not known here", "rounding")
-        shapes, spends = self.queries()
+        asked_queries, spends = self.queries()
         level = level_of(self.declared, own, spends)
         concluded = self.root.conclusion
         at_least(concluded.epsilon, level, "release: epsilon")
@@ -78,9 +78,9 @@ class _Release:
         agree(self.claim.delta, concluded.delta, "delta", "claim")
         self.check_claim(own, level, spends)
         self.check_data_set(spends, level)
-        self.check_answers(shapes)
+        self.check_answers(asked_queries)
 
-    def check_answers(self, shapes: Sequence[Shape]) -> None:
+    def check_answers(self, asked_queries: Sequence[AskedQuery]) -> None:
         """Results stand in an order: numbers, groups and perturbed answers, programs."""
         body, columns = self.body, self.declared.columns
         numbers = [q for q in self.composition.premises if not isinstance(q, _WITH_RULES)]
@@ -95,7 +95,7 @@ class _Release:
         check_collected_results(perturbed, self.collected_steps(), body.n, columns)
         # Records of several rows: only where all have as many are their rows counted.
         rows = body.n * self.declared.rows_per_record
-        counts = check_results(shown, rows, numbers, shapes, columns)
+        counts = check_results(shown, rows, numbers, asked_queries, columns)
         of_rows = self.declared.population if self.declared.rows_per_record == 1 else None
         check_row_counts(counts, rows, columns, of_rows)
         check_program_results(self.document["results"][last:], self.program_steps(), columns)
@@ -114,17 +114,17 @@ class _Release:
 
     # -- what was asked, and what it costs under DP ----------------------------------------
 
-    def queries(self) -> tuple[list[Shape], list[Spent]]:
-        """The shape of each query of numbers, and all spends; each is derived again."""
+    def queries(self) -> tuple[list[AskedQuery], list[Spent]]:
+        """Each query of numbers as it is asked, and all spends; each is derived again."""
         where, conclusion, claim = "composition", self.composition.conclusion, self.claim
         declared, columns = self.declared, self.declared.columns
         covers, independent = declared.covers, declared.independent
-        shapes: list[Shape] = []
+        asked_queries: list[AskedQuery] = []
         described: list[Mapping[str, Any]] = []
         for step in self.composition.premises:
             if not isinstance(step, _WITH_RULES):
-                asked = shape_of(declared, step)
-                shapes.append(asked)
+                asked = as_asked(declared, step)
+                asked_queries.append(asked)
                 check_spend(declared, step, asked, f"{step.rule}: {step.evidence.query.name}")
         own_columns, spoken = declared.of_the_table(), (covers, independent)
         check_found(self.found_steps(), self.body, columns, own_columns, spoken)
@@ -161,7 +161,7 @@ class _Release:
         check_own_delta(conclusion.delta, spends, where)
         if isinstance(claim, DpClaim):
             check_own_delta(claim.dp_delta, spends, "claim")
-        return shapes, spends
+        return asked_queries, spends
 
     # -- what it means --------------------------------------------------------------------
 

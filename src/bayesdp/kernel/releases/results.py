@@ -10,7 +10,7 @@ from itertools import product
 from flint import arb
 
 from bayesdp.kernel.arithmetic import agree, ball, require
-from bayesdp.kernel.costs.queries import Shape
+from bayesdp.kernel.costs.queries import AskedQuery
 from bayesdp.kernel.costs.series import PeriodSums, due_multiple, share
 from bayesdp.kernel.stated import same
 from bayesdp.kernel.steps.tails import choice_tail, gaussian_tail, laplace_tail
@@ -41,14 +41,14 @@ def check_results(
     results: Sequence[ShownResult],
     table_rows: int,
     steps: Sequence[NoiseStep],
-    shapes: Sequence[Shape],
+    asked_queries: Sequence[AskedQuery],
     columns: Columns,
 ) -> list[ShownNumber]:
     """`InvalidError` unless each result was noised as its query's step says.
 
     Gives the numbers of rows that are shown, which are for `row_counts` to check.
     """
-    return _Results(results, table_rows, steps, shapes, columns).check()
+    return _Results(results, table_rows, steps, asked_queries, columns).check()
 
 
 class _Results:
@@ -59,18 +59,18 @@ class _Results:
         results: Sequence[ShownResult],
         table_rows: int,
         steps: Sequence[NoiseStep],
-        shapes: Sequence[Shape],
+        asked_queries: Sequence[AskedQuery],
         columns: Columns,
     ) -> None:
         self.results, self.table_rows, self.columns = results, table_rows, columns
-        self.steps, self.shapes = steps, shapes
+        self.steps, self.asked_queries = steps, asked_queries
         self.weighted: tuple[NoiseStep | None, list[arb]] = (None, [])
         self.multiples: dict[tuple[object, ...], arb] = {}
 
     def check(self) -> list[ShownNumber]:
         due = [
             (step, asked, key, cell, place)
-            for step, asked in zip(self.steps, self.shapes, strict=True)
+            for step, asked in zip(self.steps, self.asked_queries, strict=True)
             for place, (key, cell) in enumerate(
                 product(asked.keys or (None,), asked.cells or (None,))
             )
@@ -114,7 +114,7 @@ class _Results:
         unit = self.columns[column_names(query.column)[0]].unit or ""
         return squared_unit(unit) if query.kind == "variance" else unit
 
-    def value(self, result: NumberResult, step: NoiseStep, asked: Shape, where: str) -> None:
+    def value(self, result: NumberResult, step: NoiseStep, asked: AskedQuery, where: str) -> None:
         """A whole number of steps, in 64 bits: no noise gives anything in between.
 
         Sums of values that don't start at 0 are over public numbers of rows, which a certificate
@@ -142,7 +142,9 @@ class _Results:
         tail = partial(NOISES[step.rule], Fraction(noise.scale))
         self.margin(margin, length, tail, error.confidence, where)
 
-    def choice(self, result: QuantileResult, step: NoiseStep, asked: Shape, where: str) -> None:
+    def choice(
+        self, result: QuantileResult, step: NoiseStep, asked: AskedQuery, where: str
+    ) -> None:
         """One of the candidates, and the error of its rank: what the number of them bounds."""
         candidates = asked.candidates
         assert candidates is not None
@@ -154,7 +156,7 @@ class _Results:
         self.margin(Fraction(error.rows), length, tail, error.confidence, where)
 
     def answer(
-        self, result: SeriesResult, step: NoiseStep, asked: Shape, place: int, where: str
+        self, result: SeriesResult, step: NoiseStep, asked: AskedQuery, place: int, where: str
     ) -> None:
         """The number of a series at this place: its error alone, and that of all at once.
 

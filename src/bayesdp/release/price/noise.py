@@ -45,7 +45,10 @@ class NoiseKind(ABC):
 
     @abstractmethod
     def sensitivity(self, asked: AskedQuery, grid: Grid | Grids | None) -> int:
-        """The most that replacing a record moves the integers."""
+        """The most that replacing a record moves the integers.
+
+        What a certificate claims; `kernel/costs/queries.py` derives what is due, and checks it.
+        """
 
     @abstractmethod
     def for_cost(self, sensitivity: int, cost: float) -> Noise:

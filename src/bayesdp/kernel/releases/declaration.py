@@ -12,7 +12,7 @@ from bayesdp.statements.populations import Population
 
 
 @dataclass(frozen=True)
-class Declared:
+class Declaration:
     """The declarations of one certificate, which can all be so together.
 
     `covers` and `independent` are labels of the columns that the population is about, and of the
@@ -26,7 +26,7 @@ class Declared:
     independent: list[str]
 
     @classmethod
-    def read(cls, body: ReleaseCertificate) -> Declared:
+    def read(cls, body: ReleaseCertificate) -> Declaration:
         """What this certificate declares. `InvalidError` where it contradicts itself."""
         population = None if body.population is None else stated_population(body.population)
         columns = stated_columns(body.columns)

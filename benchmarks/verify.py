@@ -358,7 +358,7 @@ def forget() -> None:
                 kept.cache_clear()
         if hasattr(module, "_last"):
             module._last = None  # type: ignore[attr-defined]
-        if name == "bayesdp.kernel.stated":
+        if hasattr(module, "_READ"):
             module._READ.clear()  # type: ignore[attr-defined]
 
 

@@ -114,6 +114,6 @@ def _traced(kernel: Any, document: Any, refused_at: set[Line]) -> str:
 def _forget() -> None:
     """What the kernel keeps would hide functions that a certificate needs."""
     package = "bayesdp.kernel"
-    sys.modules[f"{package}.stated"]._READ.clear()
+    sys.modules[f"{package}.reading"]._READ.clear()
     sys.modules[f"{package}.models.graphs"]._last = None  # type: ignore[attr-defined]
     sys.modules[f"{package}.costs.blocks"]._listed.cache_clear()

@@ -11,7 +11,7 @@ import pytest
 from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.conversions.conversion import certified_level, conversion_level, read_conversion
 from bayesdp.kernel.costs.composition import declared_cost
-from bayesdp.kernel.stated import stated_step
+from bayesdp.kernel.reading import stated_step
 from bayesdp.notions import Cost
 from bayesdp.statements.conversions import DETAILS
 from bayesdp.theorems import Bound, Question, report

@@ -231,7 +231,7 @@ RARELY_SEEN = frozenset(
         "_Results.value: without require(on_grid, where)",
         "_assumed: without require(claims == stated.derivation.conclusion.claims)",
         "_assuming: without require(stated.assumptions == due, reason)",
-        "_check_condition: without raise InvalidError(str(error), where)",
+        "check_condition: without raise InvalidError(str(error), where)",
         "_check_conversion: without agree(claim.dp_delta, dp_delta)",
         "_check_conversion: without agree(stated_part, derived, what)",
         "_check_conversion: without at_least(claim.dp_epsilon, ball(conversion.total))",
@@ -260,7 +260,7 @@ RARELY_SEEN = frozenset(
         "check_block: without require(cell(state) in cells, query)",
         "check_block: without require(plain and (not imputed) and (not formatted), query)",
         "check_delta: without require(derived <= claimed and (claimed == 0 or derived > 0), reason)",
-        "check_query: without _check_condition(query.where, operands, query.name)",
+        "check_query: without check_condition(query.where, operands, query.name)",
         "check_relations: without require(stated.assumptions == assuming)",
         "check_together: without _check_covers(population, declared)",
         "check_together: without _check_roles(population, declared)",
@@ -283,7 +283,7 @@ RARELY_SEEN = frozenset(
         "proved: without require(without, conversion.rule)",
         "read_conversion: without agree(len(step.members), len(members), step.rule)",
         "stated_certificate: without _check_rules(plain.get('derivation'))",
-        "stated_columns: without _check_condition(column.where, {column.source: known})",
+        "stated_columns: without check_condition(column.where, {column.source: known})",
         "stated_step: without _check_rules(plain)",
     }
 )

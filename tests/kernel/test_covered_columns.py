@@ -11,7 +11,7 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.kernel.arithmetic import InvalidError
-from bayesdp.kernel.stated import check_together
+from bayesdp.kernel.consistency import check_together
 from bayesdp.release import Study
 from bayesdp.statements import StatementError, read_columns, read_population
 from bayesdp.statements.column_sets import check_law

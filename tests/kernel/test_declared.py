@@ -13,7 +13,8 @@ import pytest
 from bayesdp.certificate import digest
 from bayesdp.kernel import assumptions, check
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
-from bayesdp.kernel.stated import check_query, check_together, stated_columns, stated_population
+from bayesdp.kernel.consistency import check_query, check_together
+from bayesdp.kernel.reading import stated_columns, stated_population
 from bayesdp.populations import parse
 from bayesdp.release import Study
 from tests.kernel.statements import read_query

@@ -15,7 +15,7 @@ import pytest
 from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.conversions.conversion import certified_level, conversion_level, read_conversion
 from bayesdp.kernel.costs.composition import as_zcdp, compose, declared_cost, spent
-from bayesdp.kernel.stated import stated_step
+from bayesdp.kernel.reading import stated_step
 from bayesdp.notions import ApproxDP, Cost
 from bayesdp.populations import Population, parse
 from bayesdp.release.certificates.certify import conversion_certificate

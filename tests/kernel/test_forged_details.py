@@ -15,7 +15,7 @@ from bayesdp.kernel.arithmetic import InvalidError, UnknownError
 from bayesdp.kernel.models.populations import MOST_RECORDS, group_size
 from bayesdp.kernel.programs.noise import delta_at_most
 from bayesdp.kernel.programs.reading import number
-from bayesdp.kernel.stated import stated_population
+from bayesdp.kernel.reading import stated_population
 from bayesdp.populations import parse
 from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.statements import read_population

@@ -21,9 +21,9 @@ import pytest
 from bayesdp import kernel
 from bayesdp.errors import InputError
 from bayesdp.kernel.arithmetic import InvalidError, ball
+from bayesdp.kernel.reading import stated_columns, stated_population
 from bayesdp.kernel.releases.results import NOISES
 from bayesdp.kernel.releases.row_counts import check_row_counts
-from bayesdp.kernel.stated import stated_columns, stated_population
 from bayesdp.programs import dependence
 from bayesdp.programs.run.posteriors import chains as of_chains
 from bayesdp.programs.run.posteriors import (

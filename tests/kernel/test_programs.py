@@ -20,7 +20,7 @@ from bayesdp.kernel.programs.ranges import AdjacencyContext, Range, admitted, fo
 from bayesdp.kernel.programs.reading import Node, const, read_program
 from bayesdp.kernel.programs.sensitivities import RulesAllowed, sensitivity_of
 from bayesdp.kernel.programs.sizes import holds_for_all_sizes, value
-from bayesdp.kernel.stated import stated_derivation
+from bayesdp.kernel.reading import stated_derivation
 from bayesdp.programs.certificate import derivation_of, program_certificate
 from bayesdp.programs.check.checker import check
 from bayesdp.programs.ir import Program, plain

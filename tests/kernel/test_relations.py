@@ -17,7 +17,7 @@ from bayesdp.kernel import InvalidError, relation_assumptions
 from bayesdp.kernel.conversions.hypotheses import NAMES as KERNEL_NAMES
 from bayesdp.kernel.conversions.hypotheses import Facts
 from bayesdp.kernel.conversions.relations import ABSOLUTE, RELATIVE, TABLE
-from bayesdp.kernel.stated import same
+from bayesdp.kernel.reading import same
 from bayesdp.notions.catalogue import CATALOGUE
 from bayesdp.populations import MarkovChain, Population, parse
 from bayesdp.release.certificates.certify import conversion_certificate

@@ -16,7 +16,7 @@ from scipy.optimize import linprog
 from bayesdp.kernel.arithmetic import PRECISION, InvalidError, UnknownError
 from bayesdp.kernel.conversions.conversion import certified_level
 from bayesdp.kernel.models.graphs import read_model
-from bayesdp.kernel.stated import stated_population
+from bayesdp.kernel.reading import stated_population
 from bayesdp.kernel.steps.ratios import ratio_bound, threshold
 from bayesdp.leakage.contraction import graph_level
 from bayesdp.notions import Cost

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from bayesdp.kernel import InvalidError, certified_level, check
-from bayesdp.kernel.stated import check_together, stated_columns, stated_population
+from bayesdp.kernel.consistency import check_together
+from bayesdp.kernel.reading import stated_columns, stated_population
 from bayesdp.notions import Cost
 from bayesdp.populations import Panel, parse
 from bayesdp.release.certificates.certify import conversion_certificate

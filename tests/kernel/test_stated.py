@@ -13,7 +13,7 @@ import pytest
 
 from bayesdp import kernel
 from bayesdp.certificate import content_of, digest
-from bayesdp.kernel import stated as reading
+from bayesdp.kernel import reading
 from bayesdp.populations import parse
 from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.verification import check

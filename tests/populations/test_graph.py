@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.kernel.stated import stated_population
+from bayesdp.kernel.reading import stated_population
 from bayesdp.populations import Graph, load, parse
 from bayesdp.populations.edges import Edges
 

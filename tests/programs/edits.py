@@ -156,4 +156,4 @@ def _forget() -> None:
                 clear = getattr(item, "cache_clear", None)
                 if callable(clear):
                     clear()
-    sys.modules[f"{PACKAGE}.kernel.stated"]._READ.clear()
+    sys.modules[f"{PACKAGE}.kernel.reading"]._READ.clear()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import bayesdp as bdp
-from bayesdp.kernel import stated
+from bayesdp.kernel import reading
 from bayesdp.leakage import contraction
 from bayesdp.populations import factors, network
 from bayesdp.release import study
@@ -75,7 +75,7 @@ class Counted:
         for owner, name in (
             (network.Network, "_table"),
             (network.Network, "spec"),
-            (stated, "_read"),
+            (reading, "_read"),
         ):
             monkeypatch.setattr(owner, name, self._counting(getattr(owner, name), name))
 

@@ -15,8 +15,8 @@ import pytest
 
 from bayesdp import kernel
 from bayesdp.kernel.programs.noise import louder
+from bayesdp.kernel.reading import as_invalid, stated_columns
 from bayesdp.kernel.releases.program_queries import Asked, costs, program_query
-from bayesdp.kernel.stated import as_invalid, stated_columns
 from bayesdp.programs.certificate import derivation_of
 from bayesdp.programs.checked_files import verdict_in
 from bayesdp.programs.run.draws.gaussian import multiple, number_scale

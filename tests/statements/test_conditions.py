@@ -11,8 +11,9 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.kernel.arithmetic import InvalidError
+from bayesdp.kernel.consistency import check_query
 from bayesdp.kernel.costs.blocks import truth
-from bayesdp.kernel.stated import check_query, stated_columns
+from bayesdp.kernel.reading import stated_columns
 from bayesdp.statements import StatementError, conditions
 from bayesdp.statements.conditions import Comparison, ConditionError, Joined, columns_of, parse
 from bayesdp.tables.columns.declarations import parse_columns

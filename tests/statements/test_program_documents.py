@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bayesdp.kernel.arithmetic import UnknownError
-from bayesdp.kernel.stated import stated_derivation
+from bayesdp.kernel.reading import stated_derivation
 from bayesdp.statements.base import NotKnownError, StatementError
 from bayesdp.statements.program import Release
 from bayesdp.statements.program_documents import MOST_NESTED, read_document, read_expression

@@ -13,7 +13,8 @@ import pyarrow.parquet
 import pytest
 
 from bayesdp.errors import InputError
-from bayesdp.kernel.stated import check_query, stated_columns
+from bayesdp.kernel.consistency import check_query
+from bayesdp.kernel.reading import stated_columns
 from bayesdp.release import Study
 from bayesdp.release.spec.study import describe_column
 from bayesdp.statements import StatementError, read_columns

@@ -13,7 +13,8 @@ The rooms, in the order in which to read them; each imports only those above it 
 * `judgement`: what is judged, the theorems that have a rule, the verdict.
 * `models`: populations as declared, and what the rules of theorems share; `rules`: a file for each
   theorem.
-* `stated`: what is declared, and whether it can all be so; `programs`: what a program costs.
+* `reading`: what is declared; `consistency`: whether it can all be so; `programs`: what a program
+  costs.
 * `conversions`: steps from DP to BDP, and between notions; `releases`: certificates of releases.
 * `certificates`: the whole document.
 """
@@ -25,11 +26,11 @@ from bayesdp.kernel.certificates import check
 from bayesdp.kernel.conversions.conversion import certified_level
 from bayesdp.kernel.conversions.relations import derived_assumptions as relation_assumptions
 from bayesdp.kernel.judgement import Verdict
+from bayesdp.kernel.reading import stated_population
 from bayesdp.kernel.releases.program_queries import costs as program_costs
 from bayesdp.kernel.releases.program_queries import gaussian_assumptions
 from bayesdp.kernel.releases.program_queries import remaining as program_assumptions
 from bayesdp.kernel.releases.program_queries import slack as program_slack
-from bayesdp.kernel.stated import stated_population
 from bayesdp.statements.assumptions import ROUNDING, assumptions
 from bayesdp.statements.certificates import NOT_PROTECTED
 from bayesdp.statements.conversions import DETAILS

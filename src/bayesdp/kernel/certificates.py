@@ -24,8 +24,8 @@ from bayesdp.kernel.conversions.relations import check_relations
 from bayesdp.kernel.costs.composition import close, declared_cost
 from bayesdp.kernel.judgement import Verdict
 from bayesdp.kernel.programs import check_program
+from bayesdp.kernel.reading import same, stated_certificate, stated_population
 from bayesdp.kernel.releases.release import check_release
-from bayesdp.kernel.stated import same, stated_certificate, stated_population
 from bayesdp.statements.assumptions import ROUNDING, assumptions
 from bayesdp.statements.certificates import (
     ConversionCertificate,

@@ -23,7 +23,7 @@ from bayesdp.kernel.conversions.approximate import dp_level, level
 from bayesdp.kernel.conversions.bounds import bounded
 from bayesdp.kernel.costs.composition import Cost, declared_cost
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.stated import stated_population, stated_step
+from bayesdp.kernel.reading import stated_population, stated_step
 from bayesdp.statements import conversions, steps
 from bayesdp.statements.populations import Family, Population
 

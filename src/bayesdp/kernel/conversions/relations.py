@@ -18,7 +18,7 @@ from bayesdp.kernel.arithmetic import agree, at_least, ball, follows, require
 from bayesdp.kernel.conversions.conversion import conversion_level, read_conversion
 from bayesdp.kernel.conversions.hypotheses import NAMES, Facts
 from bayesdp.kernel.costs.composition import declared_cost
-from bayesdp.kernel.stated import stated_certificate, stated_population
+from bayesdp.kernel.reading import stated_certificate, stated_population
 from bayesdp.statements import conversions
 from bayesdp.statements.assumptions import ROUNDING, assumptions
 from bayesdp.statements.base import exact_text

@@ -56,7 +56,7 @@ from bayesdp.kernel.programs.reading import Node as Expression
 from bayesdp.kernel.programs.refusals import RefusedError, allow
 from bayesdp.kernel.programs.releases import kind_of_value, release_cost
 from bayesdp.kernel.programs.setting import NONE, FractionPair, Setting
-from bayesdp.kernel.stated import as_invalid
+from bayesdp.kernel.reading import as_invalid
 from bayesdp.statements.program_steps import (
     BranchNode,
     DeriveNode,

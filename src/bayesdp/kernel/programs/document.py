@@ -39,7 +39,7 @@ from bayesdp.kernel.programs.reading import (
 from bayesdp.kernel.programs.refusals import allow
 from bayesdp.kernel.programs.rows import NotExactError, evaluate
 from bayesdp.kernel.programs.setting import FractionPair, Setting
-from bayesdp.kernel.stated import stated_derivation
+from bayesdp.kernel.reading import stated_derivation
 from bayesdp.statements.assumptions import ROUNDING
 from bayesdp.statements.certificates import ProgramCertificate
 from bayesdp.statements.program_steps import ProgramClaim, ProgramDerivation, ProgramEvidence

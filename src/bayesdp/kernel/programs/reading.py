@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from bayesdp.kernel.arithmetic import InvalidError
-from bayesdp.kernel.stated import as_invalid
+from bayesdp.kernel.reading import as_invalid
 from bayesdp.statements.program import (
     ONE,
     SIZE,

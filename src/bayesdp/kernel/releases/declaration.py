@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bayesdp.kernel.stated import check_query, check_together, stated_columns, stated_population
+from bayesdp.kernel.consistency import check_query, check_together
+from bayesdp.kernel.reading import stated_columns, stated_population
 from bayesdp.statements.certificates import ReleaseCertificate
 from bayesdp.statements.column_sets import label
 from bayesdp.statements.columns import Columns

@@ -25,8 +25,8 @@ from bayesdp.kernel.costs.composition import (
     summed,
 )
 from bayesdp.kernel.judgement import GAUSSIAN_RULES
+from bayesdp.kernel.reading import same
 from bayesdp.kernel.releases.declaration import Declaration
-from bayesdp.kernel.stated import same
 from bayesdp.statements.claims import AnyValues, BoundedValues, Secrets
 from bayesdp.statements.conversions import Conversion
 from bayesdp.statements.costs import Composition

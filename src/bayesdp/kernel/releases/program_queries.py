@@ -39,7 +39,7 @@ from bayesdp.kernel.programs.reading import (
     columns_of,
     program_of,
 )
-from bayesdp.kernel.stated import stated_derivation
+from bayesdp.kernel.reading import stated_derivation
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.certificates import ReleaseCertificate
 from bayesdp.statements.column_sets import label

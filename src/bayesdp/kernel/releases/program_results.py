@@ -23,7 +23,7 @@ from bayesdp.kernel.programs.reading import (
     program_of,
 )
 from bayesdp.kernel.programs.transitions import transition_names
-from bayesdp.kernel.stated import same
+from bayesdp.kernel.reading import same
 from bayesdp.statements.base import StatementError
 from bayesdp.statements.columns import Columns
 from bayesdp.statements.costs import ProgramStep

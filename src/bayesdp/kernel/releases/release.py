@@ -21,6 +21,7 @@ from bayesdp.kernel.costs.composition import (
 from bayesdp.kernel.costs.found_groups import check_found, check_found_results
 from bayesdp.kernel.costs.queries import AskedQuery
 from bayesdp.kernel.programs.effort import Effort
+from bayesdp.kernel.reading import same
 from bayesdp.kernel.releases.declaration import Declaration
 from bayesdp.kernel.releases.levels import LevelStep, as_stated, delta_of, level_of, secrets_of
 from bayesdp.kernel.releases.noise_steps import as_asked, check_spend
@@ -28,9 +29,6 @@ from bayesdp.kernel.releases.program_queries import program_query
 from bayesdp.kernel.releases.program_results import check_program_results
 from bayesdp.kernel.releases.results import check_results
 from bayesdp.kernel.releases.row_counts import check_row_counts
-from bayesdp.kernel.stated import (
-    same,
-)
 from bayesdp.statements.assumptions import ROUNDING
 from bayesdp.statements.certificates import ReleaseCertificate
 from bayesdp.statements.claims import DpClaim

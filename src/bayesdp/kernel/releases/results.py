@@ -12,7 +12,7 @@ from flint import arb
 from bayesdp.kernel.arithmetic import agree, ball, require
 from bayesdp.kernel.costs.queries import AskedQuery
 from bayesdp.kernel.costs.series import PeriodSums, due_multiple, share
-from bayesdp.kernel.stated import same
+from bayesdp.kernel.reading import same
 from bayesdp.kernel.steps.tails import choice_tail, gaussian_tail, laplace_tail
 from bayesdp.statements.columns import Columns
 from bayesdp.statements.costs import (

@@ -14,7 +14,7 @@ from bayesdp.kernel.arithmetic import require, watched
 from bayesdp.kernel.costs.blocks import truth
 from bayesdp.kernel.costs.queries import condition
 from bayesdp.kernel.models.populations import group_size
-from bayesdp.kernel.stated import as_text
+from bayesdp.kernel.reading import as_text
 from bayesdp.statements import columns as kinds
 from bayesdp.statements import populations
 from bayesdp.statements.columns import Columns, Value

@@ -1,28 +1,22 @@
-"""What a certificate declares, read once and strictly, and whether its parts can all be so.
+"""Whether the parts of what a certificate declares can all be so.
 
-`bayesdp.statements` reads populations, columns and queries; what it refuses is INVALID. Here they
-are held against each other: the unit, the roles of columns, the states that a population has, and
-how many records it can describe.
+They are held against each other: the unit, the roles of columns, the states that a population has,
+and how many records it can describe.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from datetime import datetime
 from fractions import Fraction
-from typing import Any
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError, require
-from bayesdp.kernel.models.populations import MOST_RECORDS, group_size, records_described
+from bayesdp.kernel.models.populations import group_size, records_described
+from bayesdp.kernel.reading import as_invalid, check_condition, members_of
 from bayesdp.statements import (
-    StatementError,
     chains,
     column_sets,
     columns,
-    conditions,
     graphs,
     networks,
     panels,
@@ -31,137 +25,13 @@ from bayesdp.statements import (
     tables,
     times,
 )
-from bayesdp.statements.base import NotKnownError
-from bayesdp.statements.certificates import AnyCertificate, ReleaseCertificate, read_certificate
-from bayesdp.statements.columns import AnyColumn, Columns
+from bayesdp.statements.certificates import ReleaseCertificate
+from bayesdp.statements.columns import Columns
 from bayesdp.statements.populations import Population, Single
-from bayesdp.statements.program_steps import ProgramDerivation, read_derivation
 from bayesdp.statements.queries import Query
-from bayesdp.statements.steps import StepWithLevel, read_level, unknown_rules
-
-MODELS = frozenset(populations.STRUCTURE) | {"gaussian", "family"}
-
 
 OF_ANY_LAW = ("independent", "clusters", "unknown")
 """Models that say nothing of a record's values: it may be several rows."""
-
-MOST_KEPT = 8
-"""How many populations that were read are kept, the newest ones. Speed only."""
-_READ: dict[str, Population] = {}
-"""The last populations that were read, by what they say without `source` and `covers`.
-
-The steps of a derivation repeat the population that is declared, or a member of a family. Kept for
-speed: reading the same text again gives an equal population.
-"""
-
-
-@contextmanager
-def as_invalid() -> Iterator[None]:
-    """What is not a statement makes a certificate INVALID, and is named where it stands.
-
-    What nobody here reads makes it UNKNOWN.
-    """
-    try:
-        yield
-    except StatementError as error:
-        raise InvalidError(error.reason, error.place.lstrip(".")) from None
-    except NotKnownError as error:
-        raise UnknownError(error.reason, error.place) from None
-
-
-def as_text(plain: Any) -> str:
-    """Plain data as one text, in which a number and a truth value are told apart."""
-    return json.dumps(plain, sort_keys=True)
-
-
-def same(value: Any, other: Any) -> bool:
-    """Whether two pieces of plain data say the same; 1 and 1.0 do."""
-    text, other_text = as_text(value), as_text(other)
-    return text == other_text or _of_whole_numbers(text) == _of_whole_numbers(other_text)
-
-
-def _of_whole_numbers(text: str) -> str:
-    """The text with 1 in place of 1.0."""
-    return as_text(json.loads(text, parse_float=_whole_if_it_is))
-
-
-def _whole_if_it_is(digits: str) -> float:
-    value = float(digits)
-    return int(value) if value.is_integer() and abs(value) < 2**53 else value
-
-
-def stated_population(plain: Any) -> Population:
-    """The population that is declared: `InvalidError` for none, `UnknownError` for a new model."""
-    require(isinstance(plain, Mapping), "the population is not a table of keys", "population")
-    law = populations.law_of(plain)
-    text = as_text(law)
-    if len(law) == len(plain) and text in _READ:
-        return _READ[text]
-    # Read from text, so that what is kept can't change in anybody's hands.
-    read = json.loads(text)
-    if len(law) < len(plain):
-        beside = {key: value for key, value in plain.items() if key not in law}
-        read |= json.loads(as_text(beside))
-    population = _read(read)
-    while len(_READ) >= MOST_KEPT:
-        del _READ[next(iter(_READ))]
-    _READ[text] = population.model_copy(update={"source": "", "covers": ()})
-    return population
-
-
-def _read(plain: Mapping[str, Any]) -> Population:
-    if not isinstance(plain.get("model"), str) or plain["model"] not in MODELS:
-        raise UnknownError(f"no rule for the model {plain.get('model')!r}", "population")
-    with as_invalid():
-        population = populations.read_population(dict(plain))
-    graphs = [member for member in _members(population) if member.model == "graph"]
-    if sum(_records_of_graph(graph) for graph in graphs) > MOST_RECORDS:
-        raise UnknownError(f"graphs of more than {MOST_RECORDS} records together", "population")
-    return population
-
-
-def _check_rules(derivation: object) -> None:
-    for rule in unknown_rules(derivation):
-        raise UnknownError("no rule of this name", rule)
-
-
-def stated_certificate(plain: Mapping[str, Any]) -> AnyCertificate:
-    """What a document states: `InvalidError` for none, `UnknownError` for rules of other names."""
-    _check_rules(plain.get("derivation"))
-    with as_invalid():
-        return read_certificate(plain)
-
-
-def stated_step(plain: Mapping[str, Any]) -> StepWithLevel:
-    """A conversion, or the DP level of costs at a delta: one step that has a level of its own."""
-    _check_rules(plain)
-    with as_invalid():
-        return read_level(plain)
-
-
-def stated_derivation(plain: Mapping[str, Any]) -> ProgramDerivation:
-    """The derivation of a program's cost."""
-    with as_invalid():
-        return read_derivation(plain)
-
-
-def stated_columns(plain: Any) -> dict[str, AnyColumn]:
-    """The columns that are declared, each condition about the column that it is computed from."""
-    with as_invalid():
-        declared = column_sets.read_columns(plain)
-    for name, column in declared.items():
-        if isinstance(column, columns.Condition):
-            source = declared.get(column.source)
-            known = conditions.Operand() if source is None else column_sets.operand(source)
-            _check_condition(column.where, {column.source: known}, f"columns.{name}")
-    return declared
-
-
-def _check_condition(text: str, operands: Mapping[str, conditions.Operand], where: str) -> None:
-    try:
-        conditions.against(conditions.parse(text), operands)
-    except conditions.ConditionError as error:
-        raise InvalidError(str(error), where) from None
 
 
 def check_query(query: Query, declared: Columns) -> None:
@@ -172,7 +42,7 @@ def check_query(query: Query, declared: Columns) -> None:
     if isinstance(query, queries.TableQuery | queries.FoundGroupsQuery):
         if query.where is not None:
             operands = {name: column_sets.operand(column) for name, column in declared.items()}
-            _check_condition(query.where, operands, query.name)
+            check_condition(query.where, operands, query.name)
         if isinstance(query, queries.TableQuery) and query.bins is not None:
             binned = declared[queries.column_names(query.column)[0]]
             require(
@@ -205,21 +75,13 @@ def check_together(
         of_all = population.model in populations.OF_PEOPLE
         require(of_all, "a law of one table, and people who are in several", "people")
     if stated.rows_per_record > 1 or stated.max_rows is not None:
-        several = all(member.model in OF_ANY_LAW for member in _members(population))
+        several = all(member.model in OF_ANY_LAW for member in members_of(population))
         require(
             several, "a model of one value for each record, and records of several rows", "unit"
         )
     _check_covers(population, declared)
     _check_roles(population, declared)
     _check_size(stated, population, declared)
-
-
-def _members(population: Population) -> tuple[Single, ...]:
-    return population.members if isinstance(population, populations.Family) else (population,)
-
-
-def _records_of_graph(graph: graphs.GraphGrid | graphs.GraphFactors | graphs.GraphEdges) -> int:
-    return math.prod(graph.grid) if isinstance(graph, graphs.GraphGrid) else graph.records
 
 
 def _check_covers(population: Population, declared: Columns) -> None:
@@ -230,11 +92,11 @@ def _check_covers(population: Population, declared: Columns) -> None:
         require(plain, f"{name!r} is public, or independent of the others", "covers")
     if not population.covers:
         return
-    if any(member.model in ("gaussian", "autoregressive") for member in _members(population)):
+    if any(member.model in ("gaussian", "autoregressive") for member in members_of(population)):
         numbers = all(isinstance(declared[name], columns.Numeric) for name in population.covers)
         require(numbers, "a Gaussian law of a column that is not one of numbers", "covers")
     covered = math.prod(len(declared[name].levels or ()) for name in population.covers)
-    for member in _members(population):
+    for member in members_of(population):
         values = _values(member)
         require(values in (None, covered), "states that the model doesn't have", "covers")
         if values is not None:
@@ -277,7 +139,7 @@ def _check_roles(population: Population, declared: Columns) -> None:
     if structure == "panels":
         placed = {"cluster", "series", "order"} <= roles.keys()
         require(placed, "no columns of clusters, of series in them and of their order", "columns")
-    lists = (getattr(member, "roles", None) for member in _members(population))
+    lists = (getattr(member, "roles", None) for member in members_of(population))
     named = [set(names) for names in lists if names]
     require(not named or "member" in roles, "no column says which record is which", "columns")
     if "member" in roles:
@@ -303,7 +165,7 @@ def _check_size(stated: ReleaseCertificate, population: Population, declared: Co
     """Not more records than the population has room for, in the groups that the table has."""
     n = stated.n
     roles = column_sets.roles_of(declared)
-    series = [member for member in _members(population) if isinstance(member, chains.Chain)]
+    series = [member for member in members_of(population) if isinstance(member, chains.Chain)]
     complete = [member for member in series if member.complete]
     for member in complete:
         one_series = n == member.length and stated.unit == "row" and "series" not in roles
@@ -317,7 +179,7 @@ def _check_size(stated: ReleaseCertificate, population: Population, declared: Co
     structure = populations.structure(population)
     if structure == "none":
         return
-    members = _members(population)
+    members = members_of(population)
     if structure == "all records":
         require(n <= max(map(records_described, members)), "more records than described", "n")
         return

@@ -38,6 +38,7 @@ SEEN_ELSEWHERE = {
     "_check_interval: 1 for 2 in (1 - Fraction(result.between.confidence)) / 2": "test_an_interval_leaves_out_just_what_is_implausible",
     "_command_cost: -1 for 0 in Fraction(0) (7)": "test_pieces_of_a_program_cost_the_dearest_or_all_together",
     "_furthest: 0 for 1 in norms[-1]": "test_a_row_that_leaves_a_period_for_another_moves_sums_at_most_so_far",
+    "sensitivity: 1 for 2 in replaced ** 2": "test_a_record_moves_the_scores_of_a_quantile_at_most_so_far",
 }
 """They are seen by tests of `test_number_oracles`, against the same numbers by other means."""
 

@@ -8,6 +8,7 @@ import math
 import random
 from fractions import Fraction
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from flint import arb, fmpq, fmpq_poly
@@ -15,6 +16,7 @@ from flint import arb, fmpq, fmpq_poly
 from bayesdp.kernel import program_costs
 from bayesdp.kernel.arithmetic import InvalidError, ball
 from bayesdp.kernel.costs.collected import Evidence, _at_least, _check_interval
+from bayesdp.kernel.costs.queries import sensitivity
 from bayesdp.kernel.costs.series import PeriodSums, _furthest, matrix_column
 from bayesdp.kernel.models import moves, thresholds
 from bayesdp.kernel.releases.program_queries import _gaussians
@@ -194,3 +196,23 @@ def test_evidence_that_tells_nothing_apart_still_passes_on_a_cost() -> None:
     for s in (0.1, 1.0, 10.0):
         due = math.log((3 * math.exp(s) + 1) / 4 / ((math.exp(s) + 1) / 2))
         assert float(step.passed(arb(s))) == pytest.approx(due, rel=1e-12)
+
+
+@pytest.mark.parametrize("between", [False, True])
+@pytest.mark.parametrize("squared", [False, True])
+def test_a_record_moves_the_scores_of_a_quantile_at_most_so_far(
+    *, between: bool, squared: bool
+) -> None:
+    """A row adds b - a to a candidate's score below it, -a above it, and 0 to another group's."""
+    power = 2 if squared else 1
+    for b in range(2, 15):
+        for probability in {Fraction(a, b) for a in range(1, b)}:
+            above, whole = probability.numerator, probability.denominator
+            adds = (whole - above, -above)
+            stays = max(abs(x - y) ** power for x in adds for y in adds)
+            moves = max(abs(x) ** power + abs(y) ** power for x in adds for y in adds)
+            asked: Any = SimpleNamespace(
+                series=None, probability=probability, moves_between_groups=between
+            )
+            due = max(stays, moves) if between else stays
+            assert sensitivity(asked, None, 1, 1, squared=squared) == due

@@ -3,9 +3,10 @@
 A statement, its hypotheses, proof and source stand once: in the docstring of the file, function or
 class that rests on them, from its first heading or bold label on. A line
 `<!-- theorem: FILE (TEST ...) -->` or `<!-- theorem: FILE:NAME (TEST ...) -->` of docs/theory.md.in
-is replaced by them; FILE is inside src/bayesdp, and the TESTs, at least one, are files that hold
-the code against something else. `<!-- theorems by name -->` is replaced by links to the sections
-that state the theorems, `<!-- statements with their code and tests -->` by a table of them all.
+is replaced by them; FILE is inside src/bayesdp, or begins with `tests/` where only an oracle of the
+tests computes what is stated. The TESTs, at least one, are files that hold the code against
+something else. `<!-- theorems by name -->` is replaced by links to the sections that state the
+theorems, `<!-- statements with their code and tests -->` by a table of them all.
 After a change: `python tools/make_theory.py`. With `--check` nothing is written, and the status is
 1 where the page is stale. A marker without a test, or with a file that is not there, is an error.
 """
@@ -32,14 +33,14 @@ HEADING = re.compile(r"^#{2,4} ((?:(\d+(?:\.\d+)?[a-z]?)\.?|([a-z]\d?)\.) .*)$",
 """A numbered heading: `## 3. ...`, `### 3.7b ...`, or `#### c. ...` inside the section above it."""
 STATED = re.compile(r"^\*\*Statement\*\* \(theorem `([a-z-]+)`\)\.", re.MULTILINE)
 GENERATED = (
-    "<!-- Written by tools/make_theory.py from theory.md.in and the docstrings that it names in "
-    "src/bayesdp/: change those, not this. -->"
+    "<!-- Written by tools/make_theory.py from theory.md.in and the docstrings that it names: "
+    "change those, not this. -->"
 )
 
 
 @dataclass(frozen=True)
 class Statement:
-    """What a marker names: the `file` inside src/bayesdp, the `name` in it, and its `tests`."""
+    """What a marker names: the `file` (see `place_of`), the `name` in it, and its `tests`."""
 
     file: str
     name: str
@@ -64,7 +65,7 @@ class Statement:
     @property
     def links(self) -> str:
         """Cells of a table: the code, with the kernel's own rule of a theorem, and the tests."""
-        code = f"[{self.file}](../src/bayesdp/{self.file})"
+        code = f"[{self.file}](../{place_of(self.file)})"
         code += f", `{self.name}`" if self.name else ""
         rule = f"kernel/rules/{Path(self.file).name}"
         if self.file.startswith("theorems/") and (ROOT / "src" / "bayesdp" / rule).is_file():
@@ -82,14 +83,19 @@ def template() -> str:
     return TEMPLATE.read_text(encoding="utf-8")
 
 
+def place_of(file: str) -> str:
+    """Where a `file` of a marker is in the repository: inside src/bayesdp, or below tests/."""
+    return file if file.startswith("tests/") else f"src/bayesdp/{file}"
+
+
 def proof(file: str, name: str = "") -> str:
-    """The statement in the docstring of a `file` inside src/bayesdp, or of a `name` in it.
+    """The statement in the docstring of a marker's `file`, or of a `name` in it.
 
     Raises `ValueError` where there is none.
     """
-    place = ROOT / "src" / "bayesdp" / file
+    place = ROOT / place_of(file)
     if not place.is_file():
-        raise ValueError(f"there is no src/bayesdp/{file}")
+        raise ValueError(f"there is no {place_of(file)}")
     tree = ast.parse(place.read_text(encoding="utf-8"))
     named = (
         node

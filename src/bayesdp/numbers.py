@@ -5,6 +5,10 @@ An upper bound stays an upper bound: levels that are promised are rounded up, bu
 one, `Exact` one that is right up to an error, `Estimate` one that proves nothing. The first three
 are doubles, to be compared, shown and written as such; adding numbers of two types is a
 `TypeError`.
+
+**Rounding of levels.** A reported level is an upper bound including rounding: computed in double
+precision and rounded up. On a certificate "every level is re-proved in ball arithmetic and rounded
+up", by the kernel.
 """
 
 from __future__ import annotations

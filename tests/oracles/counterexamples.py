@@ -2,6 +2,13 @@
 
 Each is a law and one or more mechanisms on a few records, and the levels that refute the claim
 (theory 5.2 f). docs/counterexamples.md shows them all.
+
+#### f. What does not follow
+
+The [gallery](counterexamples.md) computes a model against each: DP gives no BDP; uninformed gives
+no level for others; the least informed is not the worst; BDP levels don't add up, and their maximum
+is not that of disjoint records (2.2, 2.3); independence given the others is not enough; BDP without
+full support gives no DP; membership privacy for correlated beliefs, or for one belief.
 """
 
 from __future__ import annotations

@@ -91,6 +91,16 @@ def linear_query_curve(
     >>> curve = linear_query_curve([[1.0, 0.5], [0.5, 1.0]], [1.0, 1.0], sigma=2.0, difference=1.0)
     >>> round(curve.distance, 6), curve.known
     (0.688247, ())
+
+    **Exactly, nothing clipped** (`linear_query_curve` in `tests/oracles/exact_normal.py`, against
+    which bounds are tested). Let `Y = w . X + N(0, sigma^2)` and attack record `i` knowing `x_K`.
+    Given these, `Y` is normal with a variance `v` that does not depend on the secret, and between
+    the secrets `x_i` and `x_i'` its mean moves by `(w_i + w_U . beta) (x_i - x_i')`, `beta` the
+    regression of the unknown on `i` given `K`. So the least `delta` for each `epsilon` is the
+    expression above with `d` that distance over `sqrt(v)`, and the worst adversary is the one with
+    the largest `d`: all of them are tried (up to 14 records). *By hand:* two records of variance 1
+    and correlation 0.5, `w = (1, 1)`, `sigma = 2`, secrets one apart. Knowing nothing: `d = 1.5 /
+    sqrt(0.75 + 4) = 0.6882`. Knowing the other record: `d = 1/2`.
     """
     matrix, loads = np.asarray(covariance, dtype=float), np.asarray(weights, dtype=float)
     size = len(loads)
@@ -159,6 +169,14 @@ def clipped_sum_level(
     range, so a grid that is refined where a higher value is possible bounds it. `error` contains
     that and the change under the last halving of the quadrature's panels (an estimate, no proof).
     Theory 3.8 e. Errors: `InputError`.
+
+    **Exactly, Laplace noise on the clipped sum of two or three records** (`clipped_sum_level`,
+    there too), for a stated attack: the outcome's density is an expectation over the unknown
+    records, one of them in closed form and a second by Gauss-Legendre panels that are halved until
+    nothing changes. The log ratio is `2/b`-Lipschitz in the outcome and constant outside the sums'
+    range, so bisecting where a larger value is possible bounds the sup. The stated error contains
+    the quadrature's own estimate of its error, which is not a proof. The values above, 1.3196,
+    1.4388 and 2.2404, come out.
     """
     fixed = dict(known or {})
     size = len(mean)

@@ -1,19 +1,8 @@
 """What one given mechanism leaks about a Markov chain: noisy sums of scores (theory 3.9 b).
 
 Released is `sum_t scores[x_t] + Z`, with `Z` Laplace noise of scale `b`, or discrete Laplace noise
-(`a = e^(-1/b)`); both leak the same. Three facts make it a finite computation.
-
-* *Outcomes.* Given a value `u` of the target the density of the outcome is a mixture of kernels
-  `e^(-|y - k| / b)` over integers `k`. Between neighbouring integers and beyond the outermost ones
-  it is `alpha e^(y/b) + beta e^(-y/b)`, so the ratio for two values is a Moebius function of
-  `e^(2y/b)` there, hence monotone: the sup over all `y` is attained at integers in the range of the
-  sum. All of them are looked at, those inside as well.
-* *Adversaries.* Only the nearest known record on each side matters. Whatever lies further out is
-  independent of the target given that record: knowing it too shifts the outcome, and averaging over
-  it only mixes (a ratio of averages is at most the largest ratio).
-* *Long runs.* Reveal the record at distance `d`. Given it, the run is one with a known end; its own
-  law changes with the target by at most the largest cross ratio of the `d`-step matrix. So runs
-  that are longer than those followed add at most `ln R(P^d)` for each side.
+(`a = e^(-1/b)`); both leak the same. Why it is a finite computation is proved at `sum_level`. All
+integer outcomes are looked at, those inside the range of the sum as well.
 
 Rounding. Every number is a sum of products of non-negative ones, so relative errors add; they are
 charged to `upper`. Ranges are limited so that nothing that matters can underflow.
@@ -77,6 +66,27 @@ def sum_level(
     >>> level = sum_level(flip, [0.5, 0.5], length=100, scores=(0, 1), scale=1.0)
     >>> round(level.exact.value, 6)
     1.0
+
+    #### b. Noisy sums and counts on a Markov chain
+
+    **Statement** (`sum_level` in `tests/oracles/exact_sums.py`). Let whole-number scores of the
+    records of a Markov chain be summed and the sum be released with Laplace or discrete Laplace
+    noise of scale `b`. The leakage is the largest log ratio, over values `u`, `u'` of the target,
+    runs of unknown records on its two sides with their ends (the frame of 3.4 to 3.6), and
+    *integers* `y` in the range of the sum, of
+
+    ```text
+    sum_k P[sum = k | u, ends] e^(-|y - k| / b).
+    ```
+
+    **Proof.** *Known records further out* don't depend on the target given the nearest ones, so
+    conditioning on all of them only makes the ratio's average a larger ratio, and shifts the
+    outcome. *Outcomes:* between neighbouring integers, and beyond the outermost ones, both
+    densities are `alpha e^(y/b) + beta e^(-y/b)`; their ratio is a Moebius function of `e^(2y/b)`,
+    hence monotone, and its sup is at the ends of the piece. At integers the continuous and the
+    discrete law have the same ratios. ∎ Long runs are cut: reveal the record at distance `d`; that
+    adds at most `ln R(P^d)` for each side, `R` the largest cross ratio, which tends to 0 with the
+    second eigenvalue's powers.
     """
     ends = Ends(np.asarray(transition, dtype=float), np.asarray(start, dtype=float), length)
     lowest = min(scores)
@@ -115,6 +125,11 @@ def _two_states(
     two conditional laws: with a determinant <= 0 the records of a side agree or differ with
     alternating signs until they agree for good, so each side moves the sum by 0 or by one against
     the target, and the sum moves by at most one in all.
+
+    **Two states: counts.** *Positively correlated chains* (`det P >= 0`): the level is that of 3.5,
+    exactly. The outermost outcomes weigh databases by `e^(+-count/b)`, a product over records, and
+    3.5 is attained by a product whose factors all point the same way where all determinants are
+    positive. So there knowing the mechanism buys nothing.
     """
     (p00, p01), (p10, p11) = ends.transition
     own = sums.rate * sums.span

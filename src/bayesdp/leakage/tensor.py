@@ -6,6 +6,10 @@ P[y | x]` a cell whose slot `i` holds a value, slots `K` hold values and all oth
 `pi` it holds `P[y | x_i, x_K]`. The leakage of record `i` is the largest difference of logarithms
 along axis `i`. Cost: `n (|W| + 1)^n |Y|` simple operations, streamed through the processor's cache.
 
+### 3.9 Exact leakage of a given mechanism
+
+`L` is about the worst mechanism of a DP cost. A given one may leak less, never more.
+
 #### a. A finite channel and a finite law
 
 **Statement** (`tensor_leakage`). Give each record's axis one more slot, for the sum over the axis,

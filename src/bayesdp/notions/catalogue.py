@@ -4,6 +4,11 @@
 the command line and the documentation cite them. Every notion with a number in nats is a bound on
 a difference of log-probabilities; `sp` and `bsp` are bounds on a total variation distance.
 Statements and proofs: theory 5.1.
+
+#### a. Scope
+
+`dp`, `strong-dp`, `group-dp`, `independent-bdp` and `sp` need no population. The levels of all
+others are relative to one population, or to a family; then they are the largest over its members.
 """
 
 from __future__ import annotations

@@ -4,6 +4,38 @@ Logarithms are natural, so every level is in nats. `dp_epsilon` is a mechanism's
 differential privacy with replace-one adjacency; the level of any other notion carries its notion.
 What is claimed and what was spent are upper bounds (`numbers`): plain numbers are taken at their
 word, and numbers that are known to be something else are refused.
+
+## 1. Objects
+
+* A **database** is `x = (x_1, ..., x_n)`: n records with values in a domain `W`. Two databases are
+  *adjacent* if they differ in one record: adjacency is **replace one record**. Who is in the table,
+  and `n`, are public.
+* A **population** `pi` is the attacker's prior over databases `X`, conditional on everything that
+  is declared public. It is the correlation model: it says who depends on whom.
+* A **mechanism** `M` is a channel `P[y | x]` from databases to outputs. It is **eps-DP** if
+  `P[y | x] <= e^eps P[y | x']` for all outputs `y` and adjacent `x, x'`. (For densities: with
+  respect to a common measure, almost everywhere.)
+* An **adversary** `(i, K)` attacks record `i` and knows the records in `K` exactly. All others, the
+  set `U`, stay random.
+* The **leakage** of `M` to `(i, K)` is the supremum of
+
+  ```text
+  ln P[y | x_i, x_K] - ln P[y | x_i', x_K]
+  ```
+
+  over outputs `y` and values `x_i, x_i', x_K` such that both conditions have positive probability
+  under `pi`; the unknown records are integrated out under `pi( . | x_i, x_K)`. For a continuous
+  population a version of the conditional law is fixed, for a Gaussian one the usual one. `M` is
+  **epsilon-BDP** (Bayesian differential privacy) if the leakage to every `(i, K)` of the class at
+  hand is at most `epsilon`.
+* **Classes of adversaries**: `any` (all sets `K`; the default), `uninformed` (`K` empty),
+  `informed` (`K` is everybody else). A level says nothing unless its class is named. For
+  `informed`, leakage is the DP cost itself, restricted to databases that are possible.
+* A level is *relative to the declared population*. For a family of populations it is the supremum
+  over its members.
+
+*Source:* Yang, Sato and Nakagawa (SIGMOD 2015) for BDP; the classes follow Tschantz, Sen and Datta
+(S&P 2020), where `uninformed` is "Bayesian_0".
 """
 
 from __future__ import annotations

@@ -108,7 +108,13 @@ def odds_factor(level: float, delta: float = 0.0) -> Decimal:
 
 
 def belief(before: Decimal, factor: Decimal) -> Belief:
-    """The limits of a belief whose odds change by at most `factor`, up or down."""
+    """The limits of a belief whose odds change by at most `factor`, up or down.
+
+    **What a level means to a person.** Bayes' rule turns the ratio into odds: a prior belief `b` in
+    one fact about one record, against one alternative, becomes at most `b e^e / (1 - b + b e^e)`
+    and at least `b / (b + (1 - b) e^e)` at level `e`. The same holds for a fact against its
+    negation: averaging both conditional laws over values keeps the ratio.
+    """
     if factor == 1:
         return Belief(before, before, before)
     if factor.is_infinite():

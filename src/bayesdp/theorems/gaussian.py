@@ -9,12 +9,8 @@ Rounding to the grid (theory 6) can add one grid step, and the rounding of the e
 another, for each record that moves: `slack` for each of the others.
 
 Mixed spends (theory 2.2): mechanisms that are not Lipschitz cost `m eps`, `m` the size of the
-group, and one shift coupling serves all of them, so the two sums add.
-
-Gaussian noise (theory 3.8 e). A mechanism that is Lipschitz in the values and has the zCDP cost
-`rho` has, along the coupling, a mean that moves `factor` times as far, hence `factor^2 rho`; one of
-another kind `m^2 rho`. Each coupled pair of databases then has a bounded Rényi divergence, and the
-outputs for two secrets mix such pairs with the same weights.
+group, and one shift coupling serves all of them, so the two sums add. What Gaussian noise costs
+along the coupling is proved at `FactorTheorem`.
 
 #### g. Unequal clusters, and which record is which
 
@@ -66,7 +62,27 @@ NO_COVARIANCE = "the covariance is not declared, only a bound on correlations or
 
 
 class ShiftTheorem(Theorem[P]):
-    """A theorem on mechanisms that are Lipschitz in the values: it bounds how far records move."""
+    """A theorem on mechanisms that are Lipschitz in the values: it bounds how far records move.
+
+    ### 3.8 Gaussian populations
+
+    Clusters of at most `m` jointly Gaussian records, mutually independent. The theorems here need
+    two hypotheses that the literature leaves implicit and that bayesdp asks for:
+
+    1. The mechanism is **Lipschitz in the clipped values**: replacing records changes `ln P[y | x]`
+       by at most `eps_l1` times the l1 distance of the records clipped to `[a, b]`. That is Laplace
+       noise on a sum, mean or linear query of clipped records. With `M = b - a` its DP cost is
+       `eps = M eps_l1`. (`--kind lipschitz`; otherwise the cluster bound `m eps` of 3.2 is all
+       there is.)
+    2. The **secrets lie in the clipping interval**: `x_i, x_i'` in `[a, b]` (`secrets =
+       "bounded"`).
+
+    *Without the second the bounds are false.* Two records, correlation 0.1, clipped to [-3, 3], eps
+    1.2, so that 1.32 would be claimed: the leakage is 1.3196 for the secrets 3 and -3, but 1.4388
+    for 6 and -6, 2.2404 for 30 and -30, and it tends to `2 eps = 2.4`. If the secrets lie in an
+    interval of a stated width `D >= M`, the factor of b becomes `1 + sum_j min(|beta_j| D / M, 1)`;
+    with `secrets = "unbounded"` it is `m`.
+    """
 
     secrets_in_intervals = True
     reads_columns: ClassVar[bool] = False
@@ -99,7 +115,27 @@ class ShiftTheorem(Theorem[P]):
 
 
 class FactorTheorem(ShiftTheorem[P]):
-    """A theorem of the form `factor * eps` (theory 3.8 a to d)."""
+    """A theorem of the form `factor * eps` (theory 3.8 a to d).
+
+    **Beside other spends** (new). Let a total consist of pure costs, `eps_lip` of mechanisms that
+    are Lipschitz in the covered column and `eps_any` of others, and of zCDP costs `rho_lip` and
+    `rho_any` of the same two kinds. With the factor `F` of b, c or d, for secrets in the interval,
+
+    ```text
+    tau = F eps_lip + m eps_any + alpha (F^2 rho_lip + m^2 rho_any)
+    ```
+
+    bounds the Rényi divergence of order `alpha` of each coupled pair, and 3.10 and 2.5 turn it into
+    a level. **Proof.** Along the coupling of b the records together move by at most `F M`, so a
+    noisy sum's mean moves by `F` times as far as one record moves it, and `D_alpha` of two
+    (discrete) Gaussian laws is `alpha shift^2 / (2 sigma^2)`. Mechanisms of the other kind see at
+    most `m` records change. Compose for the pair. ∎ *Grid:* each of the `m - 1` others can add up
+    to `x` steps to the shift (section 6). Let `s = x^2 / (2 sigma^2)`, the *slack* of a Gaussian
+    spend, be what these steps would cost on their own; then the shift costs `(F sqrt(rho) + (m - 1)
+    sqrt(s))^2`. For several spends the same formula holds with the sums of `rho` and of `s`
+    (Minkowski's inequality). Records with several columns: f, with each column's own factor in the
+    same way, for the same adversary.
+    """
 
     @abstractmethod
     def factor(self, population: P) -> tuple[UpperBound, dict[str, Any]]:

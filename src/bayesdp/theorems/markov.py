@@ -1,4 +1,38 @@
-"""What the theorems about Markov chains share: hypotheses, views of the chain, and its engine."""
+"""What the theorems about Markov chains share: hypotheses, views of the chain, and its engine.
+
+### 3.4f Markov chains: the frame for 3.4 to 3.6
+
+Let `X_1, ..., X_n` be a Markov chain with transition matrix `P`, stationary law or any other start,
+and let `(i, K)` be an adversary. Given `x_i` and `x_K`, records beyond the nearest known record on
+either side have a law that doesn't depend on `x_i`, and the unknown runs to the right and left of
+`i` are independent of each other. Let `C_right[u, u']` be the supremum, over functions `g` of the
+right-hand run that are log-Lipschitz in its records, of `E[g | x_i = u, x_K] / E[g | x_i = u',
+x_K]`, and `C_left` likewise. Then
+
+```text
+leakage from u to u'  <=  eps + ln C_left[u, u'] + ln C_right[u, u'].        (*)
+```
+
+*Proof:* go from `u` to `u'` in three steps: change the record itself (a factor `e^eps`, pointwise),
+then the law of the right-hand run (at most `C_right`, for each fixed left-hand run), then the law
+of the left-hand run. ∎ Equality holds for the product of a maximal function of each run and `e^eps`
+on `x_i = u`: such a product is log-Lipschitz in every record.
+
+Consider the right-hand side with `l` unknown records. The *evidence* from beyond is a function `h`
+of the next record: `h = 1` if the run ends freely, else the probability of the known boundary. The
+law of the next record `w` given `x_i = u` is `row[u][w]`, proportional to `P[u][w] h(w)`. Average
+`g` over the rest of the run given `w`: the result `phi(w)` satisfies
+
+```text
+phi(w) <= e^eps C[w, w'] phi(w'),      C for the run of l - 1 records.       (**)
+```
+
+The left-hand side is the same with `row[u][w]` proportional to `P[w][u] alpha(w)`, where `alpha` is
+the law of that record given the boundary, or its unconditional law if the run is free. Where the
+chain has a positive stationary law `s` and `T` is its time reversal, `P[w][u] alpha(w) = s(u)
+T[u][w] alpha(w) / s(w)`: so it is the same form with the kernel `T` and the evidence `alpha / s`,
+whatever the start.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,14 @@
 `claim` and the derivation's conclusion say the same: exact numbers as texts, beside them the double
 that is not below. Everything is derived anew from the intermediate representation in `evidence`;
 the numbers of the derivation may be larger than what is derived, never smaller.
+
+**What the kernel re-derives.** From the representation in the certificate: which expressions are
+private; bounds; joint sensitivities; distances of posteriors, in balls; costs of releases,
+sequences, branches and partitions; kinds; the declared budget. The checker proposes by the same
+rules, so that the two agree proves little. The second routes are others: an older checker with
+rules of its own (`tests/oracles/program_checker/`, held against this one in
+`tests/programs/test_one_checker.py`), brute force over every pair of neighbours of small databases
+(`tests/kernel/test_programs.py`), and the falsifier.
 """
 
 from __future__ import annotations

@@ -2,6 +2,12 @@
 
 Noise is calibrated to the sensitivity that the derivation states (or the program asserts), so a
 stated one may be larger than what is derived here, never smaller. A release costs what it asks for.
+
+### 8.5 Releases
+
+What each release costs, if its noise is calibrated to a bound `S` on how far its value moves (8.3,
+8.4); `e` is its epsilon. A larger `S` than needed makes more noise: so the kernel accepts a
+derivation that states more than it derives itself, and a program may assert more than is needed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,25 @@
 """DP and its relatives that need no population: groups, the strong adversary, independence.
 
 Theory 5.1 b and c.
+
+#### b. The strong adversary, and groups
+
+*Strong adversary*: for every prior and every output, posterior odds between two values of `x_i`,
+given all other records, are at most `e^eps` times the prior odds. By Bayes' rule the quotient is
+`P[y | x_i, x_-i] / P[y | x_i', x_-i]`, whatever the prior, as long as it gives both databases
+positive probability. So the level is that of DP. *Groups of size k*: the largest `ln P[y | x] - ln
+P[y | x']` over databases that differ in at most k records. With `h_0 = ln P[y | .]` and `h_j(x)`
+the maximum of `h_(j-1)` over databases that differ from `x` in at most one record, `h_k(x)` is the
+maximum over all within distance k (change the differing records one at a time), and the level is
+`max h_k - h_0`. It is at most k times the DP level, and often less.
+
+#### c. Independent records
+
+`independent-bdp` is BDP (any adversary) over *all* product laws. It equals DP. *At most*: given
+`x_K`, the unknown records have the same law for `x_i` and `x_i'`, so `P[y | x_i, x_K]` and `P[y |
+x_i', x_K]` are averages, with the same weights, of pairs whose quotient is at most `e^eps`. *At
+least*: take any product law that gives every database positive probability, and K all other
+records. ∎ So one product law of full support decides, and the uniform one is used.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """The exact delta at a given epsilon: the hockey-stick divergence, for DP and for BDP.
 
-The smallest `delta` with `P[S | a] <= e^epsilon P[S | b] + delta` for all events S is the sum over
-outcomes of `(P[y | a] - e^epsilon P[y | b])` where positive.
+#### i. With delta
+
+The smallest delta with `P[S | a] <= e^epsilon P[S | b] + delta` for every set `S` of outputs is the
+sum over `y` of `P[y | a] - e^epsilon P[y | b]` where positive (take that set). DP takes the largest
+over adjacent databases, BDP over two values of `x_i` beside the same `x_K`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,13 @@
 """The effect of setting a record by intervention, while all others keep their law.
 
-The simple reading for a finite law (theory 5.1 g): `P[y | do(X_i = v)]` averages `P[y | v, x_-i]`
-over the law of the others, which the intervention does not change. Structural models are in
-`bayesdp.causal`.
+The simple reading for a finite law (theory 5.1 g). Structural models are in `bayesdp.causal`.
+
+#### g. Setting a record (`causal-do`)
+
+Setting `X_i = v` by intervention leaves the others at their own law: `P[y | do(v)] = sum over x_-i
+of pi(x_-i) P[y | v, x_-i]`. The level is the largest `ln P[y | do(v)] - ln P[y | do(v')]`, over all
+values, possible or not: at most the DP level, as in c. Learning instead of setting gives
+`bdp-uninformed`.
 """
 
 from __future__ import annotations

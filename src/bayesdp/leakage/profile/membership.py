@@ -1,7 +1,28 @@
 """Positive membership privacy: how the probability of a value can change (theory 5.1 f).
 
-With `b = P[x_i]` and `rho = P[y | x_i] / P[y | not x_i]` the two conditions at a level are bounds
-on `rho`: `P[x_i | y] <= e^level P[x_i]` and `P[not x_i | y] >= e^-level P[not x_i]`.
+The two conditions at a level, `P[x_i | y] <= e^level P[x_i]` and `P[not x_i | y] >= e^-level
+P[not x_i]`, are bounds on `rho = P[y | x_i] / P[y | not x_i]`.
+
+#### f. Membership privacy (`mp`, positive)
+
+With `b = P[x_i]` and `rho = P[y | x_i] / P[y | not x_i]`, all given `x_S`: `P[x_i | y] <= e^e b`
+says `rho <= e^e (b rho + 1 - b)`, which is `rho <= (1 - b) / (e^-e - b)` for `b < e^-e` and nothing
+above; `P[not x_i | y] >= e^-e (1 - b)` says `b rho + 1 - b <= e^e`, which is `rho <= (e^e - 1 + b)
+/ b`. The two bounds meet at `b = 1 / (1 + e^e)`, below which the first is the smaller one. So
+(Lemma 1 of Zhao 2019) the level is `e` if and only if `rho <= g(b)`,
+
+    g(b) = (1 - b) / (e^-e - b)  for  b <= 1 / (1 + e^e),    (e^e - 1 + b) / b  above,
+
+and one belief has level `max( ln(rho / m), ln m )`, `m = b rho + 1 - b` (`mp_of_prior` takes `pi`'s
+own beliefs, every known `x_S` included). *Over all beliefs on `x_i`, given a known `x_S`*, the rest
+under `pi`: `g(b) >= e^e` always, with the limit `e^e` as `b` tends to 0 or 1, and `rho` is at most
+the largest quotient `P[y | x_i, x_S] / P[y | x_i', x_S]`, which beliefs on those two values reach.
+So the level is that of BDP (any adversary), as a limit. *Beliefs on `(x_i, x_S)` jointly* would be
+another notion, which BDP does not imply: under `pi` two fair independent bits, both published
+through randomized response with eps = 1, have BDP level 1; a believer in `X_1 = X_2` has `rho =
+e^2`, hence level 1.9381 at `b = 0.01`, and 2 in the limit. We take the first reading, because the
+belief's `x_S` is what the adversary knows, and because Zhao's "e-BDP implies e-MP" is false in the
+second.
 """
 
 from __future__ import annotations

@@ -1,8 +1,13 @@
 """Pufferfish: any secrets about any records, in declared pairs (theory 5.1 h).
 
-A secret is an event about the database, such as "record 2 has value 1" or "somebody in this
-household is ill". The level of a pair of secrets is how far an outcome's probabilities given the
-two differ, under each member of a family of laws.
+#### h. Pufferfish
+
+A secret is an event about the database; `pairs` of secrets must not be told apart. The level is the
+largest `|ln P[y | s, pi] - ln P[y | s', pi]|` over outputs, pairs and members of the family under
+which both have positive probability. *BDP is an instance*: the pairs "`x_i` and `x_K`" against
+"`x_i'` and `x_K`", for all `i` and `K`, and the family `{pi}`. *A household's secret* is "somebody
+here is ill" against "nobody here is": no single record's value. Without declared secrets the
+profile takes "somebody has value v" against "nobody has", for every v.
 """
 
 from __future__ import annotations

@@ -1,4 +1,15 @@
-"""All notions side by side, for one channel and one population or family (theory 5.1)."""
+"""All notions side by side, for one channel and one population or family (theory 5.1).
+
+### 5.1 The notions, and how their levels are computed
+
+`P[y | x]` is a channel with finitely many databases and outputs, `pi` a finite law. `bayesdp
+profile` computes every level below; a level speaks about this channel, not about all mechanisms of
+the same DP cost.
+
+Levels are double-precision values; `error` in the profile bounds how far off they are. Each
+evaluator is tested against posterior tables that are searched over beliefs
+(`tests/oracles/notions.py`).
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,36 @@ Discrete Laplace noise is priced in `dp_epsilon` at a sensitivity in l1; discret
 `rho`, the cost in zero-concentrated DP, at the square of a sensitivity in l2. Both sensitivities
 are whole numbers of (squared) steps. Quantiles are chosen: by permute-and-flip at a pure cost, or
 by the exponential mechanism at a cost in zCDP, each at the move of the candidates' scores.
+
+**Replace-one costs** (sensitivity in l1), by which a study is priced (`release/price/noise.py`),
+and which the kernel derives again (`moved` in `kernel/costs/queries.py`):
+
+* count of a private predicate: 1 (one record more or less)
+* proportion: 1/n (n is public)
+* sum clipped to `[a, b]`: `b - a`
+* the same with a private predicate in `where`: `max(abs(a), abs(b), b - a)` (the record may also
+  come or go)
+* mean over public n: `(b - a) / n`
+* sum and mean over all rows of records that have exactly r rows each (`balanced`): `r (b - a)` and
+  `(b - a) / n` (r n rows, a public number)
+* series over public periods, in l1 (`s` for one row): `s` times the levels of the tree; `s` for
+  noise on each period (4, "Series")
+* variance over public n: `(b - a)^2 / n` (4, "Variances")
+* covariance over public n: the product of both widths, over n (4, "Covariances")
+* moments of a regression of d columns scaled to `[-1, 1]`, over public n: `d (d + 2)^2 / (2 (d + 1)
+  n)`; in l2 `(d + 1) / n` (4, "Regressions")
+* histogram over a private column: 2 (one cell loses a record, another gains it)
+* counts of groups that are found in a private column: 2 (a group loses a row, another one gains it;
+  a delta comes with the threshold: 4, "Groups that are found in the data")
+* histogram of several private columns: 2 (the same: its cells are the combinations of their states)
+* one cell of it, or a histogram over a public column: 1, or 0 (a public value can't be replaced)
+* quantile of probability a / b, as the move of any score: b steps of 1/b row (4, "Quantiles"; it
+  costs twice its move)
+* any of these `by` a public column, a cluster, a series or a position: the largest over the groups
+  (2.3 (a))
+* any of these where at most r rows of a record count: as below
+* sum over records of totals clipped to `[c, d]`: `d - c` (a record has one total, whatever its
+  rows)
 """
 
 from __future__ import annotations

@@ -372,6 +372,10 @@ def error_ratio(plan: Plan, other: Plan) -> float:
     """The geometric mean over the released numbers of (error in `plan` / error in `other`).
 
     1 where no numbers are released with noise.
+
+    **Which noise.** A study with a delta has Gaussian noise if the geometric mean, over the
+    released numbers, of (error with Gaussian noise) / (error with Laplace noise) is below 1, each
+    at its query's confidence. The choice depends on the study file alone, never on data.
     """
     logs, numbers = 0.0, 0
     for first, second in zip(plan.queries, other.queries, strict=True):

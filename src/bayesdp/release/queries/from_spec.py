@@ -174,6 +174,12 @@ def _is_lipschitz(query: QuerySpec, column: Column | None, masked: bool) -> bool
     """Sums and means of clipped values, every row of them always counted as it is.
 
     A value that may be missing, and is then replaced, jumps: that is not clipping. Nor are states.
+
+    **Lipschitz or not.** 3.8 is about sums, means and other linear queries of clipped values. A
+    count of a predicate, a proportion or a histogram jumps where the predicate does, a quantile
+    where values change their order, a sum under a private `where` too, and so does a value that
+    replaces a missing one. On a Gaussian population such a query costs the cluster bound `m eps`,
+    and the theorems of 3.8 are listed as refused, with this reason.
     """
     summed = query.kind in ("sum", "mean") or (query.kind == "series" and query.by is not None)
     if not summed or column is None or masked or query.weighted_by:

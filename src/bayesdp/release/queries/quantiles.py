@@ -1,6 +1,8 @@
 """What a quantile is chosen among: candidates between bounds, or the states of a column.
 
 How they are scored, and what a choice costs, stands in `mechanisms.selection`.
+
+**Quantiles.** A quantile of a column, a median among them, is chosen and not blurred.
 """
 
 from __future__ import annotations

@@ -44,6 +44,15 @@ def labels(
     `places` are the parts of the query, at `key`, that name them. A column derived from a covered
     or an independent one is a function of it, and is covered too. Raises `InputError` for a column
     that the population says nothing about (theory 7).
+
+    **Covered, public or independent.** A level holds for the records *as the population describes
+    them*. A query may read a column if
+
+    * (a) the population **covers** it, or
+    * (b) it is declared **public**: the population is meant conditional on it, or
+    * (c) it is declared **independent** (below).
+
+    Anything else is refused, with these three ways out.
     """
     labels = []
     covers = covered(study)

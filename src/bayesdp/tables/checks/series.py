@@ -1,4 +1,9 @@
-"""What is wrong with the series of a table: their number, lengths, steps and order."""
+"""What is wrong with the series of a table: their number, lengths, steps and order.
+
+**Gaps.** A record that is absent at a public position of a series is one that no query reads. `L`
+doesn't grow: it is a supremum over all mechanisms, also over those that ignore a record. The order
+column needs a declared step so that a gap is seen as one.
+"""
 
 from __future__ import annotations
 

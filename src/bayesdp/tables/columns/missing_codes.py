@@ -8,6 +8,9 @@ spaces around it. A cell that is a code is missing and nothing else, also where 
 bounds.
 
 Public names: `Impute`, `RefuseMissing`, `read_missing`, `read_codes`, `check_missing`, `marked`.
+
+**Missing values** are values: dropping them would change n, which is public. They are refused, or
+replaced by a value chosen without looking at the data.
 """
 
 from __future__ import annotations

@@ -2,7 +2,26 @@
 
 A checker answers `True` (the population shows that it holds), `False` (the population shows that it
 does not) or `None` (nothing decides it). Where several laws meet a declaration, a hypothesis
-holds if it does under all of them. A declaration that the population refutes is an error.
+holds if it does under all of them.
+
+**Hypotheses** are derived from the population where it shows them, else declared, and listed under
+what a certificate assumes; never taken for granted. A declaration that the population refutes is an
+error.
+
+* *Full support*: every database over the records' values is possible. (Finite laws, positive chains
+  and graphical models; non-degenerate Gaussian laws, up to databases of probability zero.)
+* *Mutual independence* of all records. Pairwise independence, or independence of two records given
+  all others, is not enough.
+* *Default in the domain*: the default of `sp` is a value that the mechanism accepts and its DP
+  level covers. *Default possible*: whatever possible values the others have, the default is
+  possible beside them. It follows from full support, if the default is in the domain.
+* *Groups within size*: at most `size` records depend on each other.
+* *Downward scalable family* (Li et al. 2013): the beliefs for which membership privacy holds may be
+  scaled down to any two values of a record, one of them as unlikely as one likes, given any `x_S`.
+* *Record secrets*: Pufferfish is about values of single records, as in 5.1 h.
+* *Causal structure*: records cause nothing but the database (5.3).
+* *Every population*: the *given* level holds for every population. What is derived with the help of
+  anything about one population has lost this, so no path uses both.
 """
 
 from __future__ import annotations

@@ -238,3 +238,29 @@ def test_the_level_of_two_studies_together(tmp_path):
     two = people(tmp_path, second).release()
     level = two.certificate.body["data_set"]["level"]
     assert level == pytest.approx(1.5 * (item.dp_epsilon + two.dp_epsilon), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("query", "missing", "kind"),
+    [
+        ({"kind": "sum"}, None, "lipschitz"),
+        ({"kind": "mean"}, None, "lipschitz"),
+        ({"kind": "sum", "where": "who == 'child'"}, None, "lipschitz"),
+        ({"kind": "sum", "where": "height > 160"}, None, "any"),
+        ({"kind": "sum"}, {"impute": 170}, "any"),
+        ({"kind": "quantile", "probability": 0.5, "step": 1.0}, None, "any"),
+        ({"kind": "variance"}, None, "any"),
+        ({"kind": "histogram", "bins": [120, 160, 220]}, None, "any"),
+    ],
+)
+def test_only_sums_and_means_of_clipped_values_are_lipschitz(
+    query: dict[str, Any], missing: dict[str, int] | None, kind: str
+) -> None:
+    """What jumps when a value moves a little costs the bound of the whole family (theory 7)."""
+    height = {"bounds": [120, 220]} | ({"missing": missing} if missing else {})
+    study = family(columns={"height": height}, queries=[{"name": "q", "column": "height"} | query])
+    plan = study.check().plan
+    (spend,) = plan.spends
+    assert spend.kind == kind
+    dearer = 3.0 if kind == "any" else 1.0 + 20 / 50 + 20 / 50  # the child moves both
+    assert plan.level == pytest.approx(dearer * spend.dp_epsilon, rel=1e-3)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -133,7 +133,9 @@ def index(listed: list[Section]) -> str:
         begun = [next(places) for _ in HEADING.finditer(text)]
         section = begun[-1] if begun else section
         if isinstance(piece, Statement):
-            titled = [(each, each.title) for each in begun] or [(section, _title(text, section))]
+            stated = STATED.findall(text)
+            titled = [(each, each.title(stated)) for each in begun]
+            titled = titled or [(section, _title(text, section))]
             rows += [f"| {each.link} | {title} | {piece.links} |" for each, title in titled]
     return "\n".join(rows)
 
@@ -152,7 +154,7 @@ def _title(text: str, section: Section) -> str:
     """What a statement inside a section is called: by its label or heading, else as the section."""
     label = LABEL.match(text)
     if label and label[1] == "Statement":
-        return section.title
+        return section.title(STATED.findall(text))
     return label[1] if label else text.partition("\n")[0].lstrip("# ")
 
 
@@ -181,10 +183,9 @@ class Section:
         """The number as a link."""
         return f"[{self.number}](#{self.anchor})"
 
-    @property
-    def title(self) -> str:
-        """The heading without its number, and the theorems that are stated below it."""
-        names = "".join(f", `{name}`" for name in self.theorems)
+    def title(self, stated: Collection[str]) -> str:
+        """The heading without its number, and those of its theorems that are `stated` in a text."""
+        names = "".join(f", `{name}`" for name in self.theorems if name in stated)
         return self.heading.partition(" ")[2] + names
 
 

@@ -6,7 +6,7 @@ are whole numbers of (squared) steps. Quantiles are chosen: by permute-and-flip 
 by the exponential mechanism at a cost in zCDP, each at the move of the candidates' scores.
 
 **Replace-one costs** (sensitivity in l1), by which a study is priced (`release/price/noise.py`),
-and which the kernel derives again (`moved` in `kernel/costs/queries.py`):
+and which the kernel derives again (`sensitivity` in `kernel/costs/queries.py`):
 
 * count of a private predicate: 1 (one record more or less)
 * proportion: 1/n (n is public)

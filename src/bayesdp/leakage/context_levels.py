@@ -215,7 +215,7 @@ def context_level(
         for side, logs in ((sides.right, right), (sides.left, left))
     ]
     return ContextLevel(
-        UpperBound(up(Target(sides, matrices, dp_epsilon).level(deadline), 8)),
+        Target(sides, matrices, dp_epsilon).level(deadline),
         (sides.right[-1].words, sides.left[-1].words),
         [contexts_first(side).reshape(side.shape[-1], -1).tolist() for side in (right, left)],
         largest(sides.right[-1].tolerance, sides.left[-1].tolerance),
@@ -262,7 +262,7 @@ class Target:
         self.dp_epsilon = dp_epsilon
         self.factor = math.exp(dp_epsilon) * (1.0 + 4.0 * UNIT)
 
-    def level(self, deadline: Deadline) -> float:
+    def level(self, deadline: Deadline) -> UpperBound:
         """The largest level of a pair of contexts, or a little more.
 
         Pairs of beginnings are split, the worst first: a beginning is at least as bad as all words
@@ -280,7 +280,8 @@ class Target:
                 heapq.heappop(pairs)
                 split.append((right, left))
             if not split:
-                return max(-pairs[0][0], worst_word) if pairs else worst_word
+                worst = max(-pairs[0][0], worst_word) if pairs else worst_word
+                return UpperBound(up(worst, 8))
             longer = list(self._longer(split))
             for value, (right, left) in zip(self._levels(longer), longer, strict=True):
                 if self.right.is_word(right) and self.left.is_word(left):

@@ -51,7 +51,7 @@ def tree_level(tree: Tree, dp_epsilon: float, deadline: Deadline = NEVER) -> Upp
     if dp_epsilon == 0.0:
         return ZERO
     deadline.check()
-    return UpperBound(_engine(tree).level(dp_epsilon, deadline))
+    return _engine(tree).level(dp_epsilon, deadline)
 
 
 def tree_attained(tree: Tree, dp_epsilon: float, deadline: Deadline = NEVER) -> LowerBound:
@@ -63,7 +63,7 @@ def tree_attained(tree: Tree, dp_epsilon: float, deadline: Deadline = NEVER) -> 
     engine = _engine(tree)
     if dp_epsilon == 0.0 or not isinstance(engine, _TwoStates):
         return NOT_NEGATIVE
-    return LowerBound(engine.level(dp_epsilon, deadline, upper=False))
+    return engine.attained(dp_epsilon, deadline)
 
 
 def _engine(tree: Tree) -> _TwoStates | _ManyStates:
@@ -162,7 +162,7 @@ def _take(step: _Step, high: float, low: float, upper: bool = True) -> tuple[flo
 
 @dataclass(frozen=True)
 class _TwoStates:
-    """The steps of all edges, made once; `level` is two loops over them."""
+    """The steps of all edges, made once; `_worst` is two loops over them."""
 
     order: list[int]
     parents: list[int]
@@ -190,8 +190,16 @@ class _TwoStates:
         secret = [first > 0.0 and second > 0.0 for first, second in laws]
         return cls(list(tree.order), list(tree.parents), children, secret, upward, downward)
 
-    def level(self, dp_epsilon: float, deadline: Deadline = NEVER, *, upper: bool = True) -> float:
-        """The level, every step rounded up; or, as every step is increasing, all rounded down."""
+    def level(self, dp_epsilon: float, deadline: Deadline = NEVER) -> UpperBound:
+        """The level, every step rounded up."""
+        return UpperBound(up(dp_epsilon + self._worst(dp_epsilon, deadline, upper=True), 4))
+
+    def attained(self, dp_epsilon: float, deadline: Deadline = NEVER) -> LowerBound:
+        """The level, every step rounded down: every step is increasing."""
+        return down(dp_epsilon + self._worst(dp_epsilon, deadline, upper=False), 4)
+
+    def _worst(self, dp_epsilon: float, deadline: Deadline, *, upper: bool) -> float:
+        """The most that arrives at a record, before its own cost; `upper` says how it's rounded."""
         records = len(self.order)
         outward = 1.0 if upper else -1.0
         first, second = [0.0] * records, [0.0] * records
@@ -230,7 +238,7 @@ class _TwoStates:
                 terms = self.children[node] + 2
                 widest = largest(first[node], second[node])
                 best = largest(best, widest * (1.0 + outward * terms * UNIT))
-        return up(dp_epsilon + best, 4) if upper else down(dp_epsilon + best, 4)
+        return best
 
 
 def _without(total: float, own: float, terms: int, outward: float) -> float:
@@ -286,7 +294,8 @@ class _ManyStates:
             programs += len(nodes) * (above * (above - 1) + below * (below - 1))
         return cls(tree.records, possible, terms, levels, programs <= MOST_PROGRAMS)
 
-    def level(self, dp_epsilon: float, deadline: Deadline) -> float:
+    def level(self, dp_epsilon: float, deadline: Deadline) -> UpperBound:
+        """The level, every step rounded up."""
         widest = self.possible.shape[1]
         total = np.zeros((self.records, widest, widest))
         sent = np.zeros_like(total)
@@ -308,7 +317,7 @@ class _ManyStates:
                 total[edges.nodes, :below, :below] += passed
         both = self.possible[:, :, None] & self.possible[:, None, :]
         total = total * (1.0 + (self.terms[:, None, None] + 2.0) * UNIT)
-        return up(dp_epsilon + largest(0.0, np.where(both, total, 0.0)), 4)
+        return UpperBound(up(dp_epsilon + largest(0.0, np.where(both, total, 0.0)), 4))
 
     def _step(
         self,

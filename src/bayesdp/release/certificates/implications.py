@@ -14,6 +14,7 @@ import bayesdp
 from bayesdp import kernel
 from bayesdp.certificate import Certificate, Step
 from bayesdp.errors import InputError
+from bayesdp.numbers import UpperBound
 from bayesdp.release.certificates.certify import conversion_certificate
 from bayesdp.release.certificates.derivation import plain_details
 from bayesdp.theorems import leakage
@@ -72,14 +73,14 @@ class _Builder:
             if relation.converts is not None:
                 conversion = self._conversion(relation, level)
                 evidence["conversion"] = conversion.to_dict()
-                level = float(conversion.conclusion["epsilon"])
+                level = UpperBound(float(conversion.conclusion["epsilon"]))
             else:
                 level = relation.level(level, self.implications.size)
             conclusion = {"notion": relation.conclusion, "level": level}
             step = Step(f"relation:{relation.name}", conclusion, evidence, (step,))
         return step
 
-    def _conversion(self, relation: Relation, level: float) -> Step:
+    def _conversion(self, relation: Relation, level: UpperBound) -> Step:
         key = relation.name, level
         if key not in self.conversions:
             population, adversary = self.implications.population, relation.converts

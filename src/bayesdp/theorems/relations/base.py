@@ -8,12 +8,18 @@ from dataclasses import dataclass, field
 
 from bayesdp.notions import Adversary
 from bayesdp.notions.catalogue import NotionKey
-from bayesdp.numbers import times_above, up
+from bayesdp.numbers import ZERO, UpperBound, times_above, up
 
-Map = Callable[[float, int], float]
-"""From the premise's level and a group's size to the conclusion's level.
+Map = Callable[[UpperBound, int], UpperBound]
+"""From the premise's level and a group's size to the conclusion's level, rounded up.
 
-Monotone in both, and rounded up: of an upper bound it makes an upper bound.
+Monotone in both.
+"""
+
+Constant = Callable[[float, int], float]
+"""From the same to what somebody else's statement gives: a number to compare with.
+
+It is not a bound that bayesdp claims, and its last digits may be rounded either way.
 """
 
 
@@ -21,12 +27,13 @@ Monotone in both, and rounded up: of an upper bound it makes an upper bound.
 class Published:
     """The literature's constant for the same implication.
 
-    `level` maps levels as the relation's own does; it gives 1 (a probability) or infinity (nats)
-    where the published statement says nothing. `valid` says where it says something.
+    `level` gives a number to compare with what the relation's own map gives: 1 (a probability) or
+    infinity (nats) where the published statement says nothing. `valid` says where it says
+    something.
     """
 
     formula: str
-    level: Map
+    level: Constant
     valid: str
     source: str
 
@@ -60,26 +67,26 @@ class Relation:
         return self.name
 
 
-def same(level: float, size: int) -> float:
+def same(level: UpperBound, size: int) -> UpperBound:
     """The level itself."""
     return level
 
 
-def times_size(level: float, size: int) -> float:
+def times_size(level: UpperBound, size: int) -> UpperBound:
     """`size * level`, rounded up."""
     return times_above(size, level)
 
 
-def distance(level: float, size: int) -> float:
+def distance(level: UpperBound, size: int) -> UpperBound:
     """`tanh(level / 2)`, rounded up: of two weights that differ by the factor `e^(2 level)`."""
-    return min(1.0, up(math.tanh(level / 2.0), 8)) if level > 0.0 else 0.0
+    return UpperBound(min(1.0, up(math.tanh(level / 2.0), 8))) if level > 0.0 else ZERO
 
 
-def from_distance(level: float, size: int) -> float:
+def from_distance(level: UpperBound, size: int) -> UpperBound:
     """`4 artanh(level)`, rounded up; infinite at 1."""
     if level <= 0.0:
-        return 0.0
-    return up(4.0 * math.atanh(level), 8) if level < 1.0 else math.inf
+        return ZERO
+    return UpperBound(up(4.0 * math.atanh(level), 8) if level < 1.0 else math.inf)
 
 
 def zhao_distance(level: float, size: int) -> float:

@@ -28,7 +28,7 @@ from typing import Any
 from bayesdp.errors import InputError, did_you_mean, unknown_name, whole_number
 from bayesdp.notions import ADVERSARIES, Adversary
 from bayesdp.notions.catalogue import CATALOGUE, NotionKey, notion_of
-from bayesdp.numbers import UpperBound
+from bayesdp.numbers import UpperBound, as_upper_bound
 from bayesdp.populations import Population
 from bayesdp.theorems import check_seconds, leakage
 from bayesdp.theorems.relations import BY_NAME, RELATIONS, Relation
@@ -71,7 +71,8 @@ class PathStep:
 class Implied:
     """A notion, its best level, and the path from a given one (empty for that itself).
 
-    `published` is what the literature's constants give along the same path.
+    `published` is what the literature's constants give along the same path: a number to compare
+    with, which claims nothing.
     """
 
     notion: NotionKey
@@ -123,7 +124,7 @@ class Implications:
     `bsp` put in place of one. `certificate` (in `bayesdp.release`) proves them.
     """
 
-    given: Mapping[NotionKey, float]
+    given: Mapping[NotionKey, UpperBound]
     population: Population | None
     assume: tuple[str, ...]
     size: int
@@ -322,10 +323,10 @@ class _Search:
             return True
         return False
 
-    def map(self, relation: Relation, level: float) -> tuple[UpperBound, str | None]:
+    def map(self, relation: Relation, level: UpperBound) -> tuple[UpperBound, str | None]:
         """The level of the conclusion, and the theorem of a conversion."""
         if relation.converts is None:
-            return UpperBound(relation.level(level, self.size)), None
+            return relation.level(level, self.size), None
         if self.population is None or not math.isfinite(level):
             return UpperBound(math.inf), None
         key = level, relation.converts
@@ -355,7 +356,7 @@ class _Search:
             if relation.published is not None:
                 level = relation.published.level(level, self.size)
             else:
-                level = self.map(relation, level)[0]
+                level = self.map(relation, as_upper_bound(level))[0]
         return level
 
     def needs(self, known: Facts, best: Mapping[NotionKey, _Label]) -> tuple[Need, ...]:

@@ -84,7 +84,7 @@ def calibrate(
     good: dict[float, Bound] = {}
     refused: list[Refused] = []
 
-    def level(dp_epsilon: float) -> float:
+    def level(dp_epsilon: float) -> UpperBound:
         here: list[Refused] = []
         bound = best_bound(question, Cost.of(dp_epsilon, kind), note=here.append)
         if bound.tight != "exact":  # else no theorem could have done better
@@ -136,9 +136,10 @@ def largest_within(
 ) -> float:
     """The largest `x` in `[0, target]` found with `level(x) <= target`; 0 where there is none.
 
-    `level` is increasing with `level(x) >= x`. The returned point was itself evaluated. Works on
-    logarithms, by secants inside a bracket: levels are nearly linear at both ends. At the deadline
-    the largest point so far is returned; levels are then expected to be quick, if worse.
+    `level` is increasing with `level(x) >= x`. The returned point was itself evaluated: that it
+    keeps to the target is as certain as `level` is. Works on logarithms, by secants inside a
+    bracket: levels are nearly linear at both ends. At the deadline the largest point so far is
+    returned; levels are then expected to be quick, if worse.
     """
     first = level(target)
     if first <= target:
@@ -367,7 +368,7 @@ class _GaussianSearch:
             self.levels[dp_epsilon] = bound
         return self.levels[dp_epsilon]
 
-    def _epsilon(self, dp_epsilon: float) -> float:
+    def _epsilon(self, dp_epsilon: float) -> UpperBound:
         return self._level(dp_epsilon).epsilon
 
     def _sigma(self, dp_epsilon: float) -> float:

@@ -88,7 +88,7 @@ class AdversaryLevel:
 
     bdp: Exact
     attained: Attained | None
-    by_record: tuple[float, ...]
+    by_record: tuple[Exact, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +295,8 @@ class _Worst:
     def level(self, error: float) -> AdversaryLevel:
         """The largest differences as a level; 0 without error where no two values compare."""
         exact = Exact(0.0, 0.0) if self.attained is None else Exact(self.best, error)
-        return AdversaryLevel(exact, self.attained, tuple(self.by_record))
+        by_record = tuple(Exact(largest, error) for largest in self.by_record)
+        return AdversaryLevel(exact, self.attained, by_record)
 
 
 def _spread(logs: Floats, axis: int) -> tuple[float, tuple[int, ...] | None]:

@@ -248,7 +248,7 @@ def _cross(logs: Floats) -> float:
             gaps = logs[u] - logs[v]
         dead = np.isneginf(logs[u]), np.isneginf(logs[v])
         if (dead[0] != dead[1]).any():
-            return UpperBound(math.inf)
+            return math.inf
         # Cells that are impossible for both values carry no evidence.
         high = np.where(dead[0], -math.inf, gaps).max(axis=0)
         low = np.where(dead[0], math.inf, gaps).min(axis=0)
@@ -257,7 +257,7 @@ def _cross(logs: Floats) -> float:
     return widest
 
 
-def influence_level(kappa: list[float], length: int) -> float | None:
+def influence_level(kappa: list[float], length: int) -> UpperBound | None:
     """`max_i sum_j S_ij / S_ii` for `S = (I - kappa)^-1` on a line; `None` where it is infinite.
 
     `S_ij / S_ii` solves `x = kappa_Ui + kappa_UU x` over the records `U` other than `i`; it grows
@@ -272,7 +272,7 @@ def influence_level(kappa: list[float], length: int) -> float | None:
     places = [d for d in range(-reach, reach + 1) if d != 0]
     size = len(places)
     if size == 0:
-        return 1.0
+        return UpperBound(1.0)
     offsets = np.array(places)
     distance = np.abs(offsets[:, None] - offsets[None, :])
     weights = np.zeros(2 * reach + 1)
@@ -292,11 +292,13 @@ def influence_level(kappa: list[float], length: int) -> float | None:
             return None
         edge = float(solution[: len(kappa)].max() + solution[-len(kappa) :].max())
         extra = _fading(kappa, largest(missing, edge + rounding), room, reach + len(kappa))
-        return None if extra is None else up(1.0 + float(solution.sum()) + extra, size)
+        if extra is None:
+            return None
+        return UpperBound(up(1.0 + float(solution.sum()) + extra, size))
     row_sums = matrix.sum(axis=1)
     if row_sums.max() < 1.0:
         raised = missing / (1.0 - float(row_sums.max()))
-        return up(1.0 + float(solution.sum()) + raised * size, size)
+        return UpperBound(up(1.0 + float(solution.sum()) + raised * size, size))
     return _verified(matrix, source, solution, rounding)
 
 
@@ -317,7 +319,9 @@ def _fading(kappa: list[float], missing: float, room: float, reach: int) -> floa
     return None
 
 
-def _verified(matrix: Floats, source: Floats, solution: Floats, rounding: float) -> float | None:
+def _verified(
+    matrix: Floats, source: Floats, solution: Floats, rounding: float
+) -> UpperBound | None:
     """`1 + sum x` for the solution raised by a multiple of the one whose source is all ones.
 
     `None` where the raised solution fails the check `x >= source + matrix x`.
@@ -328,4 +332,4 @@ def _verified(matrix: Floats, source: Floats, solution: Floats, rounding: float)
     raised = solution + 4.0 * rounding * lift
     if (raised - matrix @ raised - source).min() < rounding:
         return None
-    return up(1.0 + float(raised.sum()), len(matrix))
+    return UpperBound(up(1.0 + float(raised.sum()), len(matrix)))

@@ -89,7 +89,7 @@ class CostAtOrder:
     alpha: float
 
 
-def least_epsilon(tau: Callable[[float], float], delta: float) -> LevelAtOrder:
+def least_epsilon(tau: Callable[[float], UpperBound], delta: float) -> LevelAtOrder:
     """The least `tau(alpha) + reserve(alpha, delta)` found, rounded up, and its `alpha`.
 
     `tau` is a bound on `D_alpha`, rounded up, such that `(alpha - 1) tau(alpha)` is convex: then

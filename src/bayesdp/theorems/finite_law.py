@@ -83,7 +83,7 @@ from bayesdp.leakage.worst_case import (
     expected_seconds,
 )
 from bayesdp.notions import Adversary, Bound, Cost
-from bayesdp.numbers import UNIT
+from bayesdp.numbers import UNIT, UpperBound
 from bayesdp.populations import Finite, Graph, MarkovChain, Network, Population, Tree
 from bayesdp.populations.joint import NoJointError, parts_of
 from bayesdp.theorems.base import Question, Theorem, too_slow
@@ -185,11 +185,11 @@ def dual_certificates(
     parts = _parts(population, adversary)
     if isinstance(parts, str):
         raise UnsupportedError("population", population.model, expected="a small law", remedy=parts)
-    claimed: float = max(
+    claimed = max(
         _level(population, position, adversary, dp_epsilon, NEVER).epsilon
         for position in range(len(parts))
     )
-    claimed = max(claimed, dp_epsilon)
+    claimed = max(claimed, UpperBound(dp_epsilon))
     proofs = []
     for position, (records, _) in enumerate(parts):
         engine = _engine(population, position, adversary)

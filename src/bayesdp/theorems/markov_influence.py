@@ -81,7 +81,7 @@ class MarkovInfluence(MarkovTheorem):
 
 
 @lru_cache(maxsize=64)
-def _factor(population: MarkovChain) -> float | None:
+def _factor(population: MarkovChain) -> UpperBound | None:
     start = first_records(population)
     assert start is not None
     off = 0.0

@@ -198,9 +198,9 @@ def _best_point(
     return best
 
 
-def _level_of(theorem: AnyTheorem, question: Question, dp_epsilon: float) -> float | None:
+def _level_of(theorem: AnyTheorem, question: Question, dp_epsilon: float) -> UpperBound | None:
     """The theorem's level of all mechanisms of this cost, however long it takes."""
     cost = Cost.of(dp_epsilon)
     if theorem.refusal(question, cost) is not None:
         return None
-    return max(theorem.bound(question, cost).epsilon, dp_epsilon)
+    return max(theorem.bound(question, cost).epsilon, UpperBound(dp_epsilon))

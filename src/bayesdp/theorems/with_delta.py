@@ -190,9 +190,9 @@ def _by_divergence(
         if reason is not None:
             return Refused(theorem.name, reason)
 
-        def tau(alpha: float) -> float:
+        def tau(alpha: float) -> UpperBound:
             divergence = theorem.renyi(timed, cost, alpha)
-            return math.inf if divergence is None else divergence
+            return UpperBound(math.inf) if divergence is None else divergence
 
         best = min(_levels(tau, delta, orders))
         # What a theorem tells of a population (its factor, its evidence) is in its pure bound.
@@ -213,12 +213,12 @@ class _LevelAtDelta:
 
 
 def _levels(
-    tau: Callable[[float], float], delta: float, orders: Sequence[RenyiOrder] | None
+    tau: Callable[[float], UpperBound], delta: float, orders: Sequence[RenyiOrder] | None
 ) -> list[_LevelAtDelta]:
     """The levels that the Rényi divergences `tau` show: of the best order, or of all `orders`."""
     if orders is None:
         best = least_epsilon(tau, delta)
-        return [_LevelAtDelta(UpperBound(best.epsilon), best.alpha, UpperBound(delta))]
+        return [_LevelAtDelta(best.epsilon, best.alpha, UpperBound(delta))]
     return [
         _LevelAtDelta(
             UpperBound(up(tau(order.alpha) + reserve(order.alpha, order.delta), 1)),

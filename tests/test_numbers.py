@@ -26,6 +26,9 @@ from bayesdp.accounting.costs.delta_composition import Approximate, basic
 from bayesdp.accounting.costs.rounded import left
 from bayesdp.accounting.costs.spend import as_zcdp, total_cost
 from bayesdp.accounting.what_if import what_if
+from bayesdp.leakage.tensor import tensor_leakage
+from bayesdp.leakage.tree import tree_attained, tree_level
+from bayesdp.leakage.tuples import influence_level
 from bayesdp.notions import ZCDP, ApproxDP, ColumnCost, PureDP
 from bayesdp.numbers import (
     Estimate,
@@ -42,7 +45,9 @@ from bayesdp.numbers import (
     times_above,
     up,
 )
+from bayesdp.report.html import StudySection
 from bayesdp.theorems import REGISTRY, Question, approximate
+from bayesdp.theorems.relations import RELATIONS, Relation
 
 POSITIVE = st.floats(min_value=1e-300, max_value=1e300)
 
@@ -315,6 +320,7 @@ def test_proved_levels_are_upper_bounds() -> None:
             gaussian.dp_delta,
         ],
         "implied": [row.level for row in bdp.implied({"dp": 0.5}, TWINS).implied],
+        "what they are implied by": [*bdp.implied({"dp": 0.5}, TWINS).given.values()],
         "odometer": [odometer.level(bdp.Reading("bdp", 9.0, TWINS.spec()))],
     }
     for name, levels in bounds.items():
@@ -337,7 +343,59 @@ def test_what_a_theorem_says_itself_is_an_upper_bound() -> None:
     assert {type(theorem.bound(question, cost).epsilon) for theorem in about} == {UpperBound}
 
 
+@pytest.mark.parametrize("relation", RELATIONS, ids=lambda relation: relation.name)
+def test_a_relation_makes_an_upper_bound_of_an_upper_bound(relation: Relation) -> None:
+    for level in (0.0, 0.3, 0.999, 1.0, 7.0):
+        assert type(relation.level(UpperBound(level), 3)) is UpperBound
+
+
+@pytest.mark.parametrize("states", [2, 3])
+def test_a_tree_has_a_level_between_its_two_bounds(states: int) -> None:
+    law = [1.0 / states] * states
+    rows = [[0.8 if u == v else 0.2 / (states - 1) for v in range(states)] for u in range(states)]
+    child = {"name": "b", "parent": "a", "transition": rows}
+    tree = bdp.Tree(nodes=[{"name": "a", "law": law}, child])
+    for cost in (0.0, 0.5):
+        level, attained = tree_level(tree, cost), tree_attained(tree, cost)
+        assert (type(level), type(attained)) == (UpperBound, LowerBound)
+        assert cost <= level
+        assert attained <= level
+        assert states > 2 or level <= attained * (1.0 + 1e-12)
+
+
+def test_sums_of_influences_are_upper_bounds() -> None:
+    for kappa, length in (([], 1), ([0.2], 5), ([0.2], 10**6), ([0.45, 0.2], 5)):
+        assert type(influence_level(kappa, length)) is UpperBound, (kappa, length)
+
+
+def test_the_plain_data_of_a_report_are_taken_at_their_word() -> None:
+    section = StudySection.from_dict(
+        {
+            "title": "Heights",
+            "population_words": "",
+            "population_source": "",
+            "bounds": [{"theorem": "t", "epsilon": 3, "tight": "upper", "source": ""}],
+            "refused": [],
+            "results": [],
+            "dp_epsilon": 1,
+            "level": 1.5,
+            "adversary": "any",
+            "dataset": "d",
+            "total": 2.0,
+            "dataset_level": None,
+        }
+    )
+    levels = section.level, section.dp_epsilon, section.level_so_far, section.bounds[0].epsilon
+    assert levels == (1.5, 1.0, 1.5, 3.0)
+    assert {type(level) for level in levels} == {UpperBound}
+    assert section.dataset_level is None
+
+
 def test_levels_of_a_channel_are_exact() -> None:
+    tensor = tensor_leakage(np.asarray(TWINS.probabilities), np.asarray(ASKED))
+    by_record = [level for by in tensor.levels.values() for level in by.by_record]
+    assert {type(level) for level in by_record} == {Exact}
+    assert {level.error for level in by_record} == {tensor.error}
     profile = bdp.profile(TWINS, ASKED)
     levels = [profile.dp, *profile.bdp.values(), profile.sp, profile.bsp, profile.mp]
     levels += [profile.do, profile.see, profile.bsp_known.level, profile.mp_of_prior.level]

@@ -35,7 +35,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from fractions import Fraction
 
 from bayesdp.errors import InputError
-from bayesdp.numbers import float_above, float_below
+from bayesdp.numbers import UpperBound, float_above, float_below
 from bayesdp.report.numbers import grouped, percent_down, percent_up, plain
 
 PRIORS = (Decimal("0.01"), Decimal("0.10"), Decimal("0.50"))
@@ -209,9 +209,9 @@ def exception_words(delta: float) -> str:
     return chance_words(exception(delta)) if delta > 0.0 else ""
 
 
-def double_up(value: Decimal) -> float:
+def double_up(value: Decimal) -> UpperBound:
     """The smallest double that is not below the value, infinite beyond the doubles."""
     try:
         return float_above(Fraction(value))
     except OverflowError:
-        return math.inf
+        return UpperBound(math.inf)

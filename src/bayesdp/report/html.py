@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from bayesdp.notions import ADVERSARY_MEANING, ROUNDING_IN_WORDS, Adversary, Secrets
+from bayesdp.numbers import UpperBound, as_upper_bound
 from bayesdp.release.certificates.assumptions import said_once
 from bayesdp.release.words import confidence_words
 from bayesdp.report import beliefs
@@ -40,7 +41,7 @@ class BoundRow:
     """A theorem that applies: the level in nats that it proves for the study's cost."""
 
     theorem: str
-    epsilon: float
+    epsilon: UpperBound
     tight: str
     source: str
 
@@ -106,8 +107,8 @@ class StudySection:
     bounds: Sequence[BoundRow]
     refused: Sequence[RefusedRow]
     results: Sequence[ResultRow]
-    dp_epsilon: float
-    level: float
+    dp_epsilon: UpperBound
+    level: UpperBound
     adversary: Adversary
     dataset: str
     total: float
@@ -116,8 +117,8 @@ class StudySection:
     secrets: Secrets | None = None
     interval: str | None = None
     rounding: str = ROUNDING_IN_WORDS
-    dataset_level: float | None = None
-    dataset_dp_epsilon: float | None = None
+    dataset_level: UpperBound | None = None
+    dataset_dp_epsilon: UpperBound | None = None
     delta: float = 0.0
     programs: Sequence[ProgramRow] = ()
     time: str = ""
@@ -131,12 +132,12 @@ class StudySection:
     derived: Sequence[DerivedRow] = ()
 
     @property
-    def level_so_far(self) -> float:
+    def level_so_far(self) -> UpperBound:
         """The level of all releases of the data set together, this one included."""
         return self.level if self.dataset_level is None else self.dataset_level
 
     @property
-    def dp_epsilon_so_far(self) -> float:
+    def dp_epsilon_so_far(self) -> UpperBound:
         """The DP cost of all releases of the data set together, this one included."""
         return self.dp_epsilon if self.dataset_dp_epsilon is None else self.dataset_dp_epsilon
 
@@ -149,7 +150,8 @@ class StudySection:
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
         """The section from plain data (parsed JSON), rows included.
 
-        Raises `ValueError` for unknown keys.
+        Levels and costs are taken at their word as upper bounds. Raises `ValueError` for unknown
+        keys.
         """
         known = {field.name for field in fields(cls)}
         unknown = sorted(set(plain) - known)
@@ -165,11 +167,26 @@ class StudySection:
         if "programs" in plain:
             plain["programs"] = [ProgramRow.from_dict(row) for row in plain["programs"]]
         renewed = {
-            key: [row if isinstance(row, rows[key]) else rows[key](**row) for row in value]
+            key: [
+                row if isinstance(row, rows[key]) else rows[key](**_bounded(row)) for row in value
+            ]
             for key, value in plain.items()
             if key in rows
         }
+        plain = _bounded(plain)
         return cls(**{**plain, **renewed})
+
+
+_LEVELS = ("epsilon", "level", "dp_epsilon", "dataset_level", "dataset_dp_epsilon")
+"""The keys of a section and its rows that hold a level or a cost."""
+
+
+def _bounded(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Plain data with its levels as upper bounds."""
+    return {
+        key: as_upper_bound(value) if key in _LEVELS and value is not None else value
+        for key, value in plain.items()
+    }
 
 
 def write_report(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bayesdp.notions.catalogue import NotionClaim, ScopeKind, notion_of
+from bayesdp.numbers import UpperBound
 from bayesdp.report import dependence
 from bayesdp.report.dependence import clean
 from bayesdp.report.fine_print import CHECK, trusted
@@ -74,10 +75,11 @@ def _claim(claim: Mapping[str, Any], size: int, about: str) -> str:
     return f"{_title(notion.key)}, at the level {notion_level(notion.key, level)}: {words}"
 
 
-def _given(step: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+def _given(step: Mapping[str, Any]) -> Iterator[tuple[str, UpperBound]]:
     """The levels at the ends of all chains."""
     if step["rule"] == "given":
-        yield str(step["conclusion"]["notion"]), float(step["conclusion"]["level"])
+        conclusion = step["conclusion"]
+        yield str(conclusion["notion"]), UpperBound(float(conclusion["level"]))
     for premise in step["premises"]:
         yield from _given(premise)
 

@@ -8,6 +8,7 @@ from typing import Any
 from bayesdp.accounting.costs.composition import dp_bound
 from bayesdp.accounting.costs.readings import Reading
 from bayesdp.accounting.costs.spend import Spend
+from bayesdp.numbers import UpperBound
 from bayesdp.release.checking.check import plan_warnings
 from bayesdp.release.queries.crossed_columns import quoted
 from bayesdp.release.results.release import Release
@@ -45,7 +46,7 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
         refused=[RefusedRow(r.theorem, r.reason) for r in report.refused] if report else [],
         results=result_rows(release),
         programs=[program_row(answer) for answer in release.programs],
-        dp_epsilon=plan.dp_level if release.dp_rho > 0.0 else release.dp_epsilon,
+        dp_epsilon=plan.dp_level if release.dp_rho > 0.0 else UpperBound(release.dp_epsilon),
         delta=max(release.delta, data_set.get("delta", 0.0)),
         level=release.level,
         # A DP cost is a level only against somebody who knows all the other records.
@@ -56,7 +57,7 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
         notes=release.certificate.body["assumptions"],
         secrets="bounded" if interval is not None else None,
         interval=secrets_place(interval) if interval is not None else None,
-        dataset_level=data_set["level"],
+        dataset_level=UpperBound(float(data_set["level"])),
         dataset_dp_epsilon=_dp_level(plan.reading, data_set, plan.spends),
         time=release.time,
         n=promise.n,
@@ -177,10 +178,10 @@ def _relations(promise: Promise) -> list[str]:
     return [words for words in numbers if words]
 
 
-def _dp_level(reading: Reading, data_set: Mapping[str, Any], own: Sequence[Spend]) -> float:
+def _dp_level(reading: Reading, data_set: Mapping[str, Any], own: Sequence[Spend]) -> UpperBound:
     """The DP epsilon, at the reading's delta, of everything released from the data set."""
     if data_set.get("dp_rho", 0.0) == 0.0:
-        return float(data_set["dp_epsilon"])
+        return UpperBound(float(data_set["dp_epsilon"]))
     spends = [*map(Spend.from_dict, data_set["earlier_spends"]), *own]
     aside = reading.mechanism_delta
     as_dp = Reading("dp", reading.total, delta=reading.delta, mechanism_delta=aside)

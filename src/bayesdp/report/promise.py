@@ -74,14 +74,34 @@ class LevelAtDelta:
 class Promise:
     """Everything that an explanation says, before it is put into words.
 
-    `level` counts all releases of the data set so far, `own` this release alone, `cost` is the DP
-    level of all of them, `limit` what the ledger allows in total, and `counted` the level that the
-    ledger compares with `limit` (`None` where a certificate can't tell). `places` are set where the
-    level is about secret values inside intervals; `outside` is then the level for all others.
-    `group` is how many records may be related to each other, `joint` the level for facts about all
-    of them at once. `earlier` is the number of queries that were released before, from
-    all data sets of the `people` where there are some. `vague` tells
-    whether it is proved for people with vague knowledge of single other records, too.
+    What is promised, to whom:
+
+    - `subject`, `status`: what the promise is about, and whether it holds.
+    - `notion`, `adversary`: what is bounded, and against whom.
+    - `level`: what all releases of the data set so far have together; `own`: this release alone.
+    - `places`: where secret values lie, if the level is about those inside intervals; `outside`:
+      the level for all others.
+    - `group`: how many records may be related to each other; `joint`: the level for facts about
+      all of them at once.
+    - `vague`: whether it is proved for people with vague knowledge of single other records, too.
+
+    What was spent:
+
+    - `cost`: the DP level of all releases so far.
+    - `limit`: what the ledger allows in total; `counted`: the level that the ledger compares with
+      it, `None` where a certificate can't tell.
+    - `earlier`: how many queries were released before, from all data sets of the `people` where
+      there are some.
+
+    What the data are:
+
+    - `dataset`, `people`: the names of the data set, and of those whom it shares with others.
+    - `n`, `unit`: how many records there are, and what a record is.
+    - `rows_per_unit`, `max_rows`, `balanced`: how many rows of a record there are, or count.
+    - `parts`: how many parts a row has, if a record is one of them.
+    - `columns`: what is declared of each column.
+
+    What it rests on: the `population`, the `assumptions` in words, and the `theorem`.
     """
 
     subject: Subject
@@ -97,7 +117,7 @@ class Promise:
     group: int | None = None
     joint: LevelAtDelta | None = None
     limit: LevelAtDelta | None = None
-    counted: float | None = None
+    counted: UpperBound | None = None
     earlier: int = 0
     dataset: str = ""
     people: str = ""
@@ -293,7 +313,9 @@ def _of_release(document: Mapping[str, Any], status: PromiseStatus, subject: Sub
     )
 
 
-def _counted(document: Mapping[str, Any], level: LevelAtDelta, total: float | None) -> float | None:
+def _counted(
+    document: Mapping[str, Any], level: LevelAtDelta, total: float | None
+) -> UpperBound | None:
     """The level of all releases by the ledger's count, `None` where it isn't known from here.
 
     With a delta a first release's own level is lower than that: its costs were fixed beforehand,

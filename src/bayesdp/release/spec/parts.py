@@ -117,38 +117,43 @@ class BudgetSpec(_Part):
 class QuerySpec(_Part):
     """`[[query]]`: one number, or one number for each declared group or cell; or a program.
 
-    A program, as `"file.py:name"`, has public `parameters`, and `columns` of the table where its
-    record's fields are named otherwise. Its cost is its own.
+    What is asked, and of whom:
 
-    `by` may name several columns, whose combinations of states are the groups; so may the `column`
-    of a histogram, whose cells they are then.
+    - `name`, `kind`, `column`: what is computed, and of which column. A covariance is of the two
+      columns that `column` lists, a histogram of several columns has their combinations as cells.
+    - `where`: which rows count.
+    - `by`: the column whose states are the groups; of several columns their combinations are.
 
-    A covariance is of the two columns that `column` lists; a regression is of the `outcome` `on`
-    one column or several.
+    What only some kinds have:
 
-    A quantile, of a `probability`, is one of its `candidates`, or of the grid of this `step` that
-    begins at the column's lower bound; of a column with states it is one of these. With several
-    `probabilities` it is read as a query for each (`quantile_lists`), which has its own too.
+    - Regressions: the `outcome` `on` one column or several.
+    - Histograms of a column of numbers: the edges of their `bins`.
+    - Quantiles: one `probability`. The answer is one of the `candidates`, or of the grid of this
+      `step` that begins at the column's lower bound; of a column with states it is one of these.
+      With several `probabilities` it is read as a query for each (`quantile_lists`).
+    - Series, which are a count or a sum for each period of `by`, or a count for each state of a
+      private column: `answers` are those of each period, of all up to it, or of any in a row;
+      `strategy` says which sums get noise.
+    - Answers in `column` that were perturbed at collection: the `epsilon` of collection.
+    - Programs: `program` as `"file.py:name"`, its public `parameters`, and `columns` of the table
+      where its record's fields are named otherwise. Its cost is its own.
 
-    Answers in `column` that were perturbed at collection have the `epsilon` of collection.
+    How rows count:
 
-    `weighted_by` is a column of survey weights, by which rows count; `weight` is the share of the
-    budget.
+    - `weighted_by`: a column of survey weights, by which rows count.
+    - `max_rows`: where a record is several rows, so many of those that match count at most. Or
+      they count in at most `max_groups` groups of `by`, at most `max_rows_per_group` in each.
+    - `total_bounds`: what a record's total is clipped to.
 
-    A series is a count or a sum for each period of `by`, or a count for each state of a private
-    column. Its `answers` are those of each period, of all up to it, or of any in a row; `strategy`
-    says which sums get noise.
+    What it may cost, and how large its errors are:
 
-    `delta` is that of a count by groups that are found in the data, a part of what the budget sets
-    aside; if it is left out, all such queries have equal parts.
-
-    `error` is wanted of every number of the query, at `confidence`. `group_sizes` are the public
-    numbers of rows that a mean or proportion with `by` is over, by group: with them its errors are
-    known before the data are read.
-
-    Where a record is several rows, at most `max_rows` of those that match count; or they count in
-    at most `max_groups` groups of `by`, at most `max_rows_per_group` in each. A record's total is
-    clipped to `total_bounds`.
+    - `weight`: its share of the budget.
+    - `delta`: of a count by groups that are found in the data, a part of what the budget sets
+      aside; if it is left out, all such queries have equal parts.
+    - `tightness`: whether it is priced by its DP cost, or by what this one mechanism leaks.
+    - `error`: what is wanted of every number of the query, at `confidence`, instead of a weight.
+    - `group_sizes`: the public numbers of rows, by group, that a mean or proportion with `by` is
+      over. With them its errors are known before the data are read.
     """
 
     name: str = Field(min_length=1)

@@ -13,6 +13,7 @@ import pickle
 import sys
 from collections.abc import Callable
 from dataclasses import fields, replace
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, get_type_hints
 
@@ -361,6 +362,17 @@ def test_a_tree_has_a_level_between_its_two_bounds(states: int) -> None:
         assert cost <= level
         assert attained <= level
         assert states > 2 or level <= attained * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("cost", [1e-6, 0.1, 0.5, 1.0, 3.0, 20.0])
+def test_the_true_level_of_a_tree_is_between_its_two_bounds(cost: float) -> None:
+    child = {"name": "b", "parent": "a", "transition": [[0.75, 0.25], [0.25, 0.75]]}
+    tree = bdp.Tree(nodes=[{"name": "a", "law": [0.5, 0.5]}, child])
+    with localcontext() as context:
+        context.prec = 60
+        grown = Decimal(cost).exp()
+        true = Decimal(cost) + ((3 * grown + 1) / (grown + 3)).ln()
+        assert Decimal(tree_attained(tree, cost)) < true < Decimal(tree_level(tree, cost))
 
 
 def test_sums_of_influences_are_upper_bounds() -> None:

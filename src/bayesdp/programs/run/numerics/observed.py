@@ -33,6 +33,14 @@ class Noisy:
         """The released numbers."""
         return tuple(float(value) for value in self.values)
 
+    @property
+    def moments(self) -> Floats:
+        """Of a regression: the symmetric matrix whose upper triangle the released numbers are."""
+        size = int((np.sqrt(8 * len(self.values) + 1) - 1) / 2)
+        matrix = np.zeros((size, size))
+        matrix[np.triu_indices(size)] = self.floats
+        return matrix + np.triu(matrix, 1).T
+
 
 @dataclass(frozen=True, eq=False)
 class AnswerChannel:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesdp.programs.run.numerics.ensemble import drawn, samples
+from bayesdp.programs.run.numerics.peaks import climbed
 from bayesdp.programs.run.results import distributions as d
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ class NoisyRegression:
         self.laplace = source.noise.kind == "laplace" and noise is None
         self.scale = source.noise.scale if noise is None else noise
         self.points, self.scaled = design.grid
-        whole = unfolded(source.floats)
+        whole = source.moments
         width = self.scaled.shape[1]
         self.seen = whole[:width, -1]
         pairs = [(i, j) for i in range(width) for j in range(i, width)]
@@ -233,17 +234,9 @@ class NoisyRegression:
 
     def start(self) -> tuple[Floats, Floats]:
         """A point that fits, and about how far the density reaches around it."""
-        from scipy.optimize import minimize
-
-        size = sum(self.sizes)
-
-        def height(at: Floats) -> float:
-            value = float(self(at[None])[0])
-            return -value if np.isfinite(value) else 1e12
-
-        begin = np.zeros(size)
+        begin = np.zeros(sum(self.sizes))
         begin[self.sizes[0] : self.sizes[0] + self.sizes[1]] = self.mean
-        best = minimize(height, begin, method="BFGS", options={"maxiter": 60})
+        best = climbed(self, begin, "BFGS", 60)
         reach = np.sqrt(np.maximum(np.diag(best.hess_inv), 1e-12))
         return np.asarray(best.x), np.asarray(np.clip(reach, 1e-6, 3.0))
 
@@ -287,14 +280,6 @@ def _solved(root: Floats, right: Floats) -> Floats:
         known = (root[:, i, :i] * off[:, :i]).sum(axis=1)
         off[:, i] = (right[:, i] - known) / root[:, i, i]
     return off
-
-
-def unfolded(values: tuple[float, ...]) -> Floats:
-    """The symmetric matrix with this upper triangle."""
-    size = int((np.sqrt(8 * len(values) + 1) - 1) / 2)
-    matrix = np.zeros((size, size))
-    matrix[np.triu_indices(size)] = values
-    return matrix + np.triu(matrix, 1).T
 
 
 def posterior(

@@ -49,13 +49,6 @@ def require_numpyro() -> None:
         )
 
 
-def _unfolded(values: tuple[float, ...]) -> Floats:
-    size = int((np.sqrt(8 * len(values) + 1) - 1) / 2)
-    matrix = np.zeros((size, size))
-    matrix[np.triu_indices(size)] = values
-    return matrix + np.triu(matrix, 1).T
-
-
 def _names(source: Noisy, size: int) -> tuple[str, ...]:
     known = [entry is not None and entry != 0 for entry in source.known[:size]] or [False] * size
     return tuple("intercept" if known[i] and i == 0 else f"b{i}" for i in range(size))
@@ -87,7 +80,7 @@ def closed_form(source: Noisy, sd: float, prior: d.Distribution, aware: bool = T
 
     `aware`: the noise on X'y counts.
     """
-    moments = _unfolded(source.floats)
+    moments = source.moments
     size = len(moments) - 1
     least = max(source.noise.scale, 1e-6) if aware else 1e-6
     xx, xy = _definite(_features(source, moments), least), moments[:-1, -1]
@@ -114,7 +107,7 @@ def closed_form(source: Noisy, sd: float, prior: d.Distribution, aware: bool = T
 
 def unmoved(source: Noisy, prior: d.Distribution) -> d.Joint:
     """The coefficients' prior, which is their posterior where no record is observed."""
-    size = len(_unfolded(source.floats)) - 1
+    size = len(source.moments) - 1
     mean, spread = _prior(prior, size)
     return d.Joint(
         "normal",
@@ -143,7 +136,7 @@ def nuts(source: Noisy, sd: float, prior: d.Distribution, draws: int) -> d.Sampl
         prior_law = unmoved(source, prior)
         return exact_samples(prior_law, draws, prior_law.names)
 
-    moments = _unfolded(source.floats)
+    moments = source.moments
     size, n = len(moments) - 1, _size(source, moments)
     known = bool(source.size is not None and source.known and source.known[0])
     start = closed_form(source, sd, prior)

@@ -16,6 +16,7 @@ import numpy as np
 
 from bayesdp.programs.run.numerics.ensemble import drawn, samples
 from bayesdp.programs.run.numerics.hidden_counts import AddedNoise
+from bayesdp.programs.run.numerics.peaks import climbed
 from bayesdp.programs.run.numerics.poisson_events import EventTables
 from bayesdp.programs.run.results.distributions import Samples, Univariate
 
@@ -67,8 +68,6 @@ class NoisyMixture:
 
     def starts(self, rng: np.random.Generator) -> Floats:
         """Peaks of the density, each as often as it is high."""
-        from scipy.optimize import minimize
-
         parts = len(self.deviations)
         tried = np.concatenate(
             [
@@ -78,14 +77,7 @@ class NoisyMixture:
             axis=1,
         )
         best = tried[np.argsort(-self(tried))[:IMPROVED]]
-
-        def height(at: Floats) -> float:
-            value = float(self(at[None])[0])
-            return -value if np.isfinite(value) else 1e12
-
-        peaks = [
-            minimize(height, at, method="Nelder-Mead", options={"maxiter": 400}) for at in best
-        ]
+        peaks = [climbed(self, at, "Nelder-Mead", 400) for at in best]
         heights = np.asarray([-peak.fun for peak in peaks])
         weights = np.exp(heights - heights.max())
         drawn_places = rng.choice(len(peaks), size=64, p=weights / weights.sum())

@@ -23,6 +23,7 @@ import numpy as np
 
 from bayesdp.programs.run.numerics.ensemble import drawn, samples
 from bayesdp.programs.run.numerics.observed import AnswerChannel, Answers
+from bayesdp.programs.run.numerics.peaks import climbed
 from bayesdp.programs.run.numerics.quadrature import by_quadrature
 from bayesdp.programs.run.results.distributions import Density, Samples, Univariate
 
@@ -170,8 +171,6 @@ class _Line:
 
     def starts(self, rng: np.random.Generator) -> Floats:
         """The highest of many points of the prior, moved uphill."""
-        from scipy.optimize import minimize
-
         many = 2000
         tried = np.concatenate(
             [
@@ -181,15 +180,8 @@ class _Line:
             axis=1,
         )
         heights = np.concatenate([self(tried[i : i + 100]) for i in range(0, many, 100)])
-
-        def height(at: Floats) -> float:
-            value = float(self(at[None])[0])
-            return -value if np.isfinite(value) else 1e12
-
         best = tried[np.argsort(-heights)[:3]]
-        peaks = [
-            minimize(height, at, method="Nelder-Mead", options={"maxiter": 300}) for at in best
-        ]
+        peaks = [climbed(self, at, "Nelder-Mead", 300) for at in best]
         return np.asarray(min(peaks, key=lambda peak: float(peak.fun)).x)
 
 

@@ -114,6 +114,17 @@ def column_names(named: str | tuple[str, ...] | None) -> tuple[str, ...]:
     return (named,) if isinstance(named, str) else named
 
 
+def names_of_values(
+    column: str | tuple[str, ...] | None, on: str | tuple[str, ...] | None, outcome: str | None
+) -> tuple[str, ...]:
+    """The columns whose values a query reads, by its keys `column`, `on` and `outcome`.
+
+    >>> names_of_values(None, ("age", "height"), "weight")
+    ('age', 'height', 'weight')
+    """
+    return (*column_names(column), *column_names(on), *column_names(outcome))
+
+
 def interval_of_products(
     first: tuple[float, float], second: tuple[float, float]
 ) -> tuple[float, float]:
@@ -318,8 +329,7 @@ class TableQuery(Statement):
     @property
     def value_columns(self) -> tuple[str, ...]:
         """The columns whose values it reads: of a regression the outcome last."""
-        outcome = () if self.outcome is None else (self.outcome,)
-        return (*column_names(self.column), *column_names(self.on), *outcome)
+        return names_of_values(self.column, self.on, self.outcome)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from bayesdp.statements.queries import (
     NumberKind,
     SeriesAnswers,
     Strategy,
-    column_names,
+    names_of_values,
 )
 from bayesdp.statements.spends import protected_unit
 from bayesdp.tables.cells.joins import Join
@@ -200,8 +200,7 @@ class QuerySpec(_Part):
     @property
     def value_columns(self) -> tuple[str, ...]:
         """The columns whose values it reads: of a regression the outcome last."""
-        outcome = () if self.outcome is None else (self.outcome,)
-        return (*column_names(self.column), *column_names(self.on), *outcome)
+        return names_of_values(self.column, self.on, self.outcome)
 
 
 class LaterPart(QuerySpec):

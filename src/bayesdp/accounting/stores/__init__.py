@@ -2,5 +2,6 @@
 
 `store` is how the rest of the package sees it: a file (`storage`), or a schema on a PostgreSQL
 server (`server`, named by `server_addresses`), with `roles` of curators and analysts. `verified`
-remembers what this process has read, and `version_2` brings older files up to the present.
+remembers what this process has read, `version_2` brings older files up to the present, and `damage`
+is what is said of a damaged ledger.
 """

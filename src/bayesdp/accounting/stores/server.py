@@ -25,6 +25,7 @@ from bayesdp.accounting.log.contents import ledger_content
 from bayesdp.accounting.log.entries import LedgerFault, chain_faults
 from bayesdp.accounting.log.schema import Log
 from bayesdp.accounting.stores import verified
+from bayesdp.accounting.stores.damage import damaged
 from bayesdp.accounting.stores.roles import REFUSED, rule_faults
 from bayesdp.accounting.stores.server_addresses import LedgerAddress, parse
 from bayesdp.errors import LedgerError, UnsupportedError
@@ -282,10 +283,7 @@ class LedgerServer:
 
     def damaged(self, problem: str) -> LedgerError:
         """The error for content that no ledger writes."""
-        return self._error(
-            f"an intact ledger; this one is damaged ({' '.join(problem.split())})",
-            "Restore it from a copy, and count what was released since the copy as spent.",
-        )
+        return damaged(self.place, problem)
 
     def _error(self, expected: str, remedy: str) -> LedgerError:
         return LedgerError("ledger", self.place, expected=expected, remedy=remedy)

@@ -23,6 +23,7 @@ from bayesdp.accounting.log.contents import NOT_WRITTEN, ledger_content
 from bayesdp.accounting.log.entries import LedgerFault, chain_faults
 from bayesdp.accounting.log.schema import Log
 from bayesdp.accounting.stores import verified, version_2
+from bayesdp.accounting.stores.damage import damaged
 from bayesdp.errors import LedgerError, UnsupportedError
 
 LONGEST_NAME = 200
@@ -386,10 +387,7 @@ class LedgerFile:
 
     def damaged(self, problem: str) -> LedgerError:
         """The error for content that no ledger writes."""
-        return self._error(
-            f"an intact ledger; this one is damaged ({' '.join(problem.split())})",
-            "Restore it from a copy, and count what was released since the copy as spent.",
-        )
+        return damaged(str(self.path), problem)
 
     def _error(self, expected: str, remedy: str) -> LedgerError:
         return LedgerError("ledger", str(self.path), expected=expected, remedy=remedy)

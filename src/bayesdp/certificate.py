@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesdp.errors import InputError, text_of_file
+from bayesdp.strict_json import no_number
 
 FORMAT = "bayesdp-certificate"
 VERSION = 1
@@ -157,7 +158,7 @@ class Certificate:
         text = text_of_file(path, "CERT")
         try:
             certificate = cls.from_dict(
-                json.loads(text, parse_constant=_no_constant, parse_int=_whole)
+                json.loads(text, parse_constant=no_number, parse_int=_whole)
             )
         except InputError:
             raise
@@ -185,10 +186,6 @@ def digest(content: Mapping[str, Any]) -> str:
 def digest_of(text: bytes) -> str:
     """The SHA-256 of a canonical text, in hex."""
     return "sha256:" + hashlib.sha256(text).hexdigest()
-
-
-def _no_constant(word: str) -> float:
-    raise ValueError(f"{word} is not a number")
 
 
 def _whole(digits: str) -> int | float:

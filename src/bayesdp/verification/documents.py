@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bayesdp import kernel
 from bayesdp.certificate import FORMAT, OUTSIDE, VERSION, canonical, content_of, digest_of
 from bayesdp.errors import UnsupportedError
 from bayesdp.kernel import Verdict
 from bayesdp.signature import Origin, check_signature
+from bayesdp.strict_json import each_key_once, no_number
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -36,14 +37,6 @@ def read(text: str) -> object:
     returned, which is never valid.
     """
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len({key for key, _ in pairs}) < len(pairs):
-            raise ValueError("a key is given twice")
-        return dict(pairs)
-
-    def constant(word: str) -> Any:
-        raise ValueError(f"{word} is not a number")
-
     def whole(digits: str) -> int:
         if len(digits) > MOST_DIGITS:
             raise ValueError(f"a number of {len(digits)} digits is beyond all doubles")
@@ -58,8 +51,8 @@ def read(text: str) -> object:
     try:
         return json.loads(
             text,
-            object_pairs_hook=unique,
-            parse_constant=constant,
+            object_pairs_hook=each_key_once,
+            parse_constant=no_number,
             parse_int=whole,
             parse_float=double,
         )

@@ -15,6 +15,7 @@ from bayesdp.accounting.log.contents import decoded
 from bayesdp.accounting.log.entries import Entry, LedgerFault, chain_faults
 from bayesdp.accounting.log.schema import Log, result_content
 from bayesdp.errors import InputError
+from bayesdp.strict_json import each_key_once, no_number
 
 FIELDS = Entry.__slots__
 LONGEST_LINE = 100_000_000
@@ -71,7 +72,7 @@ def _entry_of(line: str, place: str) -> tuple[Entry, str | None]:
     if len(line) > LONGEST_LINE:
         raise _wrong(place, f"at most {LONGEST_LINE} letters")
     try:
-        plain = json.loads(line, object_pairs_hook=_unique, parse_constant=_no_number)
+        plain = json.loads(line, object_pairs_hook=each_key_once, parse_constant=no_number)
         content = canonical_json(plain["content"])
         fields = [content if name == "content" else plain[name] for name in FIELDS]
         text = plain.get("result")
@@ -85,16 +86,6 @@ def _entry_of(line: str, place: str) -> tuple[Entry, str | None]:
         return Entry(*fields), text  # type: ignore[arg-type]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise _wrong(place, f"an entry of a ledger as JSON ({str(error)[:200]})") from None
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len({key for key, _ in pairs}) < len(pairs):
-        raise ValueError("a key is given twice")
-    return dict(pairs)
-
-
-def _no_number(word: str) -> Any:
-    raise ValueError(f"{word} is not a number")
 
 
 def _wrong(place: str, expected: str) -> InputError:

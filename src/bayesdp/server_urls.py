@@ -133,7 +133,7 @@ def _from_keyring(known: Mapping[str, str]) -> str | None:
     """The password that the system's keyring keeps for this database and user, if it does."""
     if find_spec("keyring") is None or "user" not in known:
         return None
-    import keyring  # type: ignore[import-not-found,unused-ignore]
+    import keyring  # type: ignore[import-not-found,unused-ignore]  # it need not be installed
 
     place = f"{known.get('host', '')}:{known.get('port', '5432')}/{known.get('dbname', '')}"
     try:

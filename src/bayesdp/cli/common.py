@@ -57,7 +57,7 @@ class _Flags:
             single = param.param_type_name == "option" and not (param.is_flag or param.multiple)
             if single and typed.count(param) > 1:
                 ctx.fail(f"Option '{param.opts[0]}' takes one value, and is given more than once.")
-        rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+        rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]  # the same
         return rest
 
     def get_params(self, ctx: Any) -> list[Any]:

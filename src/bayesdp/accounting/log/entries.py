@@ -113,6 +113,11 @@ EntryRow = Sequence[object]
 """The fields of an entry in their order, as a table or a file has them: of any type."""
 
 
+def entry_in(row: EntryRow) -> Entry:
+    """The entry in a row whose fields were looked at: a number, and texts."""
+    return Entry(*row)  # type: ignore[arg-type]  # `chain_faults` has none to tell of other types
+
+
 def chain_faults(rows: Iterable[EntryRow], last: Entry | None = None) -> Iterator[LedgerFault]:
     """Where the chain of all entries, in the order of their numbers, is broken.
 

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 from bayesdp.accounting.canonical import canonical_json
 from bayesdp.accounting.log.contents import decoded
-from bayesdp.accounting.log.entries import Entry, LedgerFault, chain_faults
+from bayesdp.accounting.log.entries import Entry, LedgerFault, chain_faults, entry_in
 from bayesdp.accounting.log.schema import Log, result_content
 from bayesdp.errors import InputError
 from bayesdp.strict_json import each_key_once, no_number
@@ -83,7 +83,7 @@ def _entry_of(line: str, place: str) -> tuple[Entry, str | None]:
         "".join([*fields[1:], text or ""]).encode()  # a ValueError for half a letter
         if text is not None and result_content(text) != content:
             raise ValueError("the text of its result is another")
-        return Entry(*fields), text  # type: ignore[arg-type]
+        return entry_in(fields), text
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise _wrong(place, f"an entry of a ledger as JSON ({str(error)[:200]})") from None
 

@@ -23,6 +23,7 @@ from bayesdp.accounting.log.entries import (
     EntryRow,
     UndecodedError,
     chain_faults,
+    entry_in,
     following,
 )
 from bayesdp.errors import InputError, LedgerError
@@ -216,7 +217,7 @@ def read(connection: Connection) -> Log:
     rows = rows_of(connection)
     for fault in chain_faults(rows):
         raise ValueError(fault.words())
-    return Log(connection, [Entry(*row) for row in rows])  # type: ignore[arg-type]
+    return Log(connection, [entry_in(row) for row in rows])
 
 
 def insert(

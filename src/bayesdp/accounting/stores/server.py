@@ -249,7 +249,7 @@ class LedgerServer:
         if code in ("42501", "25006"):
             return self._error(f"a ledger that this user may use so ({words})", self._right(words))
         if code == REFUSED:
-            message = error.orig.diag  # type: ignore[union-attr]
+            message = error.orig.diag  # type: ignore[union-attr]  # psycopg's own error, which has one
             return self._error(str(message.message_primary), str(message.message_hint))
         if code.startswith(_LOST) or not code:
             return self._error(

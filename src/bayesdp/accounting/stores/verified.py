@@ -17,7 +17,7 @@ from sqlalchemy import Connection, select
 
 from bayesdp.accounting.log import schema
 from bayesdp.accounting.log.contents import Book
-from bayesdp.accounting.log.entries import Entry, EntryRow, LedgerFault, chain_faults
+from bayesdp.accounting.log.entries import Entry, EntryRow, LedgerFault, chain_faults, entry_in
 from bayesdp.accounting.log.schema import Log
 from bayesdp.errors import LedgerError
 
@@ -179,7 +179,7 @@ def _since(connection: Connection, known: Remembered) -> list[Entry] | None:
         return None
     for fault in chain_faults(rows[1:], last):
         _require(fault)
-    return [Entry(*row) for row in rows[1:]]  # type: ignore[arg-type]
+    return [entry_in(row) for row in rows[1:]]
 
 
 def _require(fault: LedgerFault | None) -> None:

@@ -56,8 +56,10 @@ def least(node: Node, places: Places) -> EndOrInfinity:
         for term, factor in held.items():
             place = places(const(Fraction(1)) if term == ONE else term)
             end = place[0] if factor > 0 else place[1]
-            both = isinstance(low, Fraction) and isinstance(end, Fraction)
-            low = bounded(low + factor * end) if both else -inf  # type: ignore[arg-type]
+            if isinstance(low, Fraction) and isinstance(end, Fraction):
+                low = bounded(low + factor * end)
+            else:
+                low = -inf
         bound = max(bound, low)
     return bound
 

@@ -86,7 +86,7 @@ def _trim() -> Any:
     import ibis
 
     @ibis.udf.scalar.builtin(name="trim", signature=(("string", "string"), "string"))
-    def trim(text, characters):  # type: ignore[no-untyped-def]
+    def trim(text, characters):  # type: ignore[no-untyped-def]  # the engine's own function
         """Text without these characters at its ends."""
 
     return trim

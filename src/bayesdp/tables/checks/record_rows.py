@@ -194,7 +194,7 @@ def _md5() -> Any:
     import ibis
 
     @ibis.udf.scalar.builtin(name="md5", signature=(("string",), "string"))
-    def md5(text):  # type: ignore[no-untyped-def]
+    def md5(text):  # type: ignore[no-untyped-def]  # the engine's own function
         """The MD5 hash of a text."""
 
     return md5

@@ -457,7 +457,7 @@ def _from_answers(
             plugged = _updated("gamma", _univariate(prior), max(total, 0.0), about[0])
         else:
             plugged = _updated("normal", _univariate(prior), total, n, about[0])
-        return replace(plugged, notes=(*plugged.notes, TRUE_ANSWERS))  # type: ignore[type-var]
+        return replace(plugged, notes=(*plugged.notes, TRUE_ANSWERS))  # type: ignore[type-var]  # all are dataclasses
     counts = source.counts
     if family == "categorical":
         if op == "plug-in":

@@ -143,8 +143,8 @@ class _Line:
         # Within a bin the cells are alike; the points at the ends count as one cell each.
         self.within = 1 / np.bincount(self.bin, minlength=bins)[self.bin]
         codes = [
-            np.searchsorted(part.channel.answers, part.values)  # type: ignore[union-attr]
-            for part in (feature, response)
+            np.searchsorted(channel.answers, part.values)
+            for channel, part in ((feature.channel, feature), (response.channel, response))
         ]
         shape = (self.x.channel.shape[1], self.y.channel.shape[1])
         flat = np.ravel_multi_index(codes, shape, mode="clip")

@@ -63,8 +63,8 @@ def compare(node: ast.Compare, context: Context) -> LoweredValue:
 
 def _looked_through(node: ast.expr, context: Context) -> LoweredValue:
     """The list that `in` looks through: a range is written out, as in a loop."""
-    ranged = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    if ranged and node.func.id == "range":  # type: ignore[attr-defined]
+    function = node.func if isinstance(node, ast.Call) else None
+    if isinstance(function, ast.Name) and function.id == "range":
         steps = sequence(node, context)
         assert isinstance(steps, tuple)
         return Items(steps)

@@ -127,17 +127,18 @@ def _zipped(node: ast.Call, context: Context) -> Data | Parted | tuple[LoweredVa
             raise pairs(node)
         many = len(over.labels) if isinstance(over, Parted) else len(over)
         lists.insert(0, tuple(static_number(Fraction(i), node) for i in range(many)))
-    if any(isinstance(over, Data) for over in lists):
+    without_rows = [over for over in lists if not isinstance(over, Data)]
+    if len(without_rows) < len(lists):
         return beside_rows(lists, node)
     if any(isinstance(over, Parted) for over in lists):
-        return _beside_pieces(lists, node)
+        return _beside_pieces(without_rows, node)
     known = [over for over in lists if isinstance(over, tuple)]
     if len({len(values) for values in known}) > 1:
         raise refuse("type", node, "zip takes tuples of one length.")
     return tuple(Items(tuple(parts)) for parts in zip(*known, strict=True))
 
 
-def _beside_pieces(lists: list[Data | Parted | tuple[LoweredValue, ...]], node: ast.AST) -> Parted:
+def _beside_pieces(lists: list[Parted | tuple[LoweredValue, ...]], node: ast.AST) -> Parted:
     """The pieces of one partition, each beside an entry of tuples of as many entries."""
     parted = [over for over in lists if isinstance(over, Parted)]
     beside = tuple(None if isinstance(over, Parted) else over for over in lists)
@@ -157,8 +158,7 @@ def _beside_pieces(lists: list[Data | Parted | tuple[LoweredValue, ...]], node: 
             f"The partition has {len(labels)} pieces, and stands beside another number of entries.",
             f"Its labels are {', '.join(labels)}, in this order: one entry for each.",
         )
-    assert not any(isinstance(over, Data) for over in lists)
-    return replace(parted[0], beside=beside)  # type: ignore[arg-type]
+    return replace(parted[0], beside=beside)
 
 
 def beside_rows(lists: list[Data | Parted | tuple[LoweredValue, ...]], node: ast.AST) -> Data:

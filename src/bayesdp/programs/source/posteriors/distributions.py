@@ -32,8 +32,9 @@ MOST_DRAWS, MOST_JOINT_DRAWS = 10**5, 10**4
 
 def is_law(value: LoweredValue) -> bool:
     """Whether a value is a distribution whose numbers are written out, such as `beta(1, n)`."""
-    written = isinstance(value, ModelObject) and value.kind == "prior"
-    return written and value.expr.op == "prior" and value.family in EXPECTS  # type: ignore[union-attr]
+    if not isinstance(value, ModelObject) or value.kind != "prior":
+        return False
+    return value.expr.op == "prior" and value.family in EXPECTS
 
 
 def law_of(value: ModelObject, node: ast.AST, context: Context) -> ModelObject:

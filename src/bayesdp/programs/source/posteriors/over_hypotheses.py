@@ -37,7 +37,7 @@ def check_after(op: str, model: Expr, node: ast.AST) -> None:
         raise refuse(
             "type", node, "The posterior of a finite model is exact.", "noise_aware(noisy)"
         )
-    many = int(Fraction(likelihood.args[0].data[0]))  # type: ignore[arg-type]
+    many = int(Fraction(likelihood.args[0].data[0]))  # type: ignore[arg-type]  # a number's constant
     if op == "plug-in" and any(part.data[0] == 0 for part in likelihood.args[many + 1 :]):
         raise refuse(
             "prior",
@@ -49,8 +49,9 @@ def check_after(op: str, model: Expr, node: ast.AST) -> None:
 
 def is_finite(owner: LoweredValue) -> bool:
     """Whether a value is a released posterior over hypotheses."""
-    released = isinstance(owner, ModelObject) and owner.kind == "released-posterior"
-    return released and owner.family == HYPOTHESES  # type: ignore[union-attr]
+    if not isinstance(owner, ModelObject) or owner.kind != "released-posterior":
+        return False
+    return owner.family == HYPOTHESES
 
 
 def probabilities(owner: ModelObject, node: ast.AST) -> Dictionary:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from fractions import Fraction
-from typing import cast
+from typing import Any
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
 from bayesdp.kernel.programs.ranges import ANY, AdjacencyContext, Range
@@ -18,10 +18,8 @@ from bayesdp.programs.source.syntax.diagnostics import place, refuse
 
 def lies(value: Expr, context: Context, node: ast.AST) -> tuple[Fraction, Fraction]:
     """Where a row's value lies, by its columns' types. Refused where it has no bounds."""
-    columns = cast("dict[str, object]", context.draft.columns)
-    about = Program(
-        "replace-one", columns, (), (), (), None, None, "", "", {}, ()  # type: ignore[arg-type]
-    )  # fmt: skip
+    columns: Any = context.draft.columns  # kinds and bounds are all that ranges read
+    about = Program("replace-one", columns, (), (), (), None, None, "", "", {}, ())
     one_row = Range(Fraction(1), Fraction(1))
     try:
         within = AdjacencyContext(about, one_row, "replace-one").range(value)

@@ -320,6 +320,7 @@ OTHERWISE = {
     "study_files._stress": "names the other notion",
     "fit_plan._column": "test_options_of_states_with_private_are_lines_of_the_study",
     "fit_plan._require_order_column": "consistency._structure has the same line",
+    "checks._bounds": "swapped in a test of its own, below",
     "checks._check_combination": "two examples of a declaration",
     "private_fits._instead": "test_options_of_states_with_private_are_lines_of_the_study",
     "private_fits._order": "test_the_order_of_past_data_is_found_by_the_command_that_is_named",
@@ -380,6 +381,14 @@ def places() -> set[str]:
 def test_every_remedy_with_a_line_or_a_command_is_tried() -> None:
     tried = {case.place for case in CASES} | set(OTHERWISE)
     assert places() == tried
+
+
+def test_reversed_bounds_are_swapped_as_the_remedy_says(tmp_path: Path) -> None:
+    study = BASE + MEAN
+    message = shown(study.replace("[100, 200]", "[200, 1e2]"), tmp_path)
+    ((_, _, line),) = lines_of(message, ())
+    assert line == "bounds = [100.0, 200]"
+    assert shown(study.replace("bounds = [100, 200]", line), tmp_path) == ""
 
 
 def test_a_mean_of_private_rows_is_a_sum_and_a_count(tmp_path: Path) -> None:

@@ -188,7 +188,10 @@ class Gaussian(Population):
         for position, (low, high) in enumerate(bounds):
             if not (low < high and math.isfinite(high - low)):
                 raise InputError(
-                    f"population.bounds[{position}]", [low, high], expected="lower < upper"
+                    f"population.bounds[{position}]",
+                    [low, high],
+                    expected="lower < upper",
+                    remedy="Write the column's own bounds, the smaller number first.",
                 )
 
     def _check_roles(self) -> None:

@@ -264,8 +264,17 @@ def _bounds(name: str, value: object) -> tuple[float, float]:
     if not isinstance(value, list | tuple) or len(value) != 2:
         refuse(name, "bounds", value, "two numbers, [lower, upper]")
     lower, upper = (finite(name, "bounds", bound) for bound in value)
-    if not lower < upper:
-        refuse(name, "bounds", value, "lower < upper")
+    if lower > upper:
+        refuse(
+            name,
+            "bounds",
+            value,
+            "lower < upper",
+            remedy=f"Write bounds = [{value[1]}, {value[0]}], the smaller number first.",
+        )
+    if lower == upper:
+        further = "Write the smallest and the largest number that any value may be."
+        refuse(name, "bounds", value, "lower < upper", remedy=further)
     return lower, upper
 
 

@@ -32,7 +32,7 @@ WRONG: dict[str, tuple[dict[str, Any], dict[str, Any], list[str], str]] = {
         ["x"],
         "different numbers of states",
     ),
-    "a column of numbers": (NUMBERS, law(2), ["x"], "states that the model doesn't have"),
+    "a column of numbers": (NUMBERS, law(2), ["x"], "have states that the model doesn't have"),
     "two cuts of one column": (
         NUMBERS | {"a": {"from": "x", "cuts": [1.0]}, "b": {"from": "x", "cuts": [2.0]}},
         law(4),

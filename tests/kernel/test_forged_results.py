@@ -153,7 +153,7 @@ COUNTS: dict[str, Counts] = {
     ),
     "where-a-part-of-a-part": (
         PAIRED | {"t": {"public": True, "states": [1, 2, 3, 4]}}, PAIRS,
-        [MEAN | {"where": "t <= 2"}, MEAN | {"where": "t <= 3"}], (2, 3), (4, 3), "a part of",
+        [MEAN | {"where": "t <= 2"}, MEAN | {"where": "t <= 3"}], (2, 3), (4, 3), "a part has",
     ),
     "where-the-rest": (
         PAIRED | {"t": {"public": True, "states": [1, 2, 3, 4]}}, PAIRS,

@@ -174,7 +174,7 @@ DAYS: dict[str, Any] = {"role": "order", "step": 1}
 @pytest.mark.parametrize("missing", ["household", "person", "day"])
 def test_columns_say_which_row_is_which(missing: str) -> None:
     together(bare(HOUSEHOLD))
-    with pytest.raises(InvalidError, match="no columns of clusters, of series in them and of"):
+    with pytest.raises(InvalidError, match="columns don't say which cluster, series and place"):
         together(bare(HOUSEHOLD), **{missing: None})
 
 

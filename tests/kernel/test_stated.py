@@ -123,14 +123,15 @@ TOGETHER: dict[str, tuple[Document, Document, Callable[[Document], object], str]
         SERIES, CHAIN, lambda d: d["columns"]["s"].update(states=[0, 1, 2]), "states that",
     ),
     "a complete series of another length": (
-        SERIES, CHAIN, lambda d: everywhere(d, set_(complete=True)) or d.update(n=7), "complete",
+        SERIES, CHAIN, lambda d: everywhere(d, set_(complete=True)) or d.update(n=7),
+        "not one complete series",
     ),
     "more records than a graph has": (
-        ROOMS, GRAPH, lambda d: d.update(n=9), "more records than described",
+        ROOMS, GRAPH, lambda d: d.update(n=9), "more records than the population describes",
     ),
     "more records than each member of a family has": (
         ROOMS, {"model": "family", "members": [GRAPH, GRAPH]}, lambda d: d.update(n=9),
-        "more records than described",
+        "more records than the population describes",
     ),
     "a graph of more records than are read": (
         ROOMS, GRAPH, lambda d: everywhere(d, set_(records=10**8)), "graphs of more than",

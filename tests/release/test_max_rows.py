@@ -331,7 +331,7 @@ def test_a_row_has_no_total_for_the_kernel(tmp_path: Any) -> None:
     of_query(document, "total")["total_bounds"] = [0.0, 0.5]
     verdict = check(renewed(document))
     assert verdict.verdict == "INVALID"
-    assert "a record is one row" in verdict.reason
+    assert "each record is one row" in verdict.reason
 
 
 def test_one_row_of_many_is_no_single_value_for_the_kernel(tmp_path: Any) -> None:
@@ -341,7 +341,7 @@ def test_one_row_of_many_is_no_single_value_for_the_kernel(tmp_path: Any) -> Non
     made["population"] = law | {"covers": ["ill"]}
     verdict = check(renewed(made))
     assert verdict.verdict == "INVALID"
-    assert "records of several rows" in verdict.reason
+    assert "records have several rows" in verdict.reason
 
 
 def test_the_curator_learns_what_is_left_out(tmp_path: Any) -> None:

@@ -255,7 +255,7 @@ def test_gaussian_noise_is_never_free_or_cheap(tmp_path: Path) -> None:
     for rho in (honest, 2 * honest):
         assert costs(premise, {"gaussian_1": rho}) == (Fraction(1, 4), rho)
     for rho in (honest * 9 / 10, honest * 3 / 4, honest / 1000, Fraction(0)):
-        with pytest.raises(kernel.InvalidError, match="noise of this epsilon and delta"):
+        with pytest.raises(kernel.InvalidError, match="noise with this epsilon and delta"):
             costs(premise, {"gaussian_1": rho})
 
 
@@ -284,7 +284,7 @@ def noisy(people: Database[Person]) -> Private[Real]:
     step = step_of(json.loads(done.certificate.to_json()))
     assert step["evidence"]["gaussian"] == {"gaussian_1": "1/32"}
     for rho in (Fraction(1, 33), Fraction(1, 32) - Fraction(1, 10**12)):
-        with pytest.raises(kernel.InvalidError, match="a lower cost than this sigma has"):
+        with pytest.raises(kernel.InvalidError, match="lower than that of noise with this sigma"):
             costs(step["premises"][0], {"gaussian_1": rho})
 
 

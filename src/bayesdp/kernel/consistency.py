@@ -46,12 +46,14 @@ def check_query(query: Query, declared: Columns) -> None:
         if isinstance(query, queries.TableQuery) and query.bins is not None:
             binned = declared[queries.column_names(query.column)[0]]
             require(
-                isinstance(binned, columns.Numeric), "bins of a column without bounds", query.name
+                isinstance(binned, columns.Numeric),
+                "its bins are of a column that has no bounds",
+                query.name,
             )
             assert isinstance(binned, columns.Numeric)
             low, high = binned.bounds
             reached = low < query.bins[-1] and query.bins[0] <= high
-            require(reached, "bins that no value between the bounds reaches", query.name)
+            require(reached, "no value between the bounds reaches its bins", query.name)
 
 
 def check_together(
@@ -64,21 +66,20 @@ def check_together(
         require(known, "a record's column is not a declared public one", "unit")
         states = declared[unit].levels
         room = states is None or stated.n <= len(states)
-        require(room, "more records than its column has values", "unit")
+        require(room, "there are more records than its column has values", "unit")
     if stated.people is not None:
         roles = {getattr(column, "role", None) for column in declared.values()}
         events = unit == "row" and not roles.isdisjoint(("series", "order"))
-        require(not events, "rows of series, and people who have one record each", "people")
+        require(not events, "records are rows of series, but people have one record each", "people")
     if population is None:
         return
     if stated.people is not None:
         of_all = population.model in populations.OF_PEOPLE
-        require(of_all, "a law of one table, and people who are in several", "people")
+        require(of_all, "the population is of one table, but people are in several", "people")
     if stated.rows_per_record > 1 or stated.max_rows is not None:
         several = all(member.model in OF_ANY_LAW for member in members_of(population))
-        require(
-            several, "a model of one value for each record, and records of several rows", "unit"
-        )
+        reason = "the model has one value for each record, but records have several rows"
+        require(several, reason, "unit")
     _check_covers(population, declared)
     _check_roles(population, declared)
     _check_size(stated, population, declared)
@@ -94,11 +95,11 @@ def _check_covers(population: Population, declared: Columns) -> None:
         return
     if any(member.model in ("gaussian", "autoregressive") for member in members_of(population)):
         numbers = all(isinstance(declared[name], columns.Numeric) for name in population.covers)
-        require(numbers, "a Gaussian law of a column that is not one of numbers", "covers")
+        require(numbers, "the law is Gaussian, but a column that it covers has no bounds", "covers")
     covered = math.prod(len(declared[name].levels or ()) for name in population.covers)
     for member in members_of(population):
         values = _values(member)
-        require(values in (None, covered), "states that the model doesn't have", "covers")
+        require(values in (None, covered), "they have states that the model doesn't have", "covers")
         if values is not None:
             with as_invalid():
                 column_sets.check_law(population.covers, declared, "covers")
@@ -126,7 +127,8 @@ def _values(population: Single) -> int | None:
         sizes = {len(population.table)}
     else:
         return None
-    require(len(sizes) == 1, "records of different numbers of states, and one column", "covers")
+    reason = "records have different numbers of states, but a column has the same for all"
+    require(len(sizes) == 1, reason, "covers")
     return sizes.pop()
 
 
@@ -138,7 +140,8 @@ def _check_roles(population: Population, declared: Columns) -> None:
         require("order" in roles, "no column says in which order records come", "columns")
     if structure == "panels":
         placed = {"cluster", "series", "order"} <= roles.keys()
-        require(placed, "no columns of clusters, of series in them and of their order", "columns")
+        reason = "columns don't say which cluster, series and place in its order a record has"
+        require(placed, reason, "columns")
     lists = (getattr(member, "roles", None) for member in members_of(population))
     named = [set(names) for names in lists if names]
     require(not named or "member" in roles, "no column says which record is which", "columns")
@@ -169,19 +172,23 @@ def _check_size(stated: ReleaseCertificate, population: Population, declared: Co
     complete = [member for member in series if member.complete]
     for member in complete:
         one_series = n == member.length and stated.unit == "row" and "series" not in roles
-        require(one_series, "a complete series of another length", "population")
+        require(one_series, "the table is not one complete series of this length", "population")
     order, within = roles.get("order"), roles.get("member")
     assert order is None or isinstance(order, columns.Position)
     assert within is None or isinstance(within, columns.Member)
     if complete and order is not None and order.states is not None:
-        places = len(order.states)
-        require(places == complete[0].length, "a complete series of other positions", "columns")
+        as_many = len(order.states) == complete[0].length
+        require(as_many, "the complete series has another length than its order", "columns")
     structure = populations.structure(population)
     if structure == "none":
         return
     members = members_of(population)
     if structure == "all records":
-        require(n <= max(map(records_described, members)), "more records than described", "n")
+        require(
+            n <= max(map(records_described, members)),
+            "there are more records than the population describes",
+            "n",
+        )
         return
     positions = _positions(order)
     size = max(
@@ -196,9 +203,17 @@ def _check_size(stated: ReleaseCertificate, population: Population, declared: Co
     if groups is None and structure == "clusters":
         require(size == 1, "no column says who is in which cluster", "columns")
     elif groups is None:
-        require(n <= most, "more records than one series has, and no column of series", "n")
+        require(
+            n <= most,
+            "there are more records than one series has, but no column says which series",
+            "n",
+        )
     elif groups.states is not None:
-        require(n <= most * len(groups.states), "more records than the groups have room for", "n")
+        require(
+            n <= most * len(groups.states),
+            "there are more records than the groups have room for",
+            "n",
+        )
 
 
 def _places(member: columns.Member | None) -> float:
@@ -222,7 +237,7 @@ def _positions(order: columns.Position | None) -> float:
     steps = [place - min(at) for place in at]
     tolerance = Fraction(1, 10**6)
     on_steps = all(abs(number - round(number)) <= tolerance for number in steps)
-    require(on_steps, "positions that are not whole steps apart", "columns")
+    require(on_steps, "the order's positions are not whole steps apart", "columns")
     return len(set(map(round, steps)))
 
 
@@ -230,4 +245,4 @@ def _moment(state: str) -> datetime:
     try:
         return datetime.fromisoformat(state)
     except ValueError:
-        raise InvalidError("a position that is not a date or time", "columns") from None
+        raise InvalidError("one of the positions is not a date or time", "columns") from None

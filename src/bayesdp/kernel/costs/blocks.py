@@ -46,7 +46,7 @@ def cell(value: object) -> Cell:
         return ("boolean", value)
     if isinstance(value, int | float):
         return ("number", float(exact(value)))
-    require(isinstance(value, str), f"no value of a column: {value!r}", "block")
+    require(isinstance(value, str), f"{value!r} is not a value of a column", "block")
     if _TIME.fullmatch(str(value)):
         return ("time", value)
     plain = unicodedata.normalize("NFKD", str(value)).casefold()

@@ -128,7 +128,7 @@ def check_collected(
     for step in steps:
         query, spend = step.evidence.query, step.evidence.spend
         where = f"{step.rule}: {query.name}"
-        require(body.unit == "row", "answers of records that are several rows", where)
+        require(body.unit == "row", "each row answers, but records have several rows", where)
         states_of(query.column, columns, where)
         known = at.setdefault(query.column, query.epsilon)
         agree(query.epsilon, known, "epsilon of the same answers", where)
@@ -205,7 +205,7 @@ def _check_interval(result: CollectedResult, evidence: Evidence, where: str) -> 
     """The interval leaves out just what is implausible, at either end."""
     low, high, records = result.between.low, result.between.high, evidence.records
     allowed = (1 - Fraction(result.between.confidence)) / 2
-    require(low <= high <= records, "an interval of no number of records", where)
+    require(low <= high <= records, "its interval holds no number of records", where)
     fits = (low == 0 or evidence.too_few(low - 1, allowed)) and (
         high == records or evidence.too_many(high + 1, allowed)
     )

@@ -100,11 +100,12 @@ def check_found_results(results: Sequence[FoundResult], steps: Sequence[Threshol
         for group in sorted(groups):
             watched()
             counts = tree is None or truth(tree, query.by, group) is not False
-            require(counts, "a group that its condition leaves out", f"result: {name}")
+            require(counts, "it shows a group that the condition leaves out", f"result: {name}")
             _check_group(groups[group], step, f"result: {name}")
         due += [groups[group] for group in sorted(groups)]
     in_order = due == list(results)
-    require(in_order, "groups out of order, twice, or of a query that nobody asked", "results")
+    reason = "groups stand out of order or twice, or are of a query that nobody asked"
+    require(in_order, reason, "results")
 
 
 def _check_group(result: FoundResult, step: ThresholdedStep, where: str) -> None:

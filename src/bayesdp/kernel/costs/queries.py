@@ -85,7 +85,8 @@ def asked_query(
     compared = columns_of(condition(query.where)) if query.where is not None else frozenset()
     private = any(columns[name].is_private for name in compared)
     uneven = several and not _as_many(query, balanced=balanced)
-    require(several or query.total_bounds is None, "totals of records, and a record is one row")
+    totals = query.total_bounds is not None
+    require(several or not totals, "totals of records are clipped, but each record is one row")
     _require_public_number(query, private=private, uneven=uneven)
     values = _values(query, columns, private=private)
     cells, masked = values.cells, private or uneven
@@ -165,7 +166,7 @@ def _values(query: TableQuery, columns: Columns, *, private: bool) -> _Values:
     if len(names) > 1:
         crossed = [columns[name] for name in names]
         private_all = all(column.is_private for column in crossed)
-        require(private_all, "a contingency table of a public column")
+        require(private_all, "a contingency table has a public column")
         return _Values(cells=_combinations(crossed))
     if not names:
         require(private, "a count needs a condition on a private column")
@@ -203,7 +204,7 @@ def _summed(query: TableQuery, column: AnyColumn, columns: Columns) -> tuple[flo
         return interval
     weights = columns[query.weighted_by]
     bounded = isinstance(weights, Numeric)
-    require(bounded, "weights that are not a column with bounds")
+    require(bounded, "its weights are not in a column with bounds")
     assert isinstance(weights, Numeric)
     return interval_of_products(interval, weights.bounds)
 
@@ -212,7 +213,8 @@ def _series(query: TableQuery, periods: Sequence[CellKey], *, stays: bool) -> Pe
     """The series that is asked, of these periods; `None` for other queries."""
     if query.strategy is None or query.answers is None:
         return None
-    require(2 <= len(periods) <= MOST_PERIODS, "a series of too few or too many periods")
+    fits = 2 <= len(periods) <= MOST_PERIODS
+    require(fits, f"a series has from 2 to {MOST_PERIODS} periods, and this one {len(periods)}")
     return PeriodSums(query.strategy, len(periods), query.answers, stays)
 
 
@@ -235,12 +237,12 @@ def _combinations(crossed: Sequence[AnyColumn]) -> tuple[CellKey, ...]:
     if len(levels) == 1:
         return levels[0]
     many = math.prod(map(len, levels)) > MOST_COMBINATIONS
-    require(not many, "more combinations of states than a query has numbers of")
+    require(not many, "it has more combinations of states than a query may have numbers")
     return tuple(product(*levels))
 
 
 def _bins(edges: tuple[float, ...], column: AnyColumn) -> tuple[Value, ...]:
-    require(isinstance(column, Numeric), "bins of a column without bounds")
+    require(isinstance(column, Numeric), "its bins are of a column that has no bounds")
     assert isinstance(column, Numeric)
     return cell_labels(edges, column.bounds)
 
@@ -251,10 +253,10 @@ def _candidates(stated: tuple[float, ...] | None, column: AnyColumn) -> tuple[fl
         low, high = column.bounds
         listed = stated or ()
         inside = all(low <= candidate <= high for candidate in listed)
-        require(inside, "a candidate outside of the column's bounds")
+        require(inside, "a candidate lies outside of the column's bounds")
         return listed
-    require(stated is None, "candidates beside the states of a column")
-    require(column.interval is not None, "a quantile of a column that is not one of numbers")
+    require(stated is None, "candidates stand beside the states of a column")
+    require(column.interval is not None, "it is a quantile of a column that is not one of numbers")
     return tuple(float(level) for level in column.levels or ())
 
 

@@ -161,7 +161,8 @@ def mechanism_of(declared: Declaration, step: NoiseStep, asked: AskedQuery) -> s
     plain = query.kind in ("count", "proportion") and asked.keys is None
     read = columns_of(condition(query.where or ""))
     reads = read == set(chain.covers) and len(chain.covers) == 1
-    require(plain and reads, "no count of a covered state over all records", query.name)
+    reason = "tightness is claimed of what is not a count of a covered state over all records"
+    require(plain and reads, reason, query.name)
     column = declared.columns[chain.covers[0]]
     source = declared.columns.get(getattr(column, "source", ""), column)
     imputed = any(isinstance(read.missing, Impute) for read in (column, source))

@@ -92,7 +92,7 @@ def program_query(
     persons = program.persons
     agree(body.unit, "row" if persons is None else persons.by, "unit", where)
     counted = 1 if persons is None else persons.most
-    require(counted <= body.rows_per_record, "more rows of a record than count", where)
+    require(counted <= body.rows_per_record, "it reads more rows of a record than count", where)
     agree(program.adjacency, "replace-one", "adjacency", where)
     agree(body.n, body.n if derived.n is None else derived.n, "n", where)
     check_admitted(derived, body.n)
@@ -267,7 +267,7 @@ def _check_rho(command: Release, node: ReleaseNode, rho: Fraction) -> None:
         assert stated is not None
         assert squared is not None
         covers = rho >= squared / (2 * stated * stated)
-        require(covers, "a lower cost than this sigma has", "gaussian")
+        require(covers, "its cost is lower than that of noise with this sigma", "gaussian")
         return
     less = bool(by_zcdp(rho * Fraction(21, 20), node.epsilon) <= ball(node.delta))
     number = squared is not None and squared.denominator == 1 and _is_number(command.args[0])
@@ -276,7 +276,8 @@ def _check_rho(command: Release, node: ReleaseNode, rho: Fraction) -> None:
         shift = isqrt(squared.numerator)
         of_whole = shift * shift == squared < MOST_SQUARED
         less = of_whole and louder(rho, shift, node.epsilon, node.delta)
-    require(not less, "a lower cost than noise of this epsilon and delta has", "gaussian")
+    reason = "its cost is lower than that of noise with this epsilon and delta"
+    require(not less, reason, "gaussian")
 
 
 def _is_number(node: Node) -> bool:
@@ -383,7 +384,7 @@ def _check_type(known: ColumnType, declared: AnyColumn, where: str) -> None:
         require(whole, "the column does not hold whole numbers, which the program reads", where)
     if ends is not None:
         meets = known.low <= exact(ends[1]) and exact(ends[0]) <= known.high
-        require(meets, "bounds apart from the program's", where)
+        require(meets, "the column's bounds lie apart from the program's", where)
 
 
 def _read(command: Command) -> Iterator[str]:

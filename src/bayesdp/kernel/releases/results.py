@@ -124,7 +124,7 @@ class _Results:
         length, offset = Fraction(*step.evidence.step), Fraction(0)
         rows = result.rows or 1
         if asked.squares:
-            require(result.value >= 0, "a variance below 0", where)
+            require(result.value >= 0, "its variance is below 0", where)
         elif grid is not None and not asked.masked:
             part = query.where is not None or query.by is not None
             if result.rows is None and part:

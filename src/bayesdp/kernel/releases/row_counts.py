@@ -88,16 +88,18 @@ class _Counts:
                 place = self.places(column)[as_text(value)]
                 chosen = self.in_source(column, frozenset([place]))
                 self.narrow(sets, *chosen)
-        require(all(sets.values()), f"{rows} rows where there can be none", name)
+        require(all(sets.values()), f"it has {rows} rows, but there can be none", name)
         full = {column: len(self.levels(column)) for column in sets}
         part = frozenset((c, kept) for c, kept in sets.items() if len(kept) < full[c])
-        require(rows <= self.most(part), f"more rows ({rows}) than the groups have", name)
+        require(rows <= self.most(part), f"it has more rows ({rows}) than the groups have", name)
         if decided:
             known_rows = self.known.setdefault(part, rows)
         else:
             known_rows = self.other.setdefault((repr(condition(str(where))), part), rows)
         require(
-            known_rows == rows, f"{rows} rows, which another result says are {known_rows}", name
+            known_rows == rows,
+            f"it has {rows} rows, but another result says that they are {known_rows}",
+            name,
         )
 
     def narrowed(self, node: ConditionTree, sets: dict[str, frozenset[int]]) -> bool:
@@ -195,7 +197,7 @@ class _Counts:
 
     def within(self, rows: int, part: Part) -> None:
         over = self.known.get(part, self.n)
-        require(rows <= over, f"{rows} rows of {over}", "results")
+        require(rows <= over, f"a part has {rows} rows, but the whole has {over}", "results")
 
     def line(self, column: str, rest: Part, counted: Mapping[frozenset[int], int]) -> None:
         single = {next(iter(kept)): rows for kept, rows in counted.items() if len(kept) == 1}
@@ -210,7 +212,11 @@ class _Counts:
             require(agree, f"the parts of {column!r} don't make up {rows} rows", "results")
             for other, other_rows in several.items():
                 if kept < other:
-                    require(rows <= other_rows, f"{rows} rows, a part of {other_rows}", "results")
+                    require(
+                        rows <= other_rows,
+                        f"a part has {rows} rows, but the whole has {other_rows}",
+                        "results",
+                    )
                 elif not kept & other:
                     together = counted.get(kept | other)
                     fits = rows + other_rows <= self.n and together in (None, rows + other_rows)

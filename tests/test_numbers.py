@@ -46,7 +46,7 @@ from bayesdp.numbers import (
     times_above,
     up,
 )
-from bayesdp.report.html import StudySection
+from bayesdp.report.study_section import StudySection
 from bayesdp.theorems import REGISTRY, Question, approximate
 from bayesdp.theorems.relations import RELATIONS, Relation
 

@@ -26,7 +26,8 @@ from bayesdp.report.circumstances import counted
 from bayesdp.report.explain import Explanation
 from bayesdp.report.explain import explain as dispatcher
 from bayesdp.report.numbers import level_words
-from bayesdp.report.promise import LevelAtDelta, PromiseStatus, of_document
+from bayesdp.report.promise import PromiseStatus, of_document
+from bayesdp.report.reach import LevelAtDelta
 from tests.golden.packed import Packed
 from tests.kernel import honest
 from tests.report.explained import chain_study, dp_study, family_study, gaussian_study

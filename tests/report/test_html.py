@@ -16,12 +16,13 @@ from bayesdp.programs.run.results import density_figures
 from bayesdp.programs.run.results.density_figures import histogram, svg
 from bayesdp.release import Study
 from bayesdp.report import beliefs
-from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection, render, write_report
+from bayesdp.report.html import render, write_report
 from bayesdp.report.numbers import level_words
 from bayesdp.report.phrases import Section, becomes
 from bayesdp.report.programs import ProgramRow, ShownOutput
-from bayesdp.report.promise import LevelAtDelta
+from bayesdp.report.reach import LevelAtDelta
 from bayesdp.report.sections import study_section
+from bayesdp.report.study_section import BoundRow, RefusedRow, ResultRow, StudySection
 from bayesdp.report.style import STYLE
 from tests.report.explained import chain_study, dp_study, gaussian_study
 

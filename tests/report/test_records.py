@@ -20,7 +20,7 @@ from bayesdp.report.dependence import correlations
 from bayesdp.report.html import render
 from bayesdp.report.numbers import THOUSANDS, level_words
 from bayesdp.report.phrases import becomes
-from bayesdp.report.promise import LevelAtDelta
+from bayesdp.report.reach import LevelAtDelta
 from bayesdp.report.sections import question, study_section
 from bayesdp.report.studies import (
     level_scope,

@@ -20,7 +20,8 @@ from bayesdp.report.phrases import (
     same_for_several,
     together,
 )
-from bayesdp.report.promise import LevelAtDelta, Promise, group_level
+from bayesdp.report.promise import Promise
+from bayesdp.report.reach import LevelAtDelta, group_level
 from bayesdp.report.secret_places import SecretPlace
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.queries import cut_labels

@@ -30,15 +30,14 @@ from bayesdp.report.numbers import THOUSANDS
 from bayesdp.report.passages import all_sections, refuted
 from bayesdp.report.phrases import Section, section_html
 from bayesdp.report.promise import (
-    LevelAtDelta,
     Promise,
     PromiseStatus,
-    group_level,
     of_document,
     of_leakage,
     of_study,
     status_of,
 )
+from bayesdp.report.reach import LevelAtDelta, group_level
 from bayesdp.theorems import ApproximateReport, LeakageReport
 from bayesdp.verification import is_json, read, text_of
 

@@ -14,7 +14,8 @@ from bayesdp.report.fine_print import CHECK, trusted
 from bayesdp.report.numbers import level_words
 from bayesdp.report.passages import status_section
 from bayesdp.report.phrases import Section, SectionsAndFacts, closeness
-from bayesdp.report.promise import LevelAtDelta, PromiseStatus, group_level
+from bayesdp.report.promise import PromiseStatus
+from bayesdp.report.reach import LevelAtDelta, group_level
 
 if TYPE_CHECKING:
     from bayesdp.programs.verdict import ProgramVerdict

@@ -32,7 +32,8 @@ from bayesdp.report.phrases import (
     single,
     together,
 )
-from bayesdp.report.promise import LevelAtDelta, Promise, PromiseStatus
+from bayesdp.report.promise import Promise, PromiseStatus
+from bayesdp.report.reach import LevelAtDelta
 
 
 def all_sections(promise: Promise) -> tuple[Section, ...]:

@@ -12,7 +12,8 @@ from bayesdp.report import beliefs, dependence
 from bayesdp.report.beliefs import factor_words, odds_factor
 from bayesdp.report.dependence import clean, number
 from bayesdp.report.numbers import level_words
-from bayesdp.report.promise import LevelAtDelta, Promise
+from bayesdp.report.promise import Promise
+from bayesdp.report.reach import LevelAtDelta
 
 
 @dataclass(frozen=True, slots=True)

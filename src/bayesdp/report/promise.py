@@ -14,8 +14,7 @@ from typing import Any, Literal
 
 from bayesdp.accounting.costs.spend import Spend, total_cost
 from bayesdp.errors import BayesdpError, UnsupportedError
-from bayesdp.leakage.correlated_deltas import group
-from bayesdp.notions import ADVERSARIES, Adversary, ApproxDP, ColumnCost, Cost
+from bayesdp.notions import ADVERSARIES, Adversary, ColumnCost, Cost
 from bayesdp.numbers import UpperBound, float_below
 from bayesdp.populations import Population, parse
 from bayesdp.release.certificates.certify import (
@@ -26,15 +25,19 @@ from bayesdp.release.certificates.certify import (
 from bayesdp.release.certificates.derivation import derive, plain_details
 from bayesdp.release.price.plan import Plan
 from bayesdp.release.study import Study
+from bayesdp.report.reach import (
+    LevelAtDelta,
+    about_intervals,
+    covers_vague_knowledge,
+    joint_level,
+    level_outside,
+    no_lower,
+)
 from bayesdp.report.secret_places import SecretPlace, places_of_conversion, places_of_release
-from bayesdp.statements.populations import STRUCTURE
 from bayesdp.theorems import (
-    BY_NAME,
     ApproximateReport,
     LeakageReport,
     Question,
-    approximate,
-    report,
 )
 from bayesdp.theorems.with_delta import dp_bounds, report_with_delta
 from bayesdp.verification import check
@@ -60,14 +63,6 @@ class PromiseStatus:
     def holds(self) -> bool:
         """Whether the promise is neither refused nor refuted nor unchecked."""
         return self.verdict not in ("INVALID", "UNKNOWN", "REFUSED")
-
-
-@dataclass(frozen=True, slots=True)
-class LevelAtDelta:
-    """A level in nats with its delta; infinite where no level is proved."""
-
-    epsilon: UpperBound
-    delta: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +179,7 @@ def of_leakage(table: LeakageReport | ApproximateReport, population: Population 
     else:
         level, cost = LevelAtDelta(table.best.epsilon, table.best.delta), _cost_of(table)
         theorem, evidence = table.best.theorem, table.best.evidence
-        restricted = _about_intervals(theorem, evidence.get("members", ()))
+        restricted = about_intervals(theorem, evidence.get("members", ()))
         restricted = restricted and table.adversary != "informed"
     return Promise(
         "leakage",
@@ -196,9 +191,11 @@ def of_leakage(table: LeakageReport | ApproximateReport, population: Population 
         table.adversary,
         population=spec,
         places=places_of_conversion(spec) if restricted else (),
-        outside=_outside(spec, table.adversary, cost) if restricted else None,
+        outside=level_outside(spec, table.adversary, cost) if restricted else None,
         theorem=theorem,
-        vague=_vague(level, table.adversary, (theorem, evidence.get("members", ()))),
+        vague=covers_vague_knowledge(
+            level, table.adversary, (theorem, evidence.get("members", ()))
+        ),
     )
 
 
@@ -221,7 +218,7 @@ def of_declarations(document: Mapping[str, Any]) -> Promise:
     claim, state = document["claim"], document["data_set"]
     notion, delta = claim["notion"], _delta(claim, state)
     cost = _paid(claim, state, delta)
-    group, joint = _joint(document["population"], cost) if notion == "bdp" else (None, None)
+    group, joint = joint_level(document["population"], cost) if notion == "bdp" else (None, None)
     level = LevelAtDelta(
         UpperBound(max(float(state.get("level", 0.0)), float(claim["epsilon"]))), delta
     )
@@ -234,7 +231,7 @@ def of_declarations(document: Mapping[str, Any]) -> Promise:
         cost,
         _adversary(claim, notion),
         group=group,
-        joint=_weaker(joint, level),
+        joint=no_lower(joint, level),
         unit=str(document["unit"]),
         rows_per_unit=document["rows_per_unit"],
         max_rows=document.get("max_rows"),
@@ -272,7 +269,7 @@ def _of_release(document: Mapping[str, Any], status: PromiseStatus, subject: Sub
     adversary = _adversary(claim, notion)
     columns = document["columns"]
     places = places_of_release(state["secrets"], columns, population) if notion == "bdp" else ()
-    group, joint = _joint(population, cost) if notion == "bdp" else (None, None)
+    group, joint = joint_level(population, cost) if notion == "bdp" else (None, None)
     level = LevelAtDelta(
         UpperBound(max(float(state["level"]), float(conclusion["epsilon"]))), delta
     )
@@ -286,9 +283,9 @@ def _of_release(document: Mapping[str, Any], status: PromiseStatus, subject: Sub
         adversary,
         population=population if notion == "bdp" else None,
         places=places,
-        outside=_outside(population, adversary, cost) if places else None,
+        outside=level_outside(population, adversary, cost) if places else None,
         group=group,
-        joint=_weaker(joint, level),
+        joint=no_lower(joint, level),
         limit=None
         if limit is None
         else LevelAtDelta(UpperBound(float(limit)), max(delta, _delta(steps[0]["evidence"]))),
@@ -305,7 +302,7 @@ def _of_release(document: Mapping[str, Any], status: PromiseStatus, subject: Sub
         columns=columns,
         assumptions=tuple(document["assumptions"]),
         theorem=steps[1]["rule"] if notion == "bdp" else "",
-        vague=_vague(
+        vague=covers_vague_knowledge(
             LevelAtDelta(UpperBound(0.0), delta),
             adversary,
             *((step["rule"], step["premises"]) for step in steps[1:]),
@@ -351,7 +348,7 @@ def _of_conversion(document: Mapping[str, Any], status: PromiseStatus) -> Promis
         UpperBound(float(claim["dp_epsilon"])), _cost_delta(claim)
     )
     adversary = _adversary(claim, claim["notion"])
-    restricted = adversary != "informed" and _about_intervals(step["rule"], step["premises"])
+    restricted = adversary != "informed" and about_intervals(step["rule"], step["premises"])
     return Promise(
         "conversion",
         status,
@@ -362,10 +359,10 @@ def _of_conversion(document: Mapping[str, Any], status: PromiseStatus) -> Promis
         adversary,
         population=population,
         places=places_of_conversion(population) if restricted else (),
-        outside=_outside(population, adversary, cost) if restricted else None,
+        outside=level_outside(population, adversary, cost) if restricted else None,
         assumptions=tuple(document["assumptions"]),
         theorem=step["rule"],
-        vague=_vague(level, adversary, (step["rule"], step["premises"])),
+        vague=covers_vague_knowledge(level, adversary, (step["rule"], step["premises"])),
     )
 
 
@@ -405,93 +402,6 @@ def _paid(claim: Mapping[str, Any], state: Mapping[str, Any], delta: float) -> L
 
 def _cost_delta(*parts: Mapping[str, Any]) -> float:
     return max(float(part.get("dp_delta") or 0.0) for part in parts)
-
-
-# -- secrets ----------------------------------------------------------------------------
-
-
-def _about_intervals(rule: str, under: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a theorem about secrets inside intervals was used, here or for a family's member."""
-    if rule == "family":
-        return any(_about_intervals(_rule(step), step.get("premises", ())) for step in under)
-    return rule in BY_NAME and BY_NAME[rule].secrets_in_intervals
-
-
-def _vague(
-    level: LevelAtDelta, adversary: Adversary, *steps: tuple[str, Sequence[Mapping[str, Any]]]
-) -> bool:
-    """Whether the theorems of all conversions cover vague knowledge of single records."""
-    known = adversary == "any" and level.delta == 0.0
-    return known and all(_covers_vague(rule, under) for rule, under in steps)
-
-
-def _covers_vague(rule: str, under: Sequence[Mapping[str, Any]]) -> bool:
-    if rule == "family":
-        deciding_steps = [step for step in under if _rule(step) != "sequential-composition"]
-        return bool(deciding_steps) and all(
-            _covers_vague(_rule(step), step.get("premises", ())) for step in deciding_steps
-        )
-    return rule in BY_NAME and BY_NAME[rule].covers_vague_knowledge
-
-
-def _rule(step: Mapping[str, Any]) -> str:
-    return str(step.get("rule") or step.get("theorem"))
-
-
-def _outside(
-    population: Mapping[str, Any] | None, adversary: Adversary, cost: LevelAtDelta
-) -> LevelAtDelta | None:
-    """The level for secret values anywhere, by the theorems that don't restrict them.
-
-    `None` where the population isn't known here (a file that is not at hand).
-    """
-    if population is None:
-        return None
-    try:
-        question = Question(parse(population), adversary, "unbounded")
-        if cost.delta == 0.0:
-            return LevelAtDelta(report(question, Cost(any=cost.epsilon)).best.epsilon)
-        table = approximate(question, ApproxDP(cost.epsilon, UpperBound(cost.delta)))
-    except BayesdpError:
-        return None
-    return (
-        LevelAtDelta(table.best.epsilon, table.best.delta)
-        if table.bounds
-        else LevelAtDelta(UpperBound(math.inf))
-    )
-
-
-def _joint(
-    population: Mapping[str, Any], cost: LevelAtDelta
-) -> tuple[int | None, LevelAtDelta | None]:
-    """How many records are related, and the level for facts about all of them (theory 3.2).
-
-    To replace all records of a group is as many changes of one record, and other groups say nothing
-    of this one.
-    """
-    if STRUCTURE.get(str(population.get("model"))) == "all records":
-        return None, None  # and nothing is read, which may be long
-    try:
-        law = parse(population)
-    except BayesdpError:
-        return None, None
-    if law.structure not in ("cluster", "series", "panel") or law.group_size < 2:
-        return None, None
-    return law.group_size, group_level(cost, law.group_size)
-
-
-def _weaker(joint: LevelAtDelta | None, level: LevelAtDelta) -> LevelAtDelta | None:
-    """The level for facts about a group, shown no lower than that for one of its records.
-
-    With a larger delta it may have a lower epsilon, which would read like a stronger promise.
-    """
-    return None if joint is None else LevelAtDelta(max(joint.epsilon, level.epsilon), joint.delta)
-
-
-def group_level(level: LevelAtDelta, size: int) -> LevelAtDelta:
-    """The level of a DP level for groups of `size` records (theory 3.2, 3.10)."""
-    joint = group(size, ApproxDP(level.epsilon, UpperBound(level.delta)))
-    return LevelAtDelta(joint.epsilon, joint.delta)
 
 
 def _spec(population: Population | None) -> dict[str, Any] | None:

@@ -17,12 +17,12 @@ from bayesdp.release.spec.study import StudySpec
 from bayesdp.release.study import Study
 from bayesdp.report import dependence
 from bayesdp.report.circumstances import secrets
-from bayesdp.report.html import BoundRow, DerivedRow, RefusedRow, ResultRow, StudySection
 from bayesdp.report.levels import best_by_theorem
 from bayesdp.report.passages import all_sections
 from bayesdp.report.phrases import Section, one_record, several_rows
 from bayesdp.report.programs import program_row
 from bayesdp.report.promise import Promise, PromiseStatus, of_document
+from bayesdp.report.study_section import BoundRow, DerivedRow, RefusedRow, ResultRow, StudySection
 from bayesdp.statements.assumptions import secrets_place
 from bayesdp.statements.base import exact_text
 from bayesdp.statements.queries import column_names

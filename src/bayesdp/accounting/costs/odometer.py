@@ -130,12 +130,12 @@ class Odometer:
     def _with(self, spends: Sequence[Spend]) -> tuple[Spend, ...]:
         for spend in spends:
             ours = {"dataset": self.dataset, "unit": self.unit}
-            for name, increase in ours.items():
-                if getattr(spend, name) != increase:
+            for name, own in ours.items():
+                if getattr(spend, name) != own:
                     raise InputError(
                         f"spend.{name}",
                         getattr(spend, name),
-                        expected=f"'{increase}': costs of different ones don't add up",
+                        expected=f"'{own}': costs of different ones don't add up",
                     )
         return (*self._spends, *spends)
 

@@ -65,8 +65,8 @@ def largest_laws(lower: Numbers, upper: Numbers, *, exchangeable: bool) -> Itera
         for value, other in combinations(range(states), 2):
             for above, below in _sets(len(kinds), complements=records == 2):
                 weights = low.copy()
-                for at, extremes in ((value, above), (other, below)):
-                    for kind in extremes:
+                for at, kinds_here in ((value, above), (other, below)):
+                    for kind in kinds_here:
                         for setting in kinds[kind]:
                             cell = (*setting[:record], at, *setting[record:])
                             weights[cell] = high[cell]

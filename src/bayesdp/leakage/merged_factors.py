@@ -109,8 +109,8 @@ def _merged(
             if key not in turned:
                 shape = [table.shape[place] for place in free]
                 turned[key] = same.of(table.transpose(free + rest).reshape(shape))
-            previous = turned[key]
-            products[tie] = same.of(products[tie] * previous) if tie in products else previous
+            factor = turned[key]
+            products[tie] = same.of(products[tie] * factor) if tie in products else factor
     return _into_larger(products, same)
 
 

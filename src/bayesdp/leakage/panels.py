@@ -48,13 +48,13 @@ def log_ratios(panel: Panel) -> tuple[float, ...] | None:
         return None
     if panel.shared_previous is not None and panel.shared_now is None:
         return None
-    shared_factor = panel.shared_now or 1.0
+    shared_now = panel.shared_now or 1.0
     ratios = (
         panel.own_previous,
         panel.others_previous or 1.0,
         panel.others_now or 1.0,
-        shared_factor,
-        shared_factor,
+        shared_now,
+        shared_now,
         panel.shared_previous or 1.0,
     )
     return tuple(up(math.log(ratio), 2) if ratio > 1.0 else 0.0 for ratio in ratios)

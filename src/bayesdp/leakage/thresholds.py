@@ -106,7 +106,7 @@ def thresholds(
     changes = list(itertools.permutations(range(len(rows)), 2))
     if rows[0].size > MOST_SETTINGS:
         return [t for new, old in changes for t in _without_thresholds(rows, place, new, old)]
-    comparisons = []
+    steps = []
     for slots in _slices(rows.shape[1:]):
         deadline.check()
         free = [p for p, slot in zip(others, slots, strict=True) if slot is None]
@@ -117,11 +117,11 @@ def thresholds(
         flat = part.reshape(len(part), -1).tolist()
         for new, old in changes:
             pair = _Pair(flat[new], flat[old], settings, apart)
-            comparisons += [
+            steps += [
                 ThresholdStep(place, new, old, pair.changes(free, *parts), *pair.bounds_at(*parts))
                 for parts in pair.parts()
             ]
-    return _needed(comparisons)
+    return _needed(steps)
 
 
 def _slices(shape: tuple[int, ...]) -> Iterator[tuple[int | None, ...]]:
@@ -288,14 +288,14 @@ def _needed(made: list[ThresholdStep]) -> list[ThresholdStep]:
 
     Only thresholds of the same changes are compared.
     """
-    smallest: dict[tuple[int, int, Changes], list[ThresholdStep]] = {}  # of one member
+    by_change: dict[tuple[int, int, Changes], list[ThresholdStep]] = {}  # of one member
     for threshold in made:
         if not threshold.most > threshold.least:
             continue
-        alike = smallest.setdefault((threshold.new, threshold.old, threshold.changes), [])
+        alike = by_change.setdefault((threshold.new, threshold.old, threshold.changes), [])
         if not any(_within(threshold, other) for other in alike):
             alike[:] = [other for other in alike if not _within(other, threshold)] + [threshold]
-    return [threshold for alike in smallest.values() for threshold in alike]
+    return [threshold for alike in by_change.values() for threshold in alike]
 
 
 def _within(threshold: ThresholdStep, other: ThresholdStep) -> bool:

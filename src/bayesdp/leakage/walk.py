@@ -83,8 +83,8 @@ def _evidence(comparison: csr_array, vector: Floats) -> dict[str, Any]:
 
 def row_sums(vector: Floats, most: int = MOST_WRITTEN) -> dict[str, Any]:
     """The witness of a certificate; none where the kernel inverts the matrix itself."""
-    is_large = _INVERTED < len(vector) <= most
-    return {"row_sums": vector.tolist()} if is_large else {}
+    is_written = _INVERTED < len(vector) <= most
+    return {"row_sums": vector.tolist()} if is_written else {}
 
 
 def dense_factor(comparison: Floats) -> UpperBound | None:

@@ -195,13 +195,13 @@ def _is_parquet(file: NamedFile) -> bool:
 
 def _lines_of(file: NamedFile, pair: list[int]) -> str:
     """The lines of a CSV file, or rows of a Parquet file, that have the pair in either order."""
-    what, columns = "line", set(pair)
+    what, both_ends = "line", set(pair)
     if _is_parquet(file):
         what = "row"
         listed = enumerate(_pairs_in(file).tolist(), start=1)
-        places = [str(row) for row, ends in listed if set(ends) == columns]
+        places = [str(row) for row, ends in listed if set(ends) == both_ends]
     else:
-        places = [str(line) for line, a, b in _Csv(file).pairs() if {a, b} == columns]
+        places = [str(line) for line, a, b in _Csv(file).pairs() if {a, b} == both_ends]
     *first, last = places
     return f"{what}s {', '.join(first)} and {last}" if first else f"{what} {last}"
 

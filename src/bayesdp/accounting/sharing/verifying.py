@@ -35,13 +35,13 @@ def content_faults(log: Log, limits: Limits) -> Iterator[LedgerFault]:
         yield LedgerFault("ledger", str(error))
         return
     yield from _result_faults(log, book)
-    identifiers = set[tuple[str, str]]()
+    reported = set[tuple[str, str]]()
     for record in book.datasets.values():
         account = book.account(record.name)
         for name, words in column_faults(account):
             place = account.whose(record.name).removeprefix("the ")
-            if (place, name) not in identifiers:  # those who share people share what is wrong
-                identifiers.add((place, name))
+            if (place, name) not in reported:  # those who share people share what is wrong
+                reported.add((place, name))
                 yield LedgerFault(place, words)
         try:
             for reading in account.readings if account.people is not None else ():

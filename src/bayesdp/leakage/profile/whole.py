@@ -218,14 +218,14 @@ def profile(
     members = population.members if isinstance(population, Family) else (population,)
     models = _models(members, channel)
     sizes = models[0].sizes
-    default_outputs = _defaults(default, sizes)
+    default_values = _defaults(default, sizes)
     tried = [tuple(range(size)) for size in sizes]
-    if default_outputs is not None:
-        tried = [(value,) for value in default_outputs]
+    if default_values is not None:
+        tried = [(value,) for value in default_values]
         for model in models:
-            _require_possible(model, default_outputs)
+            _require_possible(model, default_values)
     pairs = household_pairs(sizes) if secrets is None else declared_pairs(secrets, sizes)
-    return _evaluated(population, models, tried, default_outputs, pairs)
+    return _evaluated(population, models, tried, default_values, pairs)
 
 
 def _evaluated(
@@ -307,12 +307,12 @@ def _defaults(default: Default, sizes: Index) -> Index | None:
     """The default of each record, checked."""
     if default is None:
         return None
-    outputs: list[Any] = [default] * len(sizes)
+    values: list[Any] = [default] * len(sizes)
     if isinstance(default, list | tuple):
-        outputs = list(default)
-    fits = len(outputs) == len(sizes) and all(
+        values = list(default)
+    fits = len(values) == len(sizes) and all(
         isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size
-        for value, size in zip(outputs, sizes, strict=False)
+        for value, size in zip(values, sizes, strict=False)
     )
     if not fits:
         raise InputError(
@@ -321,7 +321,7 @@ def _defaults(default: Default, sizes: Index) -> Index | None:
             expected="the number of a value that every record has, or one such number for each "
             f"record; they have {', '.join(map(str, sizes))} values, counted from 0",
         )
-    return tuple(outputs)
+    return tuple(values)
 
 
 def _require_possible(model: LawAndChannel, default: Index) -> None:

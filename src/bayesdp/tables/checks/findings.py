@@ -73,14 +73,14 @@ def _missing_columns(
     table: Table, columns: Mapping[str, Column], expected: Structure
 ) -> list[Finding]:
     """Columns that are not there, with similar names of the table: nothing else shows those."""
-    missing = [name for name, column in columns.items() if column.cells == (name,)]
+    names = [name for name, column in columns.items() if column.cells == (name,)]
     cells = [cell for column in columns.values() for cell in column.cells]
-    missing += [name for name in cells if name not in columns]
+    names += [name for name in cells if name not in columns]
     if expected.unit != "row":
-        missing.append(expected.unit)
+        names.append(expected.unit)
     return [
         Finding("no-column", f"Column '{name}' is not there. {did_you_mean(name, table.names)}")
-        for name in dict.fromkeys(missing)
+        for name in dict.fromkeys(names)
         if name not in table.names
     ]
 
